@@ -183,11 +183,15 @@ def scheduler_seconds(client: Client) -> dict[str, float]:
 
 def _seconds_a_round(client: Client, n_tasks: int, rounds: int = 20) -> tuple[float, float]:
     """How many tasks a round really has, those of its sum counted, and its seconds."""
-    sums = _rows.Sums(client)
-    started = time.perf_counter()
+    fan_in, n_sums, started = _rows.FAN_IN, 0, time.perf_counter()
     for _ in range(rounds):
-        sums.wait([client.submit(_nothing, pure=False) for _ in range(n_tasks)], sum)
-    return n_tasks + sums.n_tasks / rounds, (time.perf_counter() - started) / rounds
+        parts = [client.submit(_nothing, pure=False) for _ in range(n_tasks)]
+        while len(parts) > fan_in:
+            groups = [parts[at : at + fan_in] for at in range(0, len(parts), fan_in)]
+            parts = [client.submit(sum, group, pure=False) for group in groups]
+            n_sums += len(parts)
+        client.gather(parts)
+    return n_tasks + n_sums / rounds, (time.perf_counter() - started) / rounds
 
 
 def _nothing() -> float:

@@ -1,8 +1,15 @@
-"""What fits compared, from their `cv_results_`."""
+"""Classifiers that select nothing, and what other fits compared, from their `cv_results_`."""
 
 from __future__ import annotations
 
 import numpy as np
+
+import widemargin as wm
+
+
+def on_bases(similarity="rbf", **given):
+    """A basis expansion with the parameters that the tests mostly have."""
+    return wm.BasisExpansionSVC(similarity, **{"normalization": "mean_norm", "C": 1.0, **given})
 
 
 def path(model):

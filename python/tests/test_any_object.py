@@ -8,13 +8,14 @@ import time
 
 import numpy as np
 import pytest
+from compared import on_bases
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import cross_val_score
 
 import widemargin as wm
-from widemargin.similarity import RBF, Edit, pairs
+from widemargin.similarity import Edit, pairs
 
 
 class Counting:
@@ -43,7 +44,7 @@ def words(n, seed=0):
 def test_only_samples_times_bases_are_compared():
     X, y = words(10_000)
     similarity = Counting()
-    svc = wm.BasisExpansionSVC(similarity, n_basis=200, normalization="mean_norm", C=1.0).fit(X, y)
+    svc = on_bases(similarity, n_basis=200).fit(X, y)
     assert similarity.pairs == 2_000_000
     similarity.pairs = 0
     more, truth = words(37, seed=1)
@@ -56,11 +57,11 @@ def test_only_samples_times_bases_are_compared():
 def test_what_the_choice_of_bases_asks_is_documented():
     X, y = words(300)
     similarity = Counting()
-    wm.BasisExpansionSVC(similarity, n_basis=20, basis="kmedoids", normalization="mean_norm", C=1.0).fit(X, y)
+    on_bases(similarity, n_basis=20, basis="kmedoids").fit(X, y)
     assert similarity.pairs > 300 * 20
     for basis, pairs_asked in [("random", 6000), ("auto", 6000), ([3, 5, 250, 299], 1200)]:
         similarity.pairs = 0
-        wm.BasisExpansionSVC(similarity, n_basis=20, basis=basis, normalization="mean_norm", C=1.0).fit(X, y)
+        on_bases(similarity, n_basis=20, basis=basis).fit(X, y)
         assert similarity.pairs == pairs_asked
 
 
@@ -68,10 +69,8 @@ def test_a_callable_is_as_good_as_the_same_similarity_by_name():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 4))
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
-    ours = wm.BasisExpansionSVC("rbf:gamma=0.5", n_basis=60, basis="index", normalization="mean_norm", C=1.0).fit(X, y)
-    theirs = wm.BasisExpansionSVC(
-        lambda A, B: rbf_kernel(A, B, gamma=0.5), n_basis=60, basis="index", normalization="mean_norm", C=1.0
-    ).fit(X, y)
+    ours = on_bases("rbf:gamma=0.5", n_basis=60, basis="index").fit(X, y)
+    theirs = on_bases(lambda A, B: rbf_kernel(A, B, gamma=0.5), n_basis=60, basis="index").fit(X, y)
     np.testing.assert_allclose(theirs.decision_function(X), ours.decision_function(X), atol=2e-4)
     assert theirs.n_features_in_ == 4
     for normalization in ("nystroem", "z_score", "none"):
@@ -92,7 +91,7 @@ def test_frames_arrive_as_frames():
         kinds.add((type(samples), type(bases)))
         return -np.abs(samples["length"].to_numpy()[:, None] - bases["length"].to_numpy())
 
-    svc = wm.BasisExpansionSVC(similarity, n_basis=4, normalization="mean_norm", C=1.0).fit(frame, y)
+    svc = on_bases(similarity, n_basis=4).fit(frame, y)
     assert svc.score(frame, y) == 1.0
     assert kinds == {(pandas.DataFrame, pandas.DataFrame)}
     assert list(svc.feature_names_in_) == ["length", "name"]
@@ -106,62 +105,21 @@ def test_graphs_or_anything_else_in_a_list():
 
     y = rng.integers(0, 2, 80)
     X = [graph(c) for c in y]
-    svc = wm.BasisExpansionSVC(
-        pairs(lambda a, b: float(-abs(a["edges"] - b["edges"]))), n_basis=10, normalization="mean_norm", C=1.0
-    ).fit(X, y)
+    svc = on_bases(pairs(lambda a, b: float(-abs(a["edges"] - b["edges"]))), n_basis=10).fit(X, y)
     assert svc.score(X, y) == 1.0
 
 
 def test_named_and_python_similarities_side_by_side():
     X, y = words(200)
-    both = wm.BasisExpansionSVC(
-        [Counting(), "edit", Edit(metric="lcs")], n_basis=25, normalization="mean_norm", C=1.0
-    ).fit(X, y)
+    both = on_bases([Counting(), "edit", Edit(metric="lcs")], n_basis=25).fit(X, y)
     assert both.coef_.shape == (1, 75)
     assert both.similarity_[:2] == ["edit", "edit:metric=lcs"]
-    again = pickle.loads(pickle.dumps(both))
-    np.testing.assert_array_equal(again.decision_function(X), both.decision_function(X))
-
-
-def test_a_descriptor_together_with_a_callable_stores_what_it_learned():
-    rng = np.random.default_rng(0)
-    X = rng.normal(3.0, 2.0, size=(150, 5))
-    y = (np.linalg.norm(X - 3, axis=1) > 4).astype(int)
-    both = wm.BasisExpansionSVC(["mean-norm/rbf", shifted_linear], n_basis=25, normalization="mean_norm", C=1.0).fit(
-        X, y
-    )
-    again = pickle.loads(pickle.dumps(both))
-    np.testing.assert_array_equal(again.decision_function(X), both.decision_function(X))
-    assert both.score(X, y) > 0.8
-
-
-def shifted_linear(A, B):
-    return A @ B.T + 1.0
 
 
 def test_the_whole_training_set_is_not_stored():
     X, y = words(2000)
-    svc = wm.BasisExpansionSVC(Counting(), n_basis=10, normalization="mean_norm", C=1.0).fit(X, y)
+    svc = on_bases(Counting(), n_basis=10).fit(X, y)
     assert len(pickle.dumps(svc)) < 20_000
-
-
-def test_errors_of_a_similarity_keep_their_traceback():
-    X, y = words(50)
-
-    def broken(samples, bases):
-        raise LookupError("no such word")
-
-    with pytest.raises(LookupError, match="no such word") as raised:
-        wm.BasisExpansionSVC(broken, n_basis=5, normalization="mean_norm", C=1.0).fit(X, y)
-    assert "broken" in [entry.name for entry in raised.traceback]
-    for returned, kind, words_of_it in [
-        (lambda a, b: np.zeros((len(b), len(a))), ValueError, "rows are samples"),
-        (lambda a, b: np.full((len(a), len(b)), np.nan), ValueError, "nan"),
-        (lambda a, b: [["x"] * len(b)] * len(a), TypeError, ""),
-        (lambda a, b: None, ValueError, "returned shape"),
-    ]:
-        with pytest.raises(kind, match=words_of_it):
-            wm.BasisExpansionSVC(returned, n_basis=5, normalization="mean_norm", C=1.0).fit(X, y)
 
 
 def test_precomputed_blocks():
@@ -169,7 +127,7 @@ def test_precomputed_blocks():
     X = rng.normal(size=(120, 3))
     y = (np.linalg.norm(X, axis=1) > 1.5).astype(int)
     gram = rbf_kernel(X)
-    svc = wm.BasisExpansionSVC("precomputed", n_basis=30, basis="index", normalization="mean_norm", C=1.0)
+    svc = on_bases("precomputed", n_basis=30, basis="index")
     assert cross_val_score(svc, gram, y, cv=3).mean() > 0.85
     svc.fit(gram, y)
     named = clone(svc).set_params(similarity="rbf:gamma=0.3333333333333333").fit(X, y)
@@ -180,20 +138,10 @@ def test_precomputed_blocks():
     np.testing.assert_allclose(svc.decision_function(columns), svc.decision_function(gram), atol=1e-5)
     # A block of samples and bases of one's own.
     block = rbf_kernel(X, rng.normal(size=(40, 3)))
-    fitted = wm.BasisExpansionSVC("precomputed", normalization="mean_norm", C=1.0).fit(block, y)
+    fitted = on_bases("precomputed").fit(block, y)
     assert fitted.score(block, y) > 0.85
     with pytest.raises(ValueError, match="features"):
         fitted.predict(block[:, :7])
-
-
-def test_a_search_over_the_parameters_of_a_similarity():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(150, 2))
-    y = (np.linalg.norm(X, axis=1) > 1.2).astype(int)
-    svc = wm.BasisExpansionSVC(RBF(gamma=1.0), n_basis=30, normalization="mean_norm", C=1.0)
-    search = GridSearchCV(svc, {"similarity__gamma": [1e3, 1.0]}, cv=3).fit(X, y)
-    assert search.best_params_ == {"similarity__gamma": 1.0}
-    assert clone(svc).similarity == svc.similarity
 
 
 def test_several_threads_at_once():
@@ -204,8 +152,8 @@ def test_several_threads_at_once():
     tasks = [
         (wm.PowerMeanSVC(C=1.0, random_state=0), X, y),
         (wm.ThinPlateSVC(n_basis=40, random_state=0, kernel="distance", standardize=False), X, y),
-        (wm.BasisExpansionSVC(n_basis=40, n_jobs=2, similarity="rbf", normalization="mean_norm", C=1.0), X, y),
-        (wm.BasisExpansionSVC(Counting(), n_basis=15, normalization="mean_norm", C=1.0), strings, of_them),
+        (on_bases(n_basis=40, n_jobs=2), X, y),
+        (on_bases(Counting(), n_basis=15), strings, of_them),
     ]
     alone = [clone(e).fit(A, b).decision_function(A) for e, A, b in tasks]
     shared = [clone(e).fit(A, b) for e, A, b in tasks]
@@ -290,7 +238,7 @@ def test_ctrl_c_ends_a_fit_early(where):
 
 def test_an_interrupted_fit_leaves_an_estimator_unfitted():
     X, y = words(600)
-    svc = wm.BasisExpansionSVC(Counting(), n_basis=5, normalization="mean_norm", C=1.0).fit(X, y)
+    svc = on_bases(Counting(), n_basis=5).fit(X, y)
 
     def interrupted(samples, bases):
         raise KeyboardInterrupt
@@ -304,7 +252,7 @@ def test_an_interrupted_fit_leaves_an_estimator_unfitted():
 
 def test_progress_is_reported_and_may_stop_the_work(capsys):
     X, y = words(800)
-    svc = wm.BasisExpansionSVC(Counting(), n_basis=20, verbose=1, normalization="mean_norm", C=1.0).fit(X, y)
+    svc = on_bases(Counting(), n_basis=20, verbose=1).fit(X, y)
     printed = capsys.readouterr().err
     assert "BasisExpansionSVC: similarity" in printed
     svc.set_params(verbose=0).fit(X, y)
@@ -332,7 +280,7 @@ def test_scikit_learns_callbacks_hear_of_every_stage():
 
     X, y = words(600)
     recorder = Recorder()
-    wm.BasisExpansionSVC(Counting(), n_basis=5, normalization="mean_norm", C=1.0).set_callbacks(recorder).fit(X, y)
+    on_bases(Counting(), n_basis=5).set_callbacks(recorder).fit(X, y)
     assert recorder.state == ["setup", "teardown"]
     assert {"fit", "similarity", "solve"} <= set(recorder.begun)
     assert sorted(recorder.begun) == sorted(recorder.ended)

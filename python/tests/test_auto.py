@@ -31,6 +31,7 @@ def test_the_best_method_is_selected_and_all_are_reported(tmp_path):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(auto)).decision_function(X), values)
     save(auto, tmp_path / "model.wm")
     np.testing.assert_array_equal(load(tmp_path / "model.wm").decision_function(X), values)
+    assert to_onnx(auto).SerializeToString() == to_onnx(auto.best_estimator_).SerializeToString()
 
 
 @pytest.mark.parametrize(
@@ -97,12 +98,6 @@ def test_many_samples_are_compared_on_a_thousand():
     assert auto.score(X[1400:], y[1400:]) > 0.95
     again = AutoSVC(random_state=0, n_jobs=1).fit(X[:1400], y[:1400])
     np.testing.assert_array_equal(again.decision_function(X[1400:]), auto.decision_function(X[1400:]))
-
-
-def test_a_model_is_exported_to_onnx():
-    X, y = load_wine(return_X_y=True)
-    auto = AutoSVC(random_state=0).fit(X, y)
-    assert to_onnx(auto).SerializeToString() == to_onnx(auto.best_estimator_).SerializeToString()
 
 
 def test_the_best_regressor_is_selected(tmp_path):

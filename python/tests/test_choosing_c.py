@@ -39,14 +39,6 @@ def test_many_classes_and_many_rows_take_a_part_to_choose():
     assert fitted.score(B, b) > 0.96
 
 
-def test_wrong_values_of_c():
-    X, y = make_moons(60, random_state=0)
-    with pytest.raises(ValueError, match=r"'C' parameter of BasisExpansionSVC must be a float in the range .*'auto'"):
-        wm.BasisExpansionSVC(C="best").fit(X, y)
-    with pytest.raises(ValueError, match="number above 0 with penalty l1"):
-        wm.BasisExpansionSVC(C="auto", penalty="l1").fit(X, y)
-
-
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
 def test_c_of_another_loss_is_that_of_the_squared_hinge_and_the_report_says_so(loss):
     X, y = make_moons(100, noise=0.2, random_state=0)

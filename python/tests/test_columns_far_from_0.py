@@ -98,15 +98,12 @@ def test_workers_and_blocks_take_columns_far_from_0(points, offset, client, tmp_
     assert json.loads(scores.stdout)["accuracy"] > 0.95
 
 
-def test_z_score_and_files(points, tmp_path):
+def test_z_score(points):
     X, y, _ = points
     X = 1 + 1e-6 * X
     model = BasisExpansionSVC("z-score/rbf", n_basis=60).fit(X, y)
     assert model.score(X, y) > 0.97
     np.testing.assert_allclose(model.basis_, X[model.basis_indices_], rtol=0, atol=1e-13)
-    widemargin.save(model, tmp_path / "far.wm")
-    again = widemargin.load(tmp_path / "far.wm")
-    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
     inside = BasisExpansionOneClass("z-score/rbf").fit(X).score_samples(X)
     assert BasisExpansionOneClass("z-score/rbf").fit(X).score_samples(X[:1] + 1e-5)[0] < inside.min()
 

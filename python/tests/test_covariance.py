@@ -8,7 +8,7 @@ from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
 from sklearn.metrics.pairwise import rbf_kernel
 
-from widemargin import BasisExpansion, BasisExpansionSVC, load, save
+from widemargin import BasisExpansion, BasisExpansionSVC
 
 X, y = load_wine(return_X_y=True)
 X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -27,21 +27,10 @@ def test_features_are_those_of_the_formula():
         np.testing.assert_allclose(expected[:9] @ expected.T @ whitened, len(X) * whitened[:9], rtol=0.02, atol=0.1)
 
 
-def test_weights_count_as_copies():
-    counts = np.random.default_rng(0).integers(1, 4, len(X))
-    model = BasisExpansionSVC("rbf:gamma=0.05", n_basis=20, normalization="covariance", C=0.01)
-    by_weight = model.fit(X, y, sample_weight=counts).decision_function(X)
-    by_copies = model.fit(np.repeat(X, counts, axis=0), np.repeat(y, counts)).decision_function(X)
-    np.testing.assert_allclose(by_weight, by_copies, atol=1e-4)
-
-
 @pytest.mark.parametrize("C", [0.1, "auto"])
-def test_it_learns_and_is_saved(tmp_path, C):
+def test_it_learns(C):
     model = BasisExpansionSVC("rbf:gamma=0.05", n_basis=60, normalization="covariance", C=C).fit(X[::2], y[::2])
     assert model.score(X[1::2], y[1::2]) > 0.93
-    save(model, tmp_path / "model.wm")
-    again = load(tmp_path / "model.wm")
-    assert (again.decision_function(X) == model.decision_function(X)).all()
     # Weights on features and weights on similarities are the same classifier.
     features = BasisExpansion("rbf:gamma=0.05", n_basis=60, normalization="covariance").fit(X[::2], y[::2]).transform(X)
     assert features.shape == (len(X), 60)

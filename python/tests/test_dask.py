@@ -19,7 +19,7 @@ from sklearn.datasets import load_digits, make_blobs
 from sklearn.metrics import log_loss
 
 import widemargin as wm
-from widemargin.dask import BasisExpansionSVC, PowerMeanSVC, ThinPlateSVC, _rows, estimators
+from widemargin.dask import BasisExpansionSVC, PowerMeanSVC, ThinPlateRegressor, ThinPlateSVC, _rows, estimators
 from widemargin.dask._data import check_versions
 
 SPEC = "rbf:gamma=0.001"
@@ -30,6 +30,10 @@ def digits():
     X, y = load_digits(return_X_y=True)
     # Not equal to any other row: copies are merged on one machine.
     return (X + 1e-3 * np.random.default_rng(0).random(X.shape)).astype(np.float32), y
+
+
+def on_workers(similarity=SPEC, **given):
+    return BasisExpansionSVC(similarity, **{"normalization": "mean_norm", "C": 1.0, **given})
 
 
 def same_weights(found, X, y, **parameters):
@@ -111,9 +115,9 @@ def test_weights_and_own_bases_of_similarities(client, digits, normalization):
     # Weights of features in single precision.
     np.testing.assert_allclose(found.decision_function(X), alone.decision_function(X), atol=1e-3)
     with pytest.raises(ValueError, match="only a classifier"):
-        BasisExpansionSVC("rbf:weight=auto", n_basis=30, normalization="mean_norm", C=1.0).fit(*cut(X, y, (250, 350)))
+        on_workers("rbf:weight=auto", n_basis=30).fit(*cut(X, y, (250, 350)))
     with pytest.raises(ValueError, match="not supported on Dask"):
-        BasisExpansionSVC("rbf", n_basis=30, penalty="l1", normalization="mean_norm", C=1.0).fit(*cut(X, y, (250, 350)))
+        on_workers("rbf", n_basis=30, penalty="l1").fit(*cut(X, y, (250, 350)))
 
 
 def test_weights_of_samples_and_classes(client, digits):
@@ -129,32 +133,17 @@ def test_weights_of_samples_and_classes(client, digits):
 def test_a_class_may_be_absent_from_a_partition(client):
     X, y = make_blobs(300, centers=3, n_features=4, random_state=0)
     order = np.argsort(y, kind="stable")
-    found = BasisExpansionSVC("rbf:gamma=0.1", n_basis=20, normalization="mean_norm", C=1.0).fit(
-        *cut(X[order], y[order], (100, 100, 100))
-    )
+    found = on_workers("rbf:gamma=0.1", n_basis=20).fit(*cut(X[order], y[order], (100, 100, 100)))
     assert found.score(X, y) > 0.9
 
 
-def test_strings_in_a_bag_and_frames(client):
+def test_strings_in_a_bag(client):
     words = ["aab", "abab", "ba", "bbb", "cdc", "ccd", "dcdd", "dd", "aaab", "cddc"] * 4
     labels = ["ab" if set(word) <= set("ab") else "cd" for word in words]
     strings = bag.from_sequence(words, npartitions=3)
-    found = BasisExpansionSVC("edit", n_basis=4, random_state=0, normalization="mean_norm", C=1.0).fit(
-        strings, bag.from_sequence(labels, npartitions=3)
-    )
+    found = on_workers("edit", n_basis=4, random_state=0).fit(strings, bag.from_sequence(labels, npartitions=3))
     assert found.predict(["abba", "dcd"]).tolist() == ["ab", "cd"]
     assert found.predict(strings).compute().tolist() == labels
-
-    import dask.dataframe as dd
-    import pandas
-
-    frame = pandas.DataFrame({"a": np.linspace(-1, 1, 60), "b": np.zeros(60)})
-    names = pandas.Series(np.where(frame.a > 0, "right", "left"))
-    found = BasisExpansionSVC("rbf:gamma=1", n_basis=10, normalization="mean_norm", C=1.0).fit(
-        dd.from_pandas(frame, npartitions=3), dd.from_pandas(names, npartitions=3)
-    )
-    assert found.feature_names_in_.tolist() == ["a", "b"]
-    assert found.score(frame, names) > 0.9
 
 
 def test_predictions_on_frames_keep_index_and_lengths(client):
@@ -169,7 +158,7 @@ def test_predictions_on_frames_keep_index_and_lengths(client):
         pandas.Series(np.digitize(frame.a, [-0.5, 0.5]), index=index),
     ):
         parts, names = dd.from_pandas(frame, npartitions=3), dd.from_pandas(labels, npartitions=3)
-        found = BasisExpansionSVC("rbf:gamma=1", n_basis=10, normalization="mean_norm", C=1.0).fit(parts, names)
+        found = on_workers("rbf:gamma=1", n_basis=10).fit(parts, names)
         for X, y, kept in (
             (parts, names, frame),
             (parts[parts.b > 0], names[parts.b > 0], frame[frame.b > 0]),
@@ -192,7 +181,7 @@ def test_predictions_on_frames_keep_index_and_lengths(client):
 
 def test_the_score_of_a_collection_is_that_of_its_rows(client, digits):
     X, y = digits[0][:400], digits[1][:400]
-    found = BasisExpansionSVC(SPEC, n_basis=10, normalization="mean_norm", C=1.0).fit(*cut(X, y, (300, 100)))
+    found = on_workers(n_basis=10).fit(*cut(X, y, (300, 100)))
     weights = np.random.default_rng(0).integers(0, 3, 400).astype(float)
     dX, dy = cut(X, y, (100, 0, 300))
     for labels in (y, dy):
@@ -200,7 +189,7 @@ def test_the_score_of_a_collection_is_that_of_its_rows(client, digits):
         assert found.score(dX, labels, weights) == pytest.approx(found.score(X, y, weights))
     words = ["aab", "abab", "cdc", "ccd"] * 5
     strings, labels = (bag.from_sequence(given, npartitions=3) for given in (words, [w[0] for w in words]))
-    svc = BasisExpansionSVC("edit", n_basis=4, normalization="mean_norm", C=1.0).fit(strings, labels)
+    svc = on_workers("edit", n_basis=4).fit(strings, labels)
     assert svc.score(strings, labels) == 1.0
     with pytest.raises(ValueError, match="X has 400 rows, y has 90"):
         found.score(dX, dy[:90])
@@ -211,7 +200,7 @@ def test_the_score_of_a_collection_is_that_of_its_rows(client, digits):
 def test_the_model_is_the_ordinary_one(client, digits, tmp_path):
     X, y = digits[0][:600], digits[1][:600]
     dX, dy = cut(X, y, (300, 300))
-    found = BasisExpansionSVC(SPEC, n_basis=30, normalization="mean_norm", C=1.0).fit(dX, dy)
+    found = on_workers(n_basis=30).fit(dX, dy)
     scores = found.decision_function(X)
     lazy = found.decision_function(dX)
     assert lazy.shape == (600, 10)
@@ -233,11 +222,7 @@ def test_automatic_parameters_are_selected_as_on_one_machine(client, digits):
     dX, dy = cut(X, y, (250, 350))
     found = BasisExpansionSVC(random_state=3).fit(dX, dy)
     alone = wm.BasisExpansionSVC(random_state=3).fit(X, y)
-    assert (found.similarity_, found.normalization_, found.C_) == (
-        alone.similarity_,
-        alone.normalization_,
-        alone.C_,
-    )
+    assert (found.similarity_, found.normalization_, found.C_) == (alone.similarity_, alone.normalization_, alone.C_)
     assert [one["hinge"] for one in candidates(found)] == [one["hinge"] for one in candidates(alone)]
     assert found.estimated_score_ == alone.estimated_score_
     # To the duality gap.
@@ -254,17 +239,11 @@ def test_automatic_parameters_are_selected_as_on_one_machine(client, digits):
 def test_mistakes_raise_before_the_fit(client, digits):
     X, y = digits[0][:100], digits[1][:100]
     dX, dy = cut(X, y, (60, 40))
-    svc = BasisExpansionSVC(SPEC, n_basis=10, normalization="mean_norm", C=1.0)
-    with pytest.raises(TypeError, match="not a collection of Dask"):
-        svc.fit(X, y)
+    svc = on_workers(n_basis=10)
     with pytest.raises(ValueError, match="X has 100 rows, y has 90"):
         svc.fit(dX, dy[:90])
     with pytest.raises(ValueError, match=r"split along its columns .* pass X.rechunk\(\{1: -1\}\)"):
         svc.fit(da.from_array(X, chunks=(50, 32)), dy)
-    pieces = zip([X[:60], X[60:, :9]], (60, 40), strict=True)
-    ragged = da.concatenate([da.from_delayed(delayed(one), (n, 64), float) for one, n in pieces])
-    with pytest.raises(ValueError, match="partition 1 of X has 9 columns, partition 0 has 64"):
-        svc.fit(ragged, dy)
     bad = y.astype(float)
     bad[67] = np.nan
     with pytest.raises(ValueError, match=r"partition 1: the label of its row 7 \(from 0\) is not finite"):
@@ -278,25 +257,41 @@ def test_mistakes_raise_before_the_fit(client, digits):
     with pytest.raises(ValueError, match="no samples"):
         svc.fit(dX[:0], dy[:0])
     with pytest.raises(ValueError, match="'index', 'every', 'random', 'auto'"):
-        BasisExpansionSVC(SPEC, basis="kmedoids", normalization="mean_norm", C=1.0).fit(dX, dy)
+        on_workers(basis="kmedoids").fit(dX, dy)
     with pytest.raises(ValueError, match="'squared_hinge', 'squared_error', 'logistic'"):
-        BasisExpansionSVC(SPEC, loss="hinge", normalization="mean_norm", C=1.0).fit(dX, dy)
+        on_workers(loss="hinge").fit(dX, dy)
     with pytest.raises(TypeError, match="Python callable"):
-        BasisExpansionSVC(lambda a, b: np.zeros((len(a), len(b))), n_basis=5, normalization="mean_norm", C=1.0).fit(
-            dX, dy
-        )
-    spoilt = X.copy()
-    spoilt[80, 3] = np.nan
-    with pytest.raises(ValueError, match=r"partition 1: .*NaN"):
-        BasisExpansionSVC(SPEC, basis=np.arange(20), normalization="mean_norm", C=1.0).fit(
-            cut(spoilt, y, (60, 40))[0], dy
-        )
+        on_workers(lambda a, b: np.zeros((len(a), len(b))), n_basis=5).fit(dX, dy)
 
 
 @pytest.mark.parametrize(
     "estimator",
-    [BasisExpansionSVC("rbf", n_basis=20, normalization="mean_norm", C=1.0), PowerMeanSVC(), ThinPlateSVC(n_basis=20)],
-    ids=repr,
+    [
+        on_workers(basis=np.arange(20)),
+        PowerMeanSVC(),
+        PowerMeanSVC(scale=False),
+        ThinPlateSVC(n_basis=10, basis="index"),
+        ThinPlateRegressor(n_basis=10, basis="index"),
+    ],
+    ids=str,
+)
+def test_samples_that_do_not_fit_together_raise(client, digits, estimator):
+    X, y = digits[0][:100].copy(), digits[1][:100]
+    dy = da.from_array(y, chunks=((60, 40),))
+    name = type(estimator).__name__
+    with pytest.raises(TypeError, match=rf"not a collection of Dask: widemargin\.{name} trains in memory"):
+        estimator.fit(X, y)
+    pieces = zip([X[:60], X[60:, :9]], (60, 40), strict=True)
+    ragged = da.concatenate([da.from_delayed(delayed(one), (n, 64), float) for one, n in pieces])
+    with pytest.raises(ValueError, match="partition 1 of X has 9 columns, partition 0 has 64"):
+        estimator.fit(ragged, dy)
+    X[80, 3] = np.nan
+    with pytest.raises(ValueError, match=r"partition 1: .*NaN"):
+        estimator.fit(cut(X, y, (60, 40))[0], dy)
+
+
+@pytest.mark.parametrize(
+    "estimator", [on_workers("rbf", n_basis=20), PowerMeanSVC(), ThinPlateSVC(n_basis=20)], ids=repr
 )
 def test_costs_beyond_the_range_of_numbers_are_refused(client, digits, estimator):
     X, y = cut(digits[0][:300], digits[1][:300], (150, 150))
@@ -323,7 +318,7 @@ def test_workers_without_the_package_or_with_another_are_named(monkeypatch):
 @pytest.mark.parametrize(
     ("svc", "at", "tolerance"),
     [
-        (BasisExpansionSVC(SPEC, n_basis=50, basis="index", tol=1e-6, normalization="mean_norm", C=1.0), 12, 1e-6),
+        (on_workers(n_basis=50, basis="index", tol=1e-6), 12, 1e-6),
         (PowerMeanSVC(-1.0, C=0.01, nodes=3, tol=1e-6), 10, 1e-5),
         (ThinPlateSVC(n_basis=20, basis="index"), 12, 1e-6),
     ],
@@ -340,13 +335,13 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(svc, at, tolerance, digi
         pids = list(client.run(os.getpid).values())
         sums = []
 
-        def sum_and_kill(self, parts, *query, own=_rows.Sums.wait):
+        def sum_and_kill(self, parts, *query, own=_rows.Rows._sum):
             sums.append(len(parts))
             if len(sums) == at:
                 os.kill(pids[0], signal.SIGKILL)
             return own(self, parts, *query)
 
-        monkeypatch.setattr(_rows.Sums, "wait", sum_and_kill)
+        monkeypatch.setattr(_rows.Rows, "_sum", sum_and_kill)
         disturbed = svc.fit(*parts)
         assert len(sums) > at
         assert pids[0] not in client.run(os.getpid).values()

@@ -125,9 +125,7 @@ def test_what_is_auto_is_chosen_on_some(client):
     alone = wm.BasisExpansionRegressor(n_basis=100).fit(X, y)
     assert len(candidates(found)) > 2
     assert found.estimated_score_ > alone.estimated_score_ - 0.02
-    # What is fitted is the ordinary estimator, which is saved and predicts without Dask.
     assert type(found.estimator_) is wm.BasisExpansionRegressor
-    np.testing.assert_array_equal(found.estimator_.predict(X), found.predict(X))
 
 
 def test_answers_are_lazy_and_scored_where_the_partitions_are(client, numbers, tmp_path):
@@ -176,8 +174,6 @@ def test_wrong_targets_and_parameters_raise(client, numbers):
         BasisExpansionRegressor("rbf").fit(*cut(X, np.array(["word"] * 400), SIZES))
     with pytest.raises(ValueError, match="requires y to be passed"):
         ThinPlateRegressor().fit(cut(X, Y, SIZES)[0], None)
-    with pytest.raises(TypeError, match=r"widemargin\.ThinPlateRegressor trains in memory"):
-        ThinPlateRegressor().fit(X, Y)
 
 
 def answers(X):

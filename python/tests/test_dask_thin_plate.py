@@ -101,42 +101,15 @@ def test_bases_of_every_choice_do_about_as_well(client):
         np.testing.assert_array_equal(again.basis_, found.basis_)
 
 
-def test_frames_files_and_lazy_predictions(client, tmp_path):
-    import dask.dataframe as dd
-    import pandas
-
-    X, y = points(300)
-    frame = pandas.DataFrame(X, columns=list("abcd"))
-    names = pandas.Series(np.where(y, "right", "left"))
-    parts = dd.from_pandas(frame, npartitions=3)
-    found = ThinPlateSVC(n_basis=15, random_state=0).fit(parts, dd.from_pandas(names, npartitions=3))
-    assert found.feature_names_in_.tolist() == list("abcd")
-    np.testing.assert_array_equal(found.predict(parts).compute(), found.predict(frame))
-    wm.save(found, tmp_path / "m.model")
-    np.testing.assert_array_equal(wm.load(tmp_path / "m.model").decision_function(X), found.decision_function(frame))
-    assert type(found.estimator_) is wm.ThinPlateSVC
-
-
 def test_mistakes_raise(client):
     X, y = points(100)
     dX, dy = cut(X, y, (60, 40))
-    svc = ThinPlateSVC(n_basis=10)
-    with pytest.raises(TypeError, match=r"widemargin\.ThinPlateSVC trains in memory"):
-        svc.fit(X, y)
     with pytest.raises(ValueError, match="'n_basis' parameter of ThinPlateSVC must be a number of bases on Dask"):
         ThinPlateSVC(n_basis=None).fit(dX, dy)
     with pytest.raises(ValueError, match="'C' parameter"):
         ThinPlateSVC(n_basis=10, C="best").fit(dX, dy)
     with pytest.raises(ValueError, match="'polynomials' parameter"):
         ThinPlateSVC(n_basis=10, polynomials="some").fit(dX, dy)
-    pieces = zip([X[:60], X[60:, :3]], (60, 40), strict=True)
-    ragged = da.concatenate([da.from_delayed(delayed(one), (n, 4), float) for one, n in pieces])
-    with pytest.raises(ValueError, match="partition 1 of X has 3 columns, partition 0 has 4"):
-        svc.fit(ragged, dy)
-    spoilt = X.copy()
-    spoilt[63, 2] = np.nan
-    with pytest.raises(ValueError, match=r"partition 1: .*NaN"):
-        ThinPlateSVC(n_basis=10, basis="index").fit(cut(spoilt, y, (60, 40))[0], dy)
 
 
 @pytest.mark.parametrize("seed", [3, 4])

@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from compared import on_bases
 from sklearn.datasets import load_digits
 from test_files import PROGRAM
 
@@ -68,7 +69,7 @@ def test_the_seconds_of_a_callable_are_those_of_the_similarity():
         return np.asarray(a) @ np.asarray(b).T
 
     X, y = load_digits(return_X_y=True)
-    svc = wm.BasisExpansionSVC(slow, n_basis=20, normalization="mean_norm", C=1.0).fit(X[:200], y[:200])
+    svc = on_bases(slow, n_basis=20).fit(X[:200], y[:200])
     stages = {stage["name"]: stage["seconds"] for stage in svc.report_["stages"]}
     assert stages["similarity"] >= 0.4 > stages["bases"]
 

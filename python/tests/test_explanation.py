@@ -87,52 +87,35 @@ def series():
     return [rng.normal(size=20 + i).cumsum() for i in range(20)], ["a", "b"] * 10
 
 
+IRIS, SPARSE = load_iris(return_X_y=True), csr_matrix(load_iris().data)
+IMAGES = (load_digits().images[:80, ..., None] * 15).astype(np.uint8)
+
+
+@pairs
+def shared(a, b):
+    return float(len(set(a) & set(b)))
+
+
 CASES = {
-    "vectors": lambda: (wm.BasisExpansionSVC("rbf", n_basis=30, C=1.0), *load_iris(return_X_y=True)),
-    "nystroem": lambda: (
-        wm.BasisExpansionSVC("rbf", n_basis=30, C=1.0, normalization="nystroem"),
-        *load_iris(return_X_y=True),
-    ),
-    "thin plate": lambda: (wm.ThinPlateSVC(), *load_iris(return_X_y=True)),
-    "power mean": lambda: (wm.PowerMeanSVC(), *load_iris(return_X_y=True)),
-    "sparse": lambda: (
-        wm.BasisExpansionSVC(["linear", "features"], C=1.0),
-        csr_matrix(load_iris().data),
-        load_iris().target,
-    ),
-    "moved shares": lambda: (
-        wm.BasisExpansionSVC("emd:ground=circle", C=1.0, n_basis=20),
-        *load_iris(return_X_y=True),
-    ),
-    "sparse moved shares": lambda: (
-        wm.BasisExpansionSVC("emd", C=1.0, n_basis=20),
-        csr_matrix(load_iris().data),
-        load_iris().target,
-    ),
-    "strings": lambda: (wm.BasisExpansionSVC("edit", C=1.0), NAMES, LANGUAGES),
-    "terms": lambda: (wm.BasisExpansionSVC("tfidf:n=1-2/features", C=1.0, normalization="none"), NAMES, LANGUAGES),
-    "series": lambda: (wm.BasisExpansionSVC("dtw", C=1.0, n_basis=8), *series()),
-    "images": lambda: (
-        wm.BasisExpansionSVC("pixels/rbf", C=1.0, n_basis=20),
-        (load_digits().images[:80, ..., None] * 15).astype(np.uint8),
-        load_digits().target[:80],
-    ),
-    "bits": lambda: (
-        wm.BasisExpansionSVC("tanimoto", C=1.0, n_basis=10),
-        load_iris().data > 2.0,
-        load_iris().target > 0,
-    ),
-    "own": lambda: (
-        wm.BasisExpansionSVC(pairs(lambda x, y: float(len(set(x) & set(y)))), C=1.0),
-        NAMES,
-        LANGUAGES,
-    ),
+    "vectors": (wm.BasisExpansionSVC("rbf", n_basis=30, C=1.0), *IRIS),
+    "nystroem": (wm.BasisExpansionSVC("rbf", n_basis=30, C=1.0, normalization="nystroem"), *IRIS),
+    "thin plate": (wm.ThinPlateSVC(), *IRIS),
+    "power mean": (wm.PowerMeanSVC(), *IRIS),
+    "sparse": (wm.BasisExpansionSVC(["linear", "features"], C=1.0), SPARSE, IRIS[1]),
+    "moved shares": (wm.BasisExpansionSVC("emd:ground=circle", C=1.0, n_basis=20), *IRIS),
+    "sparse moved shares": (wm.BasisExpansionSVC("emd", C=1.0, n_basis=20), SPARSE, IRIS[1]),
+    "strings": (wm.BasisExpansionSVC("edit", C=1.0), NAMES, LANGUAGES),
+    "terms": (wm.BasisExpansionSVC("tfidf:n=1-2/features", C=1.0, normalization="none"), NAMES, LANGUAGES),
+    "series": (wm.BasisExpansionSVC("dtw", C=1.0, n_basis=8), *series()),
+    "images": (wm.BasisExpansionSVC("pixels/rbf", C=1.0, n_basis=20), IMAGES, load_digits().target[:80]),
+    "bits": (wm.BasisExpansionSVC("tanimoto", C=1.0, n_basis=10), IRIS[0] > 2.0, IRIS[1] > 0),
+    "own": (wm.BasisExpansionSVC(shared, C=1.0), NAMES, LANGUAGES),
 }
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_terms_add_up_and_are_shown(case):
-    estimator, X, y = CASES[case]()
+    estimator, X, y = CASES[case]
     assert "<svg" in check(estimator.fit(X, y), X, 3)._repr_html_()
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from compared import on_bases
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_wine
 from sklearn.exceptions import NotFittedError
@@ -27,10 +28,6 @@ PROGRAM = next(
 ) or shutil.which("widemargin")
 
 
-# A file does not tell what was given from what was chosen.
-GIVEN_LOSS = {"loss": "squared_hinge"}
-
-
 @pytest.fixture(scope="module")
 def digits():
     X, y = load_digits(return_X_y=True)
@@ -39,38 +36,6 @@ def digits():
 
 def edits(A, B):
     return np.array([[float(len(set(a) & set(b))) for b in B] for a in A])
-
-
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        wm.PowerMeanSVC(kernel="jensen_shannon", C=0.1, nodes=3),
-        wm.PowerMeanSVC(kernel=-8.0, C=0.01, nodes=3, approximation="polynomial", scale=False, loss="hinge"),
-        wm.ThinPlateSVC(C=1.0, kernel="distance", standardize=False),
-        wm.ThinPlateSVC("cubic", n_basis=30, C=2.0, standardize=False),
-        wm.BasisExpansionSVC(["rbf", "mean-norm/laplacian"], n_basis=30, normalization="z_score", C=1.0, **GIVEN_LOSS),
-        wm.BasisExpansionSVC(
-            "rbf:gamma=0.001", n_basis=30, normalization="nystroem", loss="logistic", fit_intercept=False, C=1.0
-        ),
-        wm.BasisExpansionSVC(edits, n_basis=30, normalization="mean_norm", C=1.0, **GIVEN_LOSS),
-    ],
-    ids=lambda e: repr(e)[:60],
-)
-def test_what_is_saved_is_loaded_to_the_last_bit(estimator, digits, tmp_path):
-    X, y, X_test = digits
-    if callable(getattr(estimator, "similarity", None)):
-        X, X_test = [list(map(str, row[:5])) for row in X], [list(map(str, row[:5])) for row in X_test]
-    path = tmp_path / "a.model"
-    wm.save(estimator.fit(X, y), path)
-    loaded = wm.load(path, trusted=True)
-    np.testing.assert_array_equal(loaded.decision_function(X_test), estimator.decision_function(X_test))
-    np.testing.assert_array_equal(loaded.predict(X_test), estimator.predict(X_test))
-    assert type(loaded) is type(estimator)
-    assert loaded.classes_.dtype == np.int64
-    for name in ("C", "kernel", "loss", "normalization", "fit_intercept", "n_basis", "scale"):
-        if hasattr(estimator, name):
-            assert getattr(loaded, name) == getattr(estimator, name), name
-    assert [path.name for path in tmp_path.iterdir()] == ["a.model"]
 
 
 @pytest.mark.skipif(PROGRAM is None, reason="the command line program was not built")
@@ -87,37 +52,21 @@ def test_matching_of_images_is_the_same_in_python_and_on_the_command_line(simila
     images, labels = (digits.images * 15).astype(np.uint8), digits.target.astype(np.uint8)
     for name, rows in [("train", slice(0, 300)), ("test", slice(300, 400))]:
         np.savez(tmp_path / f"{name}.npz", X=images[rows], y=labels[rows])
-    fitted = wm.BasisExpansionSVC(similarity, n_basis=40, normalization="mean_norm", C=1.0).fit(
-        images[:300], labels[:300]
-    )
+    fitted = on_bases(similarity, n_basis=40).fit(images[:300], labels[:300])
     assert fitted.score(images[300:400], labels[300:400]) > 0.7
     wm.save(fitted, tmp_path / "m")
     loaded = wm.load(tmp_path / "m")
     np.testing.assert_array_equal(loaded.decision_function(images[300:400]), fitted.decision_function(images[300:400]))
     flags = ["--similarity", similarity, "--n-basis", "40", "--normalization", "mean-norm", "-C", "1", "--quiet"]
-    train = [
-        PROGRAM,
-        "train",
-        "--method=basis-expansion",
-        tmp_path / "train.npz",
-        "-o",
-        tmp_path / "cli",
-        *flags,
-    ]
+    train = [PROGRAM, "train", "--method=basis-expansion", tmp_path / "train.npz", "-o", tmp_path / "cli", *flags]
     subprocess.run(train, check=True)
     np.testing.assert_array_equal(
         wm.load(tmp_path / "cli").decision_function(images[300:400]), fitted.decision_function(images[300:400])
     )
-    printed = [
-        subprocess.run(
-            [PROGRAM, "predict", tmp_path / model, tmp_path / "test.npz", "--quiet"],
-            check=True,
-            capture_output=True,
-            text=True,
-        ).stdout.split()
-        for model in ("m", "cli")
-    ]
-    assert printed[0] == printed[1] == [str(label) for label in loaded.predict(images[300:400])]
+    for model in ("m", "cli"):
+        predict = [PROGRAM, "predict", tmp_path / model, tmp_path / "test.npz", "--quiet"]
+        printed = subprocess.run(predict, check=True, capture_output=True, text=True).stdout.split()
+        assert printed == [str(label) for label in loaded.predict(images[300:400])]
 
 
 @pytest.mark.skipif(PROGRAM is None, reason="the command line program was not built")
@@ -151,7 +100,7 @@ def test_a_model_of_the_command_line_decides_alike_in_python(method, flags, digi
 def test_python_code_is_not_run_unless_trusted(tmp_path):
     X, y = ["ab", "ba", "cd", "dc"] * 5, [0, 0, 1, 1] * 5
     path = tmp_path / "code.model"
-    wm.save(wm.BasisExpansionSVC(edits, n_basis=4, normalization="mean_norm", C=1.0).fit(X, y), path)
+    wm.save(on_bases(edits, n_basis=4).fit(X, y), path)
     with pytest.raises(ValueError, match=r"code\.model.*Python code.*trusted=True"):
         wm.load(path)
     assert wm.load(path, trusted=True).score(X, y) == 1.0
@@ -163,7 +112,7 @@ def test_python_code_is_not_run_unless_trusted(tmp_path):
 
 def test_saving_what_cannot_be_pickled_raises(tmp_path):
     X, y = ["ab", "ba", "cd", "dc"] * 5, [0, 0, 1, 1] * 5
-    svc = wm.BasisExpansionSVC(lambda A, B: edits(A, B), n_basis=4, normalization="mean_norm", C=1.0).fit(X, y)
+    svc = on_bases(lambda A, B: edits(A, B), n_basis=4).fit(X, y)
     with pytest.raises(TypeError, match=r"similarity.*cannot be pickled.*top level"):
         wm.save(svc, tmp_path / "x.model")
     assert not list(tmp_path.iterdir())
@@ -174,11 +123,6 @@ def test_bad_files_are_named(tmp_path, digits):
     good = tmp_path / "good.model"
     wm.save(wm.PowerMeanSVC().fit(X, y), good)
     data = good.read_bytes()
-    for name, content in [("empty", b""), ("cut", data[: len(data) // 2]), ("text", b"hello, this is no model at all")]:
-        path = tmp_path / name
-        path.write_bytes(content)
-        with pytest.raises(ValueError, match=name):
-            wm.load(path)
     with pytest.raises(FileNotFoundError):
         wm.load(tmp_path / "missing")
     with pytest.raises(NotFittedError):
@@ -198,7 +142,7 @@ def test_bases_of_every_kind_come_back():
     series = [rng.normal(size=rng.integers(3, 9)).astype(np.float32) for _ in range(12)]
     sets = rng.random((12, 70)) > 0.5
     for similarity, X in [("hog:cell=8/rbf", images), ("edit", strings), ("dtw", series), ("tanimoto", sets)]:
-        svc = wm.BasisExpansionSVC(similarity, n_basis=12, normalization="mean_norm", C=1.0).fit(X, y)
+        svc = on_bases(similarity, n_basis=12).fit(X, y)
         again = pickle.loads(pickle.dumps(svc))
         np.testing.assert_array_equal(again.decision_function(X), svc.decision_function(X))
         for base, row in zip(svc.basis_, svc.basis_indices_, strict=True):
@@ -212,10 +156,11 @@ def saved_models(folder):
     strings = ["ab", "ba", "cd", "dc"] * 5
     models = [
         wm.PowerMeanSVC(C=1.0).fit(X, y),
-        wm.BasisExpansionSVC("rbf", n_basis=5, normalization="mean_norm", C=1.0).fit(X, y),
-        wm.BasisExpansionSVC("edit", n_basis=4, normalization="mean_norm", C=1.0).fit(strings, np.arange(20) % 2),
+        on_bases(n_basis=5).fit(X, y),
+        wm.BasisExpansionRegressor("rbf", n_basis=5).fit(X, X[:, 0]),
+        on_bases("edit", n_basis=4).fit(strings, np.arange(20) % 2),
         wm.ThinPlateSVC(C=1.0, kernel="distance", standardize=False).fit(X, y),
-        wm.BasisExpansionSVC(edits, n_basis=4, normalization="mean_norm", C=1.0).fit(strings, [0, 0, 1, 1] * 5),
+        on_bases(edits, n_basis=4).fit(strings, [0, 0, 1, 1] * 5),
     ]
     for number, model in enumerate(models):
         path = folder / f"{number}.model"
@@ -238,7 +183,7 @@ def test_no_flipped_bit_is_loaded(tmp_path):
 def test_what_is_no_model_is_a_value_error(tmp_path):
     rng = np.random.default_rng(0)
     pieces = [data[:length] for data in saved_models(tmp_path) for length in rng.integers(0, len(data), 10)]
-    pieces += [rng.bytes(length) for length in rng.integers(0, 300, 20)]
+    pieces += [b"", b"hello, this is no model at all", *(rng.bytes(length) for length in rng.integers(0, 300, 20))]
     pieces += [
         len(text).to_bytes(8, "little") + text for text in (b"{}", b"[]", b"null", b'{"__metadata__":{}}', b"{" * 99)
     ]
@@ -251,12 +196,7 @@ def test_what_is_no_model_is_a_value_error(tmp_path):
 
 @pytest.mark.parametrize("trusted", ["no", "yes", 1, None])
 def test_trusted_is_true_or_false(trusted, tmp_path):
-    wm.save(
-        wm.BasisExpansionSVC(edits, n_basis=4, normalization="mean_norm", C=1.0).fit(
-            ["ab", "ba", "cd", "dc"], [0, 0, 1, 1]
-        ),
-        tmp_path / "a.model",
-    )
+    wm.save(on_bases(edits, n_basis=4).fit(["ab", "ba", "cd", "dc"], [0, 0, 1, 1]), tmp_path / "a.model")
     with pytest.raises(TypeError, match="trusted must be True or False"):
         wm.load(tmp_path / "a.model", trusted=trusted)
     assert wm.load(tmp_path / "a.model", trusted=np.True_).classes_.tolist() == [0, 1]
@@ -269,9 +209,9 @@ def test_trusted_is_true_or_false(trusted, tmp_path):
         wm.PowerMeanSVC(loss="hinge"),
         wm.ThinPlateSVC(C=1.0, kernel="distance", standardize=False),
         wm.ThinPlateSVC(C=1.0, n_basis=8, kernel="distance", standardize=False),
-        wm.BasisExpansionSVC(n_basis=8, similarity="rbf", normalization="mean_norm", C=1.0),
-        wm.BasisExpansionSVC(n_basis=8, loss="hinge", similarity="rbf", normalization="mean_norm", C=1.0),
-        wm.BasisExpansionSVC(n_basis=8, loss="logistic", similarity="rbf", normalization="mean_norm", C=1.0),
+        on_bases(n_basis=8),
+        on_bases(n_basis=8, loss="hinge"),
+        on_bases(n_basis=8, loss="logistic"),
     ],
     ids=lambda e: repr(e)[:60],
 )
@@ -331,27 +271,11 @@ def test_what_is_replaced_keeps_its_permissions_and_devices_are_refused(tmp_path
     assert sorted(file.name for file in tmp_path.iterdir()) == ["a.model", "early", "late", "link", "pipe"]
 
 
-def test_labels_beyond_64_bits_with_a_sign(tmp_path, digits):
-    X, y, X_test = digits
-    huge = np.where(y % 2 == 0, np.uint64(3), np.uint64(2**63 + 5))
-    for estimator in (
-        wm.PowerMeanSVC(),
-        wm.ThinPlateSVC(n_basis=20, kernel="distance", standardize=False),
-        wm.BasisExpansionSVC(n_basis=20, similarity="rbf", normalization="mean_norm", C=1.0),
-    ):
-        svc = estimator.fit(X, huge)
-        assert set(svc.predict(X_test)) <= {np.uint64(3), np.uint64(2**63 + 5)}
-        assert svc.score(X, huge) > 0.7
-        wm.save(svc, tmp_path / "a.model")
-        loaded = wm.load(tmp_path / "a.model")
-        assert [str(label) for label in loaded.predict(X_test)] == [str(label) for label in svc.predict(X_test)]
-
-
 NAMED = [
     wm.PowerMeanSVC(),
     wm.ThinPlateSVC(C=1.0, kernel="distance", standardize=False),
-    wm.BasisExpansionSVC("z-score/rbf", n_basis=30, normalization="mean_norm", C=1.0),
-    wm.BasisExpansionSVC(edits, n_basis=30, normalization="mean_norm", C=1.0),
+    on_bases("z-score/rbf", n_basis=30),
+    on_bases(edits, n_basis=30),
 ]
 
 
@@ -365,7 +289,7 @@ def test_columns_are_put_right_by_name_before_and_after_a_file(estimator, librar
     frame = frames.DataFrame(columns)
     other = frames.DataFrame({name: columns[name] for name in names[::-1]})
     if callable(getattr(estimator, "similarity", None)):
-        estimator = wm.BasisExpansionSVC(rows_alike, n_basis=30, normalization="mean_norm", C=1.0)
+        estimator = on_bases(rows_alike, n_basis=30)
     fitted = clone(estimator).fit(frame, wine.target)
     wm.save(fitted, tmp_path / "m")
     truth = fitted.decision_function(frame)
@@ -396,7 +320,7 @@ def test_precomputed_similarities_and_transformers_go_by_name():
     X, y = load_wine(return_X_y=True)
     X = X[:60]
     kernel = pandas.DataFrame(X @ X.T, columns=[f"sample {i}" for i in range(60)])
-    svc = wm.BasisExpansionSVC("precomputed", n_basis=10, normalization="mean_norm", C=1.0).fit(kernel, y[:60])
+    svc = on_bases("precomputed", n_basis=10).fit(kernel, y[:60])
     truth = svc.decision_function(kernel)
     np.testing.assert_array_equal(svc.decision_function(kernel[kernel.columns[::-1]]), truth)
     to_bases = kernel[kernel.columns[svc.basis_indices_[::-1]]]
@@ -417,11 +341,7 @@ def test_precomputed_similarities_and_transformers_go_by_name():
             ["--n-basis", "40", "--basis", "random", "--seed", "7", "--kernel", "cubic"],
             {"n_basis": 40, "basis": "random", "standardize": True, "random_state": 7, "kernel": "cubic"},
         ),
-        (
-            "thin-plate:tol=1e-8,max-iter=70",
-            ["--n-basis", "40", "--class-weight", "0:3"],
-            {"tol": 1e-8},
-        ),
+        ("thin-plate:tol=1e-8,max-iter=70", ["--n-basis", "40", "--class-weight", "0:3"], {"tol": 1e-8}),
         (
             "power-mean:nodes=4,scale=no,tol=0.001",
             ["--kernel", "-8", "-C", "0.5", "--class-weight", "balanced"],
@@ -464,10 +384,8 @@ def test_a_clone_of_a_model_of_the_command_line_is_fitted_as_it_was(method, flag
     assert loaded.feature_names_in_.tolist() == list(wine.feature_names)
     again = clone(loaded).fit(wine.data, wine.target)
     truth = loaded.decision_function(_framed(wine))
-    if method.startswith("thin-plate"):
-        np.testing.assert_allclose(again.decision_function(wine.data), truth, rtol=1e-6, atol=1e-8)
-    else:
-        np.testing.assert_allclose(again.decision_function(wine.data), truth, rtol=1e-5, atol=1e-6)
+    rtol, atol = (1e-6, 1e-8) if method.startswith("thin-plate") else (1e-5, 1e-6)
+    np.testing.assert_allclose(again.decision_function(wine.data), truth, rtol=rtol, atol=atol)
     wm.save(again, tmp_path / "again")
     twice = clone(wm.load(tmp_path / "again"))
     assert {k: str(v) for k, v in twice.get_params().items()} == {k: str(v) for k, v in loaded.get_params().items()}
@@ -477,36 +395,3 @@ def _framed(data):
     import pandas
 
     return pandas.DataFrame(data.data, columns=data.feature_names)[list(data.feature_names)[::-1]]
-
-
-def test_parameters_of_python_survive_a_file(digits, tmp_path):
-    X, y, _ = digits
-    for estimator in (
-        wm.PowerMeanSVC(-1.0, C=0.01, nodes=3, class_weight={0: 2.0}, tol=0.02, max_iter=77, random_state=3),
-        wm.ThinPlateSVC(
-            C=1.0,
-            n_basis=30,
-            basis="kmedoids",
-            standardize=True,
-            class_weight="balanced",
-            tol=1e-9,
-            random_state=3,
-            kernel="distance",
-        ),
-        wm.BasisExpansionSVC(
-            "rbf:gamma=0.00001",
-            n_basis=30,
-            basis="random",
-            tol=1e-4,
-            random_state=3,
-            normalization="mean_norm",
-            C=1.0,
-            **GIVEN_LOSS,
-        ),
-    ):
-        wm.save(estimator.fit(X, y), tmp_path / "m")
-        again = clone(wm.load(tmp_path / "m"))
-        for name, value in estimator.get_params(deep=False).items():
-            if name not in ("random_state", "polynomials"):  # what "auto" became is kept
-                assert again.get_params()[name] == value, name
-        np.testing.assert_array_equal(again.fit(X, y).decision_function(X), estimator.decision_function(X))

@@ -151,7 +151,7 @@ def test_a_checkpoint_is_resumed(shards, tmp_path):
 
 def test_rejects_what_cannot_be_read_in_blocks(shards, tmp_path):
     data = wm.files(shards)
-    for estimator in (wm.AutoSVC(), wm.BasisExpansionOneClass()):
+    for estimator in (wm.AutoSVC(), wm.BasisExpansionOneClass(), wm.BasisExpansion()):
         with pytest.raises(TypeError, match="needs all samples in memory"):
             estimator.fit(data)
     with pytest.raises(TypeError, match="samples in files are vectors"):

@@ -109,18 +109,8 @@ def test_python_and_the_command_line_read_each_others_models(method, flags, esti
     frame.to_csv(tmp_path / "test.csv", index=False)
     fitted = estimator().fit(frame, y)
     wm.save(fitted, tmp_path / "python")
-    train = [
-        PROGRAM,
-        "train",
-        "--method",
-        method,
-        tmp_path / "train.csv",
-        "-o",
-        tmp_path / "program",
-        "--quiet",
-        *flags,
-    ]
-    subprocess.run(train, check=True)
+    train = [PROGRAM, "train", f"--method={method}", tmp_path / "train.csv", "-o", tmp_path / "program", "--quiet"]
+    subprocess.run([*train, *flags], check=True)
     loaded = wm.load(tmp_path / "program")
     assert json.loads(loaded._table_columns) == json.loads(fitted._table_columns)
     for model, known in (("python", fitted), ("program", loaded)):

@@ -13,15 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import widemargin as wm
-from widemargin.inspection import (
-    BasisDisplay,
-    PathDisplay,
-    SpectrumDisplay,
-    dual_variables,
-    explain,
-    margins,
-    report,
-)
+from widemargin.inspection import BasisDisplay, PathDisplay, SpectrumDisplay, dual_variables, explain, margins, report
 
 matplotlib.use("Agg")
 WINE, KINDS = load_wine(return_X_y=True, as_frame=True)

@@ -26,14 +26,12 @@ def test_each_part_is_normalized_by_itself(normalization):
 
 
 @pytest.mark.parametrize("normalization", ["none", "mean_norm", "nystroem", "z_score", "centered", "auto"])
-def test_a_model_is_a_linear_machine_on_both(tmp_path, normalization):
+def test_a_model_is_a_linear_machine_on_both(normalization):
     parameters = {"n_basis": 8, "normalization": normalization, "negative_eigenvalues": "flip"}
     svc = wm.BasisExpansionSVC(JOINED, **parameters, C=10.0).fit(NAMES, LABELS)
     assert svc.score(NAMES, LABELS) == 1.0
     new = ["marianne", "", "xyz", "iv", "rosa"]
     scores = svc.decision_function(new)
-    wm.save(svc, tmp_path / "model")
-    np.testing.assert_array_equal(wm.load(tmp_path / "model").decision_function(new), scores)
     if normalization != "auto":
         expansion = wm.BasisExpansion(JOINED, **parameters).fit(NAMES, LABELS)
         by_hand = expansion.transform(new) @ svc.coef_.T + svc.intercept_
@@ -61,11 +59,5 @@ def test_sparse_and_dense_vectors_agree():
 
 
 def test_features_that_cannot_be_joined_raise():
-    with pytest.raises(ValueError, match="cannot be combined"):
-        wm.BasisExpansionSVC(["precomputed", "features"]).fit(np.eye(4), [0, 1, 0, 1])
-    with pytest.raises(ValueError, match="cannot be combined with a function"):
-        wm.BasisExpansionSVC(["features", lambda x, y: 1.0]).fit(np.eye(4), [0, 1, 0, 1])
-    with pytest.raises(ValueError, match="no bases"):
-        wm.BasisExpansionSVC(["features:bases=2", "rbf"]).fit(np.eye(4), [0, 1, 0, 1])
     with pytest.raises(ValueError, match="stay sparse"):
         wm.BasisExpansionSVC(["tfidf/features:weight=auto", "edit"]).fit(NAMES, LABELS)

@@ -9,6 +9,7 @@ import pandas
 import polars
 import pyarrow
 import pytest
+from compared import on_bases
 from scipy import sparse
 from sklearn.datasets import load_digits
 
@@ -116,7 +117,7 @@ def test_a_single_sample_is_refused():
 
 def test_the_kind_is_an_attribute_and_is_said(tmp_path, capsys):
     X, y = waves(40)
-    svc = wm.BasisExpansionSVC("dtw", n_basis=5, normalization="mean_norm", C=1.0, verbose=1)
+    svc = on_bases("dtw", n_basis=5, verbose=1)
     assert svc.fit(list(X), y).kind_ == "series"
     assert "BasisExpansionSVC: X has 40 samples, read as series" in capsys.readouterr().err
     assert svc.set_params(verbose=0).fit(X, y).kind_ == "series"
@@ -172,15 +173,6 @@ def test_columns_of_nested_frames_are_channels():
     frame = pandas.DataFrame({"x": SERIES, "y": [np.ones(3), np.ones(2)]})
     with pytest.raises(ValueError, match=r"series 1 .* channels of lengths \[3, 2\]"):
         from_other(frame, ["series"])
-
-
-def test_a_classifier_of_nested_frames():
-    X, y = waves(40)
-    frame = pandas.DataFrame({"a": list(X), "b": list(1 - X)})
-    svc = wm.BasisExpansionSVC("dtw", n_basis=10, normalization="mean_norm", C=1.0).fit(frame, y)
-    stacked = np.stack([X, 1 - X], axis=-1)
-    np.testing.assert_array_equal(svc.decision_function(frame), svc.decision_function(stacked))
-    assert svc.score(frame, y) > 0.95
 
 
 def rings_and_stars(n):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from compared import on_bases
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
@@ -100,17 +101,17 @@ def test_a_similarity_in_python_has_margins_too():
     def similarity(A, B):
         return rbf_kernel(A, B, gamma=0.5)
 
-    ours = BasisExpansionSVC("rbf:gamma=0.5", n_basis=20, basis="index", normalization="mean_norm", C=1.0).fit(X, y)
-    same = BasisExpansionSVC(similarity, n_basis=20, basis="index", normalization="mean_norm", C=1.0).fit(X, y)
+    ours = on_bases("rbf:gamma=0.5", n_basis=20, basis="index").fit(X, y)
+    same = on_bases(similarity, n_basis=20, basis="index").fit(X, y)
     assert np.allclose(margins(ours), margins(same), rtol=1e-3)
     assert np.allclose(dual_variables(ours, X, y), dual_variables(same, X, y), atol=1e-3)
 
 
 def test_bad_input_is_named():
-    model = BasisExpansionSVC("rbf:gamma=0.5", n_basis=20, normalization="mean_norm", C=1.0).fit(X, y)
+    model = on_bases("rbf:gamma=0.5", n_basis=20).fit(X, y)
     with pytest.raises(ValueError, match="not among the classes"):
         dual_variables(model, X, y + 1)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         dual_variables(model, X, y[:-1])
     with pytest.raises(NotFittedError):
-        margins(BasisExpansionSVC(similarity="rbf", normalization="mean_norm", C=1.0))
+        margins(on_bases())

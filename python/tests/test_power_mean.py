@@ -203,10 +203,3 @@ def test_a_kernel_of_ones_own_has_c_and_nodes_chosen(digits):
     assert candidates(named)[0]["nodes"] is None
     assert 0.5 < own.C_ / named.C_ < 2
     assert own.score(X, y) == pytest.approx(named.score(X, y), abs=0.02)
-
-
-@pytest.mark.parametrize("name", ["kernel", "C", "nodes"])
-def test_other_words_than_auto_are_refused(digits, name):
-    X, y, _ = digits
-    with pytest.raises(ValueError, match=f"The '{name}' parameter of PowerMeanSVC must be.*auto"):
-        wm.PowerMeanSVC(**{name: "best"}).fit(X, y)

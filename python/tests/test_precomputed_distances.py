@@ -15,11 +15,7 @@ A, B, a, b = X[:100], X[100:], y[:100], y[100:]
 
 @pytest.mark.parametrize(
     ("spec", "make"),
-    [
-        ("negative", lambda d: -d),
-        ("squared", lambda d: -(d**2)),
-        ("exp,gamma=0.7", lambda d: np.exp(-0.7 * d)),
-    ],
+    [("negative", lambda d: -d), ("squared", lambda d: -(d**2)), ("exp,gamma=0.7", lambda d: np.exp(-0.7 * d))],
 )
 @pytest.mark.parametrize("normalization", ["mean_norm", "centered"])
 def test_distances_are_the_similarities_that_they_name(spec, make, normalization):

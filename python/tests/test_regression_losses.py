@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
-import joblib
 import numpy as np
-import onnxruntime
 import pytest
 from compared import expected_error, path
 from scipy.optimize import linprog, minimize
 from sklearn.linear_model import QuantileRegressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import LinearSVR
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from widemargin import BasisExpansionRegressor, load, save, to_onnx
+from widemargin import BasisExpansionRegressor
 
 LOSSES = ("huber", "squared_epsilon_insensitive", "quantile")
 
@@ -159,13 +155,12 @@ def test_the_estimate_is_named_and_the_best_is_selected() -> None:
 def test_the_estimate_is_near_the_loss_of_other_samples() -> None:
     X, y = table(n=400)
     Xt, yt = table(n=4000, seed=1)
-    for loss in LOSSES:
+    # Of heavy tails, the mean of squares is no estimate of anything.
+    for loss in ("huber", "quantile"):
         found = linear(loss=loss).fit(X, y)
-        error = expected_error(found)
         parameters = {} if loss == "quantile" else {"epsilon": found.epsilon_}
-        # Of heavy tails, the mean of squares is no estimate of anything.
-        if loss != "squared_epsilon_insensitive":
-            assert value(loss, yt - found.predict(Xt), **parameters).mean() == pytest.approx(error, rel=0.25)
+        losses = value(loss, yt - found.predict(Xt), **parameters)
+        assert losses.mean() == pytest.approx(expected_error(found), rel=0.25)
 
 
 def test_outliers_have_little_weight_in_huber() -> None:
@@ -201,42 +196,6 @@ def test_quantiles_cover_their_part() -> None:
         assert np.mean(y[1000:] <= found.predict(x[1000:])) == pytest.approx(quantile, abs=0.05)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-def test_weights_are_copies_and_threads_change_nothing(loss: str) -> None:
-    X, y = table(n=40)
-    weights = np.arange(40) % 3
-    rows = np.repeat(np.arange(40), weights)
-    model = BasisExpansionRegressor("rbf", n_basis=15, loss=loss)
-    one = model.set_params(n_jobs=1).fit(X, y, sample_weight=weights.astype(float)).predict(X)
-    assert (model.set_params(n_jobs=2).fit(X[rows], y[rows]).predict(X) == one).all()
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-def test_files_pickles_and_onnx_predict_the_same(loss: str, tmp_path: Any) -> None:
-    X, y = table()
-    for target in (y, np.column_stack([y, 50 + y**2])):
-        fitted = BasisExpansionRegressor("rbf", n_basis=20, loss=loss).fit(X, target)
-        save(fitted, tmp_path / "one.model")
-        joblib.dump(fitted, tmp_path / "one.joblib")
-        for same in (
-            load(tmp_path / "one.model"),
-            pickle.loads(pickle.dumps(fitted)),
-            joblib.load(tmp_path / "one.joblib"),
-        ):
-            assert (same.predict(X) == fitted.predict(X)).all()
-            assert (same.loss, same.C_, same.quantile) == (loss, fitted.C_, fitted.quantile)
-            assert same.estimated_score_ == fitted.estimated_score_
-            if loss != "quantile":
-                assert np.all(same.epsilon_ == fitted.epsilon_)
-        if target.ndim == 1 or loss == "quantile":
-            # Several outputs have values of epsilon of their own, which a fit estimates anew.
-            again = load(tmp_path / "one.model").fit(X, target)
-            np.testing.assert_allclose(again.predict(X), fitted.predict(X), rtol=1e-6)
-        session = onnxruntime.InferenceSession(to_onnx(fitted).SerializeToString(), providers=["CPUExecutionProvider"])
-        (found,) = session.run(["targets"], {"X": X})
-        np.testing.assert_allclose(found.reshape(target.shape), fitted.predict(X), atol=1e-5 * np.abs(target).max())
-
-
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
@@ -270,9 +229,3 @@ def test_a_search_says_which_loss_it_compares_by() -> None:
     found = BasisExpansionRegressor(loss="huber", random_state=0).fit(X, y)
     assert any("squared loss" in note for note in found.report_["notes"])
     assert found.similarity_ == BasisExpansionRegressor(random_state=0).fit(X, y).similarity_
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@parametrize_with_checks([BasisExpansionRegressor("rbf", loss=loss) for loss in LOSSES])
-def test_scikit_learns_checks(estimator, check) -> None:
-    check(estimator)

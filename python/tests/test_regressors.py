@@ -6,16 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import onnxruntime
 import pytest
 from compared import expected_error, path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import rbf_kernel, regression_table, ridge_with_intercept
 from sklearn.datasets import load_diabetes
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from widemargin import BasisExpansionRegressor, ThinPlateRegressor, to_onnx
+from widemargin import BasisExpansionRegressor, ThinPlateRegressor
 
 Make = Callable[..., Any]
 
@@ -91,26 +89,6 @@ def test_several_outputs_are_fitted_as_one_by_one(make: Make) -> None:
     assert (both.predict(X)[:, 2] == 3.0).all()
 
 
-@pytest.mark.parametrize(
-    ("fitted", "tolerance"),
-    [(BasisExpansionRegressor(s), 1e-5) for s in ("z-score/rbf", "distance", "laplacian", "linear", "features")]
-    + [
-        (ThinPlateRegressor(kernel, standardize=True), 1e-8)
-        for kernel in ("auto", "thin_plate", "cubic", "rbf:gamma=0.3", "log:gamma=0.5")
-    ],
-    ids=str,
-)
-def test_onnx_predicts_the_same(fitted: Any, tolerance: float) -> None:
-    X, y = regression_table()
-    Y = np.column_stack([y, 50 + y**2])
-    if isinstance(fitted, ThinPlateRegressor):
-        X = X.astype(float)
-    fitted.fit(X, Y)
-    session = onnxruntime.InferenceSession(to_onnx(fitted).SerializeToString(), providers=["CPUExecutionProvider"])
-    (found,) = session.run(["targets"], {"X": X})
-    np.testing.assert_allclose(found, fitted.predict(X), atol=tolerance * np.abs(Y).max())
-
-
 @pytest.mark.parametrize("make", [BasisExpansionRegressor, ThinPlateRegressor])
 def test_bad_targets_raise(make: Make) -> None:
     X, y = regression_table()
@@ -136,16 +114,3 @@ def test_the_estimate_is_near_the_score_of_other_samples(regressor: Any) -> None
     X, y = load_diabetes(return_X_y=True)
     regressor.fit(X[:300], y[:300])
     assert abs(regressor.estimated_score_ - regressor.score(X[300:], y[300:])) < 0.1
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@parametrize_with_checks(
-    [
-        BasisExpansionRegressor("rbf"),
-        BasisExpansionRegressor(),
-        ThinPlateRegressor(),
-        ThinPlateRegressor("rbf:gamma=0.1", n_basis=50),
-    ]
-)
-def test_scikit_learns_checks(estimator: Any, check: Any) -> None:
-    check(estimator)

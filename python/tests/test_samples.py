@@ -366,15 +366,6 @@ def test_sets_become_words(sets):
     assert bits_of(words, n_bits) == sets
 
 
-def test_sets_of_a_fixed_number_of_elements():
-    (_, words, n_bits), _ = from_other([{0, 65}, frozenset()], SETS, n_bits=66)
-    assert (words.shape, n_bits) == ((2, 2), 66)
-    with pytest.raises(ValueError, match=r"set 1 \(from 0\) has the element 66.*below 66"):
-        from_other([{0}, {66}], SETS, n_bits=66)
-    with pytest.raises(ValueError, match="3 columns, expected 4"):
-        from_other(np.ones((2, 3), bool), SETS, n_bits=4)
-
-
 @pytest.mark.parametrize(
     ("X", "error", "message"),
     [

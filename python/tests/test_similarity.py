@@ -495,14 +495,6 @@ def test_images_are_described_first():
 # The block
 
 
-def test_rows_are_samples_and_columns_bases():
-    samples, bases = RNG.normal(size=(3, 2, 2, 4)), RNG.normal(size=(2, 2, 2, 4))
-    one_way = pairwise(Deformable(), samples, bases)
-    other_way = pairwise(Deformable(), bases, samples)
-    assert one_way.shape == (3, 2)
-    assert np.abs(one_way - other_way.T).max() > 1e-3
-
-
 def test_lists_keep_their_order():
     def negative(A, B):
         return -truth.euclidean_distances(A, B)
@@ -513,27 +505,6 @@ def test_lists_keep_their_order():
         np.testing.assert_allclose(block, pairwise(one, X, Y), rtol=1e-6)
     assert pairwise([RBF(1)], X).shape == (1, 9, 9)
     np.testing.assert_array_equal(pairwise("linear", X), pairwise("linear", X, X))
-
-
-def test_named_and_own_similarities_of_strings():
-    def same_length(A, B):
-        return np.equal.outer([len(a) for a in A], [len(b) for b in B])
-
-    blocks = pairwise([same_length, "edit"], WORDS, WORDS[:2])
-    np.testing.assert_array_equal(blocks[0], by_pair(lambda a, b: len(a) == len(b), WORDS, WORDS[:2]))
-    np.testing.assert_array_equal(blocks[1], pairwise("edit", WORDS, WORDS[:2]))
-
-
-def test_frames_and_columns():
-    import pandas
-    import polars
-
-    expected, words = pairwise(RBF(1), X, Y), pairwise("edit", WORDS)
-    for library in (pandas, polars):
-        tables = (library.DataFrame(dict(zip("abcd", Z.T, strict=True))) for Z in (X, Y))
-        np.testing.assert_array_equal(pairwise(RBF(1), *tables), expected)
-        np.testing.assert_array_equal(pairwise("edit", library.Series(WORDS)), words)
-        np.testing.assert_array_equal(pairwise("edit", library.DataFrame({"word": WORDS})), words)
 
 
 def test_precomputed():
@@ -692,14 +663,6 @@ def test_what_objects_refuse():
     assert Similarity("nothing") == Similarity("nothing")
 
 
-def test_little_is_imported():
-    code = (
-        "import sys, widemargin.similarity, widemargin.testing, widemargin.inspection;"
-        "print([m for m in ('matplotlib', 'polars', 'dask', 'onnx') if m in sys.modules])"
-    )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
-
-
 # What `similarity=` means
 
 
@@ -818,16 +781,6 @@ def test_what_a_function_may_return(convert):
         expected > 0 if convert(expected[:1]).__class__ is np.ndarray and convert(expected).dtype == bool else expected
     )
     np.testing.assert_allclose(pairwise(lambda A, B: convert(A @ B.T), X, Y), wanted, rtol=1e-6)
-
-
-def test_any_objects():
-    class Point:
-        def __init__(self, at):
-            self.at = at
-
-    points = [Point(at) for at in range(5)]
-    block = pairwise(lambda A, B: [[-abs(a.at - b.at) for b in B] for a in A], points, points[:2])
-    np.testing.assert_array_equal(block, -np.abs(np.subtract.outer(np.arange(5), np.arange(2))))
 
 
 class Callable:
@@ -1000,15 +953,6 @@ def test_parameters_that_a_named_similarity_does_not_have(similarity, parameters
         wm.BasisExpansionSVC(similarity).set_params(**parameters)
 
 
-def test_slash_and_angle_bracket_join_a_spec_alike():
-    assert Similarity("mean_norm/z_score/rbf").spec == "mean-norm/z-score/rbf"
-    assert Similarity("mean-norm/rbf:gamma=1") == Similarity("mean-norm/rbf:gamma=1") == MeanNorm() >> RBF(1)
-    assert resolve("mean-norm/rbf:gamma=1").specs == ["mean-norm/rbf:gamma=1"]
-    X = RNG.normal(size=(20, 3))
-    svc = wm.BasisExpansionSVC("mean-norm/rbf:gamma=1", n_basis=5).fit(X, np.arange(20) % 2)
-    assert svc.similarity_ == "mean-norm/rbf:gamma=1"
-
-
 @pytest.mark.parametrize(
     ("spec", "remedy"),
     [("znorm/rbf", "znorm/dtw"), ("hog:cell=4/dtw", "hog:cell=4/rbf"), ("tfidf/edit", "tfidf/features")],
@@ -1016,8 +960,3 @@ def test_slash_and_angle_bracket_join_a_spec_alike():
 def test_of_steps_that_do_not_go_together_the_last_is_named(spec, remedy):
     with pytest.raises(ValueError, match=f"similarity='{spec}' compares no samples: .* which '{remedy}' does"):
         wm.BasisExpansionSVC(spec).fit(["ab", "cd"], [0, 1])
-
-
-def test_bases_are_counted_from_0():
-    with pytest.raises(ValueError, match="'basis' parameter of BasisExpansionSVC has the row -1"):
-        wm.BasisExpansionSVC("rbf", basis=[0, -1]).fit([[0.0], [1.0]], [0, 1])

@@ -1,12 +1,11 @@
-"""The descriptor `tfidf` compared with scikit-learn's TfidfVectorizer, and in models."""
+"""The descriptor `tfidf` compared with scikit-learn's TfidfVectorizer."""
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-import widemargin as wm
 from widemargin.similarity import Linear, Tfidf, pairwise
 
 # Letters of one to four bytes, digits, punctuation, white space of several kinds.
@@ -16,6 +15,7 @@ TEXTS = st.lists(
 ANALYZERS = {"characters": "char", "words-padded": "char_wb", "words": "word"}
 
 
+@settings(deadline=None)
 @given(
     TEXTS, st.integers(1, 4), st.integers(0, 3), st.sampled_from(sorted(ANALYZERS)), st.booleans(), st.integers(1, 2)
 )
@@ -37,20 +37,6 @@ def test_vectors_are_those_of_scikit_learn(texts, first, more, by, sublinear, mi
             pairwise(ours, texts)
         return
     np.testing.assert_allclose(pairwise(ours, texts), rows @ rows.T, atol=1e-6)
-
-
-NAMES = ["anna", "hanna", "johanna", "ivo", "ivan", "iva", "joan", "ioan", "anne", "ivanka"] * 3
-LABELS = np.array([0, 0, 0, 1, 1, 1, 0, 1, 0, 1] * 3)
-
-
-def test_models_keep_what_was_learned(tmp_path):
-    for similarity in ("tfidf:n=1-3/linear", "tfidf:n=2,by=words-padded/features", "tfidf:by=words,n=1/rbf"):
-        svc = wm.BasisExpansionSVC(similarity, normalization="none", C=10.0).fit(NAMES, LABELS)
-        assert svc.score(NAMES, LABELS) == 1.0
-        wm.save(svc, tmp_path / "model")
-        new = ["marianne", "", "xyz", "iv"]
-        expected = svc.decision_function(new)
-        np.testing.assert_array_equal(wm.load(tmp_path / "model").decision_function(new), expected)
 
 
 def test_its_rarer_terms_weigh_more_and_unknown_ones_nothing():

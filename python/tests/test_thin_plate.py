@@ -84,6 +84,7 @@ def test_the_kernel_with_the_smallest_loss_is_selected_and_reported(tmp_path):
     X, y = X[:300], y[:300]
     auto = wm.ThinPlateSVC().fit(X, y)
     assert [one["kernel"] for one in candidates(auto)] == ["distance", "cityblock"]
+    assert path(auto)["C"][np.nanargmin(path(auto)["hinge"])] == auto.C_
     alone = [wm.ThinPlateSVC(one["kernel"], standardize="auto").fit(X, y) for one in candidates(auto)]
     losses = [np.nanmin(path(one)["hinge"][path(one)["C"] == one.C_]) for one in alone]
     # Kernels are compared in closed form; refits confirm what is fitted.

@@ -40,6 +40,7 @@ def test_files_keep_the_type_of_the_classes(name, tmp_path):
     for estimator in (
         wm.BasisExpansionSVC("rbf", n_basis=10, C=1.0, class_weight=weights),
         wm.BasisExpansionSVC(negative_distance, n_basis=10, C=1.0),
+        wm.PowerMeanSVC(C=1.0),
         make_pipeline(StandardScaler(), wm.ThinPlateSVC("distance", C=1.0)),
     ):
         fitted = estimator.fit(X, labels)

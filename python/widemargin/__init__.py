@@ -21,29 +21,26 @@ if TYPE_CHECKING:
     from ._onnx import to_onnx
     from ._parameters import KindWarning
     from .auto import AutoRegressor, AutoSVC
-    from .basis_expansion import BasisExpansion, BasisExpansionOneClass, BasisExpansionRegressor, BasisExpansionSVC
+    from .basis_expansion import BasisExpansion, BasisExpansionRegressor, BasisExpansionSVC
+    from .one_class import BasisExpansionOneClass
     from .power_mean import PowerMeanSVC
     from .thin_plate import ThinPlateRegressor, ThinPlateSVC
 
 __version__: str
 
-# The module of each public name; it is imported on first access, so that `import widemargin` is fast.
-_MODULES = {
-    "AutoRegressor": "auto",
-    "AutoSVC": "auto",
-    "BasisExpansionSVC": "basis_expansion",
-    "BasisExpansionRegressor": "basis_expansion",
-    "PowerMeanSVC": "power_mean",
-    "ThinPlateRegressor": "thin_plate",
-    "ThinPlateSVC": "thin_plate",
-    "KindWarning": "_parameters",
-    "BasisExpansion": "basis_expansion",
-    "BasisExpansionOneClass": "basis_expansion",
-    "files": "_files",
-    "load": "_model_files",
-    "save": "_model_files",
-    "to_onnx": "_onnx",
+# The public names of each module; it is imported on first access, so that `import widemargin` is fast.
+_NAMES = {
+    "_files": ["files"],
+    "_model_files": ["load", "save"],
+    "_onnx": ["to_onnx"],
+    "_parameters": ["KindWarning"],
+    "auto": ["AutoRegressor", "AutoSVC"],
+    "basis_expansion": ["BasisExpansion", "BasisExpansionRegressor", "BasisExpansionSVC"],
+    "one_class": ["BasisExpansionOneClass"],
+    "power_mean": ["PowerMeanSVC"],
+    "thin_plate": ["ThinPlateRegressor", "ThinPlateSVC"],
 }
+_MODULES = {name: module for module, names in _NAMES.items() for name in names}
 _SUBMODULES = ("graphs", "inspection", "similarity", "testing")
 
 __all__ = [

@@ -14,30 +14,19 @@ from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._columns import names_of_features, validated
 from ._files import opened
-from ._parameters import (
-    Labels,
-    RandomState,
-    Samples,
-    check_same_length,
-    normalization_parameters,
-    threads_of,
-    warn,
-    weights_of,
-)
+from ._parameters import RandomState, normalization_parameters, threads_of, warn, weights_of
 from ._progress import Progress
-from ._report import Row, path_of, report_table, results, rows_of
-from ._samples import as_contiguous, from_vectors
+from ._report import Row, candidate_of, path_of, report_table, results, rows_of
+from ._samples import from_vectors
 from ._sklearn import CallbackSupportMixin, Interval, StrOptions, with_callbacks
-from ._targets import classes_of, is_multilabel, labels_of, restored_classes, target_of
 
 _Class = TypeVar("_Class")
 
@@ -103,6 +92,13 @@ class WatchedMixin(CallbackSupportMixin):
     random_state: RandomState = None
     verbose: int = 0
     _parameter_constraints = CONSTRAINTS
+    # Whether samples may be in files, larger than memory.
+    _reads_files: ClassVar[bool] = False
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     @contextmanager
     def _watched(self, **tasks: Any) -> Iterator[Progress]:
@@ -131,11 +127,6 @@ class WatchedMixin(CallbackSupportMixin):
 _STORED = ("C", "approximation", "loss", "max_iter", "penalty", "polynomials", "quantile", "shrinkage", "tol")
 
 
-def watched(progress: Progress) -> Progress | None:
-    """The monitor for the extension module; None if progress is not displayed."""
-    return progress if progress.is_watching else None
-
-
 @with_parameters
 class LimitedMixin(WatchedMixin):
     """The parameters of all estimators with a model."""
@@ -150,8 +141,8 @@ class FittedModel(LimitedMixin):
     _table_columns: str | None = None
     # The function of the extension module that trains the model.
     _core_fit: ClassVar[Any]
-    # Whether samples may be in files, larger than memory.
-    _reads_files: ClassVar[bool] = False
+    # Whether there is one number per sample: in outlier detection, and for targets of one dimension.
+    _is_flat = False
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         self._require(y)
@@ -195,17 +186,14 @@ class FittedModel(LimitedMixin):
             "seed": self._seed(),
             "threads": self._threads(),
             "time_limit": self.time_limit,
-            "monitor": watched(progress),
-            "features": self._features_of_model(),
+            "monitor": progress.monitor,
+            # The columns of a table that become the features of the model, or the names of these.
+            "features": self._table_columns or self._stored_names(),
         }
-
-    def _features_of_model(self) -> list[str] | str | None:
-        """The names of the features stored in the model, or the columns of a table that become the features."""
-        return self._table_columns or self._stored_names()
 
     def _max_iter(self) -> int:
         """The largest number of steps of a solver."""
-        return 100
+        return int(getattr(self, "max_iter", 100))
 
     def _fixed_C(self) -> float | None:
         """C; None if it is selected."""
@@ -272,7 +260,7 @@ class FittedModel(LimitedMixin):
             "standardize": header.get("standardized"),
             "method": header["method"].removesuffix("-regression").replace("-", "_"),
         }
-        self._candidates = candidates or [_compared(row) for row in choice.get("tried", [])]
+        self._candidates = candidates or [candidate_of(row) for row in choice.get("tried", [])]
         self.cv_results_ = results(self._candidates, path, fitted)
 
     def _path(self, header: dict[str, Any]) -> list[Row]:
@@ -320,12 +308,13 @@ class FittedModel(LimitedMixin):
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         check_is_fitted(self)
-        arrays: dict[str, npt.NDArray[Any]] = self._model.arrays()
-        return arrays
+        return self._model.arrays()
 
     def _of_problems(self, values: npt.NDArray[Any]) -> Any:
         """Values of shape (problems, …), without the first axis if there is one number per sample."""
-        return values
+        if not self._is_flat:
+            return values
+        return values[0] if values.ndim > 1 else float(values[0])
 
     @property
     def coef_(self) -> npt.NDArray[np.floating]:
@@ -370,264 +359,10 @@ class FittedModel(LimitedMixin):
         return bundle
 
 
-def _compared(row: dict[str, Any]) -> Row:
-    """A candidate of a model file's header, in the form of `results`."""
-    loss, error = row.get("loo_squared_hinge"), row.get("loo_error")
-    return {
-        "params": {"kernel": row["kernel"], "nodes": row.get("n_nodes"), "C": row.get("C")},
-        "score": None if loss is None else -loss,
-        "accuracy": None if error is None else 1.0 - error,
-        "problem": row.get("problem"),
-    }
-
-
-class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
-    """A large-margin classifier: one decision value per class, or a single one for two classes."""
-
-    classes_: npt.NDArray[Any]
-    # Whether the targets of the fit were multilabel.
-    _is_multilabel: bool = False
-
-    def _target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, ...]:
-        """Sets `classes_`, and returns the classes or labels, those of samples, and their weights."""
-        self._is_multilabel = is_multilabel(y)
-        names, values, self.classes_ = target_of(y)
-        check_same_length(n_samples, len(values))
-        return ((names, values, self._weights(sample_weight, n_samples)),)
-
-    def _target_to_evaluate(self, y: Any, sample_weight: Any, n_samples: int) -> _core._Target:
-        """The same for the fitted model; its classes or labels come first, in their order."""
-        names, values, _ = target_of(y)
-        known = json.loads(self._model.header())["classes"]
-        check_same_length(n_samples, len(values))
-        if not self._is_multilabel:
-            if values.ndim > 1:
-                raise ValueError("y should be a 1d array: the model has one class per sample")
-            known += [name for name in names if name not in known]
-            values = np.array([known.index(name) for name in names], dtype=np.uint32)[values]
-        elif values.ndim == 1 or values.shape[1] != len(known):
-            n_columns = 1 if values.ndim == 1 else values.shape[1]
-            raise ValueError(f"y has {n_columns} columns, and the model {len(known)} labels")
-        elif set(names) == set(known):
-            values = np.ascontiguousarray(values[:, [names.index(name) for name in known]])
-        return known, values, self._weights(sample_weight, n_samples)
-
-    def _class_factors(self) -> str | list[float] | None:
-        factors = self.class_weight
-        if factors is None or factors == "balanced":
-            return factors
-        if self._is_multilabel:
-            raise ValueError("class_weight must be 'balanced' or None for multilabel targets: there are no classes")
-        if not isinstance(factors, dict):
-            raise ValueError(
-                f"The 'class_weight' parameter of {type(self).__name__} must be a dict, 'balanced' or None. "
-                f"Got {factors!r} instead."
-            )
-        known = self.classes_.tolist()
-        if unknown := [label for label in factors if label not in known]:
-            raise ValueError(f"class_weight names the classes {unknown}, which y does not have: it has {some(known)}")
-        return [float(factors.get(label, 1.0)) for label in known]
-
-    def _describe(self, header: dict[str, Any], candidates: list[Row] | None = None) -> None:
-        if header.get("multilabel"):
-            self.label_names_ = np.array(header["classes"], dtype=object)
-            estimate = header["report"].get("estimate") or {}
-            errors = estimate.get("label_errors", [np.nan] * len(self.label_names_))
-            self.estimated_label_scores_ = 1.0 - np.array(errors, dtype=np.float64)
-        else:
-            # A class without weight is absent.
-            known = set(header["classes"])
-            self.classes_ = self.classes_[[label in known for label in labels_of(self.classes_)]]
-        super()._describe(header, candidates)
-
-    def _estimate(self, path: list[Row]) -> None:
-        # Without an estimate, a note of the report gives the reason.
-        estimate = self.report_.get("estimate") or {"error": np.nan, "standard_error": np.nan}
-        self.estimated_score_ = 1.0 - float(estimate["error"])
-        self.estimated_score_std_ = float(estimate["standard_error"])
-
-    def _restore(self, model: Any, header: dict[str, Any]) -> None:
-        self._is_multilabel = header.get("multilabel", False)
-        self.classes_ = np.arange(len(header["classes"])) if self._is_multilabel else classes_of(header["classes"])
-        super()._restore(model, header)
-
-    @classmethod
-    def _stored_parameters(cls, header: dict[str, Any]) -> dict[str, Any]:
-        weight = (header.get("training") or {}).get("class_weight")
-        if isinstance(weight, list):
-            weight = {label: factor for label, factor in weight if factor != 1.0} or None
-        return super()._stored_parameters(header) | {"class_weight": weight}
-
-    def _restore_type_of_classes(self, stored: bytes) -> None:
-        """Converts the classes of a model that was read to their type in the fit."""
-        labels = self.classes_.tolist()
-        self.classes_ = restored_classes(labels, stored)
-        if isinstance(self.class_weight, dict):
-            known = dict(zip(labels, self.classes_.tolist(), strict=True))
-            self.set_params(class_weight={known[label]: factor for label, factor in self.class_weight.items()})
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        return tags
-
-    def _scores(self, X: Any) -> npt.NDArray[Any]:
-        """(samples, problems)."""
-        return self._model.decision_function(self._collected(X), self._threads())
-
-    def decision_function(self, X: Samples) -> npt.NDArray[np.float64]:
-        """Decision values of samples.
-
-        Parameters
-        ----------
-        X : samples, as in ``fit``
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) for two classes, above 0 for ``classes_[1]``, else (n_samples, n_classes); for
-        multilabel
-            targets (n_samples, n_labels), above 0 for predicted labels
-        """
-        check_is_fitted(self)
-        scores = self._scores(X).astype(np.float64, copy=False)
-        return scores.ravel() if len(self.classes_) == 2 and not self._is_multilabel else scores
-
-    def predict(self, X: Samples) -> Labels:
-        """The class of each sample.
-
-        Parameters
-        ----------
-        X : samples, as in ``fit``
-
-        Returns
-        -------
-        ndarray of shape (n_samples,); for multilabel targets (n_samples, n_labels), 1 for predicted labels
-        """
-        scores = self.decision_function(X)
-        if self._is_multilabel:
-            return (scores > 0).astype(np.int64)
-        selected = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[selected]
-
-    def predict_proba(self, X: Samples) -> npt.NDArray[np.float64]:
-        """The probability of each class for each sample.
-
-        They are calibrated on held-out decision values, and the most probable class is the one that ``predict``
-        returns. With a ``class_weight`` they are, as predictions are, those for the weighted classes.
-
-        Parameters
-        ----------
-        X : samples, as in ``fit``
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes), in the order of ``classes_``; for multilabel targets that of each
-        label
-
-        Raises
-        ------
-        ValueError
-            For a model without probabilities.
-        """
-        return self._probabilities(X, logarithm=False)
-
-    def predict_log_proba(self, X: Samples) -> npt.NDArray[np.float64]:
-        """The logarithm of the probability of each class for each sample, without underflow.
-
-        Parameters
-        ----------
-        X : samples, as in ``fit``
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes), in the order of ``classes_``; for multilabel targets that of each
-        label
-
-        Raises
-        ------
-        ValueError
-            For a model without probabilities.
-        """
-        return self._probabilities(X, logarithm=True)
-
-    def _probabilities(self, X: Any, *, logarithm: bool) -> npt.NDArray[np.float64]:
-        scores = self.decision_function(X)
-        is_one = len(self.classes_) == 2 and not self._is_multilabel
-        scores = scores.reshape(-1, 1 if is_one else len(self.classes_))
-        return self._model.probabilities(np.ascontiguousarray(scores), logarithm=logarithm)
-
-
-class FittedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimator):
-    """A regression model with one or several outputs."""
-
-    # Whether the targets had one dimension.
-    _is_flat: bool
-
-    def _target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, ...]:
-        """Sets whether targets have one dimension; returns them (samples, outputs), and the weights."""
-        y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
-        self._is_flat = y.ndim == 1
-        return self._checked_target(y, sample_weight, n_samples)
-
-    def _target_to_evaluate(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, Any]:
-        targets, weights = self._checked_target(y, sample_weight, n_samples)
-        if targets.shape[1] != (n_outputs := json.loads(self._model.header())["n_outputs"]):
-            raise ValueError(f"y has {targets.shape[1]} columns, and the model {n_outputs} outputs")
-        return targets, weights
-
-    def _checked_target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, Any]:
-        targets = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
-        if targets.ndim > 2:
-            raise ValueError(f"y has {targets.ndim} dimensions, expected (n_samples,) or (n_samples, n_outputs)")
-        check_same_length(n_samples, len(targets))
-        targets = as_contiguous(targets.reshape(n_samples, -1), np.float64)
-        return targets, self._weights(sample_weight, n_samples)
-
-    def predict(self, X: Samples) -> npt.NDArray[np.float64]:
-        """The targets of samples.
-
-        Parameters
-        ----------
-        X : samples, as in ``fit``
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_outputs), as the targets of ``fit``
-        """
-        check_is_fitted(self)
-        values: npt.NDArray[np.float64] = self._model.predict(self._collected(X), self._threads())
-        return values[:, 0] if self._is_flat else values
-
-    def _of_problems(self, values: npt.NDArray[Any]) -> Any:
-        if not self._is_flat:
-            return values
-        return values[0] if values.ndim > 1 else float(values[0])
-
-    def _describe(self, header: dict[str, Any], candidates: list[Row] | None = None) -> None:
-        super()._describe(header, candidates)
-        # That of an earlier fit with another loss.
-        self.__dict__.pop("epsilon_", None)
-        if "epsilon" in header:
-            self.epsilon_ = self._of_problems(np.array(header["epsilon"]))
-
-    def _estimate(self, path: list[Row]) -> None:
-        selected: Row = next((row for row in path if row["selected"]), {"score": np.nan, "std": np.nan})
-        self.estimated_score_, self.estimated_score_std_ = float(selected["score"]), float(selected["std"])
-
-    def _restore(self, model: Any, header: dict[str, Any]) -> None:
-        self._is_flat = header["n_outputs"] == 1
-        super()._restore(model, header)
-
-
 class VectorModel(FittedModel):
     """An estimator of vectors."""
 
     _reads_files = True
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
         """X as validated by scikit-learn."""
@@ -639,11 +374,6 @@ class VectorModel(FittedModel):
 
     def _collected(self, X: Any) -> _core._Collected:
         return from_vectors(self._validated(X, reset=False)), None
-
-
-def some(values: list[Any]) -> str:
-    shown = ", ".join(repr(value) for value in values[:10])
-    return shown if len(values) <= 10 else f"{shown}, … ({len(values)} in all)"
 
 
 def fitting(method: Any) -> Any:

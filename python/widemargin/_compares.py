@@ -6,13 +6,13 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.base import BaseEstimator, is_classifier
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from . import _core, similarity
 from ._base import FittedModel, WatchedMixin, specs_of, with_parameters
@@ -20,30 +20,10 @@ from ._calls import Checked
 from ._columns import by_name, validated
 from ._files import Stored
 from ._kinds import KINDS, kind_for, kind_of, plain
-from ._parameters import (
-    BASES,
-    Basis,
-    SimilarityLike,
-    basis_of,
-    check_same_length,
-    normalization_parameters,
-    one_of,
-    warn,
-)
+from ._parameters import BASES, Basis, SimilarityLike, basis_of, normalization_parameters, one_of, warn
 from ._report import Row
 from ._samples import channels_first, count, from_other, from_vectors, pick
-from ._specs import (
-    SIMILARITIES,
-    Similarity,
-    any_kind,
-    is_auto,
-    is_precomputed,
-    layout_of,
-    n_polynomials_of,
-    parsed,
-    steps_of,
-    with_hyphens,
-)
+from ._specs import SIMILARITIES, Similarity, any_kind, is_auto, layout_of, parsed, steps_of, with_hyphens
 from ._targets import codes_of
 from .similarity import Resolved, pairwise, resolve
 
@@ -110,8 +90,7 @@ def object_of(spec: str, name: str, requested: dict[str, Any]) -> Similarity:
     values = {key: requested[key] for key in required}
     values |= {key.replace("-", "_"): _value(text) for key, text in texts.items()}
     try:
-        made: Similarity = getattr(similarity, row["class"])(**values)
-        return made
+        return getattr(similarity, row["class"])(**values)
     except TypeError:  # an unknown parameter, or a missing one
         raise ValueError(f"{hint}{row['class']}()") from None
 
@@ -127,6 +106,10 @@ def _value(text: str) -> Any:
             continue
     return text
 
+
+# The class of each sample as a number, and indices of samples.
+Codes: TypeAlias = npt.NDArray[np.uint32]
+Indices: TypeAlias = npt.NDArray[np.int64]
 
 # How scikit-learn validates tables.
 _ROWS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float32, np.float64], "order": "C"}
@@ -259,11 +242,8 @@ def bases_of(model: _core.Model, layout: str = "auto") -> Any:
             return arrays["bases"]
 
 
-def kind_of_bases(shape: dict[str, Any]) -> str:
-    """The kind of samples of a model, by its header's description of the bases."""
-    kinds = {"dense": "table", "sparse": "table", "far": "table", "bit-sets": "sets"}
-    kind: str = shape["kind"]
-    return kinds.get(kind, kind)
+# The kinds of samples with another name in the header's description of the bases.
+_KINDS_OF_BASES = {"dense": "table", "sparse": "table", "far": "table", "bit-sets": "sets"}
 
 
 @with_parameters
@@ -290,9 +270,9 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
             any_kind(X, self.layout, self.kind) if is_auto(self.similarity) else resolve(self.similarity, self.layout)
         )
         # The selected columns of a square matrix; None if all are used.
-        self._columns: npt.NDArray[np.int64] | None = None
+        self._columns: Indices | None = None
         if self._resolved.is_precomputed:
-            collected = self._precomputed(X, y, sample_weight, n_polynomials_of(self._resolved.specs[0]))
+            collected = self._precomputed(X, y, sample_weight)
             if self._columns is not None:
                 basis, rows, n_basis = "index", self._base_rows, len(self._base_rows)
         else:
@@ -317,15 +297,11 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
         rows = self._precomputed_rows(X) if resolved.is_precomputed else None
         return (rows or collect(self, X, resolved, reset=False)).samples
 
-    def _strata(self, y: Any) -> npt.NDArray[np.uint32]:
-        """The class of each sample: all classes are represented among the bases."""
-        return codes_of(y)
-
     def _n_basis_of(self, n_samples: int) -> int:
         """The number of bases for `n_samples` samples of weight above 0."""
         return min(DEFAULT_BASES if isinstance(self.n_basis, str) else int(self.n_basis), max(n_samples, 1))
 
-    def _precomputed(self, X: Any, y: Any, sample_weight: Any, n_polynomials: int) -> Collected:
+    def _precomputed(self, X: Any, y: Any, sample_weight: Any) -> Collected:
         """Similarities to the bases, which are selected if X has the similarities of the samples to each other.
 
         Columns of polynomials follow those of the bases.
@@ -336,7 +312,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
             If X is not square and `n_basis` is not the number of its bases: it may be a table of features.
         """
         X = validate_data(self, X, **_ROWS)
-        n = X.shape[0]
+        n, n_polynomials = X.shape[0], int(parsed(self._resolved.specs[0])[1].get("polynomials", 0))
         tell_kind(self, "precomputed", n)
         if n == X.shape[1] - n_polynomials:
             rows = self._rows_of_bases(X, y, sample_weight)
@@ -347,11 +323,12 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
             self._check_bases(n, X.shape[1] - n_polynomials)
         return Collected((from_vectors(X), None), n)
 
-    def _rows_of_bases(self, X: Any, y: Any, sample_weight: Any) -> npt.NDArray[np.int64]:
+    def _rows_of_bases(self, X: Any, y: Any, sample_weight: Any) -> Indices:
         """The rows of a square matrix that become bases."""
         n = X.shape[0]
-        codes = np.zeros(n, dtype=np.uint32) if y is None else self._strata(y)
-        check_same_length(n, len(codes))
+        # All classes are represented among the bases.
+        codes = np.zeros(n, dtype=np.uint32) if y is None or is_regressor(self) else codes_of(y)
+        check_consistent_length(X, codes)
         present = np.arange(n)
         if sample_weight is not None:
             present = np.flatnonzero(self._weights(sample_weight, n) > 0)
@@ -377,9 +354,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
             f"of features. If they are similarities, pass n_basis={n_bases}"
         )
 
-    def _medoids(
-        self, X: Any, codes: npt.NDArray[np.uint32], present: npt.NDArray[np.int64], n_basis: int
-    ) -> npt.NDArray[np.int64]:
+    def _medoids(self, X: Any, codes: Codes, present: Indices, n_basis: int) -> Indices:
         """Medoids of each class among the rows of weight above 0, by the similarities between them."""
         values = pairwise(self.similarity, X)
 
@@ -403,14 +378,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
         )
         return present[np.array(rows, dtype=np.int64)]
 
-    def _selected(
-        self,
-        codes: npt.NDArray[np.uint32],
-        present: npt.NDArray[np.int64],
-        basis: str,
-        rows: npt.NDArray[np.int64] | None,
-        n_basis: int,
-    ) -> npt.NDArray[np.int64]:
+    def _selected(self, codes: Codes, present: Indices, basis: str, rows: Indices | None, n_basis: int) -> Indices:
         """The rows that become bases: `rows`, or `n_basis` rows selected from those present."""
         if rows is None:
             n_basis = min(n_basis, max(len(present), 1))
@@ -437,8 +405,8 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = is_precomputed(self.similarity)
+        spec = getattr(self.similarity, "spec", self.similarity)
+        tags.input_tags.pairwise = isinstance(spec, str) and parsed(spec)[0] == "precomputed"
         return tags
 
     @property
@@ -529,7 +497,8 @@ class Compares(FittedModel, ComparesSamples):
         shape = header["bases"]
         self._resolved = resolve(self.similarity, self.layout)
         if shape["kind"] != "elsewhere":
-            self.kind_ = "precomputed" if self._resolved.is_precomputed else kind_of_bases(shape)
+            kind = _KINDS_OF_BASES.get(shape["kind"], shape["kind"])
+            self.kind_ = "precomputed" if self._resolved.is_precomputed else kind
         if shape.get("kind") == "series":
             self._n_channels = shape["channels"]
         super()._restore(model, header)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -50,10 +51,6 @@ def wrapped(text: str, width: float) -> str:
                 lines.append("")
             lines[-1] += piece
     return "\n".join(line.rstrip() for line in lines if line.strip())
-
-
-def cycle(hues: Sequence[str]) -> list[str]:
-    return list(hues) * 20
 
 
 def axes_for(display: object, ax: Any, size: tuple[float, float]) -> tuple[Any, Any]:
@@ -231,13 +228,7 @@ class SpectrumDisplay:
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: object,
-        X: Samples = None,
-        *,
-        ax: object = None,
-        n_jobs: int | None = None,
-        **kwargs: object,
+        cls, estimator: object, X: Samples = None, *, ax: object = None, n_jobs: int | None = None, **kwargs: object
     ) -> SpectrumDisplay:
         """Draws the spectra of a fitted estimator's similarities.
 
@@ -284,7 +275,7 @@ class SpectrumDisplay:
         axes = self.ax_
         several = len(self.spectra) > 1
         self.lines_ = []
-        for spectrum, hue in zip(self.spectra, cycle(HUES), strict=False):
+        for spectrum, hue in zip(self.spectra, itertools.cycle(HUES), strict=False):
             largest = np.abs(spectrum.eigenvalues).max() or 1.0
             values, ranks = spectrum.eigenvalues / largest, np.arange(1, len(spectrum.eigenvalues) + 1)
             style = {"color": hue if several else INK, "linewidth": 1.4, "label": self._label(spectrum)} | kwargs

@@ -120,17 +120,13 @@ def opened(estimator: Any, X: Any, y: Any) -> Iterator[tuple[Any, Any]]:
             y, n_features = _write(found.data, Path(folder))
             written = {"label": None, "format": "npy" if n_features is None else "libsvm"}
             found = replace(found, data=folder, options=found.options | written)
-        yield _open(estimator, found, y, folder, n_features)
-
-
-def _open(estimator: Any, found: Files, y: Any, folder: str, n_features: int | None) -> tuple[Stored, Any]:
-    threads = estimator._threads()
-    store = _core.Store(found.data, **found.options, n_features=n_features, scratch=folder, threads=threads)
-    if y is None:
-        classes, codes = store.labels()
-        y = codes if codes.ndim == 2 else np.array(classes)[codes]
-        y = y.astype(np.float64) if is_regressor(estimator) else y
-    return Stored(store), y
+        threads = estimator._threads()
+        store = _core.Store(found.data, **found.options, n_features=n_features, scratch=folder, threads=threads)
+        if y is None:
+            classes, codes = store.labels()
+            y = codes if codes.ndim == 2 else np.array(classes)[codes]
+            y = y.astype(np.float64) if is_regressor(estimator) else y
+        yield Stored(store), y
 
 
 def _write(chunks: Iterator[Any], folder: Path) -> tuple[npt.NDArray[Any], int | None]:

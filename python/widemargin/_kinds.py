@@ -112,12 +112,8 @@ def kind_for(X: Any, accepted: Sequence[str]) -> str | None:
         The accepted kinds of samples, in order of preference.
     """
     kind = _known_kind(X)
-    if (
-        kind == "table"
-        and "series" in accepted
-        and not sparse.issparse(X)
-        and (accepted[0] == "series" or _is_padded(X))
-    ):
+    may_be_series = kind == "table" and "series" in accepted and not sparse.issparse(X)
+    if may_be_series and (accepted[0] == "series" or _is_padded(X)):
         return "series"  # rows of one length
     if kind in accepted or (kind == "graphs" and "strings" in accepted):
         return kind
@@ -197,7 +193,7 @@ def channels_of(X: Any) -> list[npt.NDArray[Any]]:
     ValueError
         If the channels of a series differ in length, naming the series.
     """
-    columns = [_column(column_at(X, at)) for at in range(X.shape[1])]
+    columns = [list(column_at(X, at)) for at in range(X.shape[1])]
     series = []
     for row, cells in enumerate(zip(*columns, strict=True)):
         lengths = [len(cell) if _is_series(cell) else 0 for cell in cells]
@@ -288,10 +284,6 @@ def _are_like(kind: str, X: list[Any]) -> bool:
         case "table":
             return depth_of(first) == 1
     return depth_of(first) == 3
-
-
-def _column(X: Any) -> list[Any]:
-    return list(X.to_list() if hasattr(X, "to_list") else X)
 
 
 def _is_series(cell: Any) -> bool:

@@ -18,10 +18,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._base import FittedModel, MarginClassifier
+from ._base import FittedModel
 from ._compares import Compares
+from ._predictors import MarginClassifier
 from ._targets import type_of_classes
-from .basis_expansion import BasisExpansionOneClass, BasisExpansionRegressor, BasisExpansionSVC
+from .basis_expansion import BasisExpansionRegressor, BasisExpansionSVC
+from .one_class import BasisExpansionOneClass
 from .power_mean import PowerMeanSVC
 from .thin_plate import ThinPlateRegressor, ThinPlateSVC
 

@@ -11,10 +11,9 @@ from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from . import _core
-from ._base import MarginClassifier
 from ._model_files import CLASSES, instead_of
 from ._parameters import Samples
+from ._predictors import MarginClassifier
 from .auto import AutoRegressor, AutoSVC
 from .basis_expansion import BasisExpansion
 
@@ -25,15 +24,8 @@ _KINDS = (*CLASSES.values(), BasisExpansion)
 # Their model is that of one of these.
 _AUTO = (AutoSVC, AutoRegressor)
 # Estimators of scikit-learn that may contain them, with converters of skl2onnx.
-_CONTAINERS = (
-    Pipeline,
-    GridSearchCV,
-    RandomizedSearchCV,
-    StackingClassifier,
-    StackingRegressor,
-    VotingClassifier,
-    VotingRegressor,
-)
+_ENSEMBLES = (StackingClassifier, StackingRegressor, VotingClassifier, VotingRegressor)
+_CONTAINERS = (Pipeline, GridSearchCV, RandomizedSearchCV, *_ENSEMBLES)
 
 # Reductions take their axes as an input since 13; runtimes of 2022 support 17.
 _OLDEST_OPSET = 13
@@ -130,7 +122,6 @@ def _model(estimator: Any, opset: int) -> onnx.ModelProto:
         estimator._model,
         opset=opset,
         name=type(estimator).__name__,
-        version=_core.version(),
         columns=None if columns is None else (estimator.n_features_in_, columns),
         classes=estimator.classes_.tolist() if is_multiclass else None,
     )
@@ -203,11 +194,8 @@ def _register(kind: type, export: _Export) -> None:
             onnx.TensorProto.INT64: data_types.Int64TensorType,
             onnx.TensorProto.STRING: data_types.StringTensorType,
         }
-        number = (
-            data_types.DoubleTensorType
-            if isinstance(inputs[0].type, data_types.DoubleTensorType)
-            else data_types.FloatTensorType
-        )
+        is_double = isinstance(inputs[0].type, data_types.DoubleTensorType)
+        number = data_types.DoubleTensorType if is_double else data_types.FloatTensorType
         return of_labels.get(tensor.elem_type, number)([one.dim_value or None for one in tensor.shape.dim])
 
     def outputs(graph: onnx.GraphProto) -> list[onnx.ValueInfoProto]:

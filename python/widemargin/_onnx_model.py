@@ -143,13 +143,7 @@ Columns = tuple[int, npt.NDArray[np.int64]]
 
 
 def model_of(
-    model: _core.Model,
-    *,
-    opset: int,
-    name: str = "",
-    version: str = "",
-    columns: Columns | None = None,
-    classes: list[Any] | None = None,
+    model: _core.Model, *, opset: int, name: str = "", columns: Columns | None = None, classes: list[Any] | None = None
 ) -> onnx.ModelProto:
     """The ONNX model of a classifier, regression model, one-class model or expansion.
 
@@ -158,8 +152,8 @@ def model_of(
     model : _core.Model
         A classifier, regression model, one-class model or expansion.
     opset : int
-    name, version : str
-        Names of the estimator and of the library's version, for the model's metadata.
+    name : str
+        Name of the estimator, for the model's metadata.
     columns : Columns or None
         None means all.
     classes : list or None
@@ -207,7 +201,7 @@ def model_of(
         opset_imports=opsets,
         ir_version=helper.find_min_ir_version_for(opsets),
         producer_name="widemargin",
-        producer_version=version,
+        producer_version=_core.version(),
     )
     metadata = _metadata(header, name)
     proto.doc_string = "\n".join(f"{key}: {text}" for key, text in metadata.items())

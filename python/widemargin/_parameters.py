@@ -6,7 +6,7 @@ import difflib
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any, TypeAlias
 
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from joblib import cpu_count, effective_n_jobs
 from scipy import sparse
-from sklearn.utils.validation import check_array, check_consistent_length
+from sklearn.utils.validation import check_array
 
 # Vectors, images, series, strings, graphs, sets or other objects that the similarity compares.
 Samples: TypeAlias = object
@@ -23,7 +23,6 @@ Targets: TypeAlias = npt.ArrayLike | sparse.sparray | sparse.spmatrix
 Weights: TypeAlias = npt.ArrayLike | None
 ClassWeight: TypeAlias = Mapping[str, float] | Mapping[int, float] | str | None
 RandomState: TypeAlias = int | np.random.RandomState | None
-Block: TypeAlias = Callable[..., npt.ArrayLike]
 # A spec or an object of `widemargin.similarity`, a function of blocks, or several of these.
 SimilarityLike: TypeAlias = object
 Path: TypeAlias = str | os.PathLike[str]
@@ -48,6 +47,11 @@ def one_of(name: str, value: object, known: Iterable[str], *, estimator: object 
     near = difflib.get_close_matches(str(value).replace("-", "_"), names, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     raise ValueError(f"The {name!r} parameter{where} must be one of {allowed}. Got {value!r} instead.{hint}")
+
+
+def invalid(estimator: object, name: str, problem: str) -> ValueError:
+    """The error of a parameter."""
+    return ValueError(f"The {name!r} parameter of {type(estimator).__name__} {problem}")
 
 
 class KindWarning(UserWarning):
@@ -98,10 +102,8 @@ def normalization_of(estimator: Any, *others: str) -> str:
     negative = estimator.negative_eigenvalues
     negative = one_of("negative_eigenvalues", negative, NEGATIVE_EIGENVALUES, estimator=estimator)
     if negative == "square" and name == "centered":
-        raise ValueError(
-            f"The 'negative_eigenvalues' parameter of {type(estimator).__name__} must be 'clip', 'flip' or 'shift' "
-            "with normalization='centered': 'square' is only for 'nystroem'"
-        )
+        wanted = "'clip', 'flip' or 'shift' with normalization='centered': 'square' is only for 'nystroem'"
+        raise invalid(estimator, "negative_eigenvalues", f"must be {wanted}")
     return normalization_text(name, negative)
 
 
@@ -127,20 +129,11 @@ def basis_of(estimator: Any) -> tuple[str, npt.NDArray[np.int64] | None]:
     rows = np.asarray(basis)
     if rows.ndim != 1 or rows.size == 0 or not np.issubdtype(rows.dtype, np.integer):
         names = ", ".join(repr(name) for name in estimator._selections)
-        raise ValueError(
-            f"The 'basis' parameter of {type(estimator).__name__} must be one of {names} or the rows of the bases "
-            f"(a one-dimensional array of integers). Got {basis!r} instead."
-        )
+        wanted = f"one of {names} or the rows of the bases (a one-dimensional array of integers)"
+        raise invalid(estimator, "basis", f"must be {wanted}. Got {basis!r} instead.")
     if rows.min() < 0:
-        raise ValueError(
-            f"The 'basis' parameter of {type(estimator).__name__} has the row {rows.min()}: rows are counted from 0"
-        )
+        raise invalid(estimator, "basis", f"has the row {rows.min()}: rows are counted from 0")
     return "index", np.ascontiguousarray(rows, dtype=np.int64)
-
-
-def check_same_length(n_samples: int, n_targets: int) -> None:
-    """Raises ValueError if the numbers of samples and targets differ."""
-    check_consistent_length(range(n_samples), range(n_targets))
 
 
 def weights_of(sample_weight: Any, n_samples: int) -> npt.NDArray[np.float64]:

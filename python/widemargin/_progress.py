@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from types import TracebackType
 from typing import Any
 
 
@@ -24,16 +23,14 @@ class Progress:
         self._bar: Any = None
 
     @property
-    def is_watching(self) -> bool:
-        """Whether progress is displayed or passed to callbacks; otherwise the library need not report it."""
-        return self._verbose > 0 or self._context is not None
+    def monitor(self) -> Progress | None:
+        """The monitor for the extension module; None if progress is neither displayed nor passed to callbacks."""
+        return None if self._verbose <= 0 and self._context is None else self
 
     def __enter__(self) -> Progress:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         self._end_stage(finished=kind is None)
 
     def __call__(self, stage: str, done: int, total: int, gap: float | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -60,24 +60,36 @@ def results(candidates: Iterable[Row], path: Iterable[Row], fitted: Mapping[str,
     }
 
 
+# Measures of a path that have another name in the form of `results`, or are not shown.
+_RENAMED = {"C", "label_errors", "loo_squared_hinge", "loo_error", "loo_r2", "loo_r2_std", "loo_rmse", "d2", "d2_std"}
+
+
 def path_of(points: Iterable[Row], C: float, **params: Any) -> list[Row]:
     """The points of a path in a model file's header, in the form of `results`."""
     rows = []
     for point in points:
-        row = {name: value for name, value in point.items() if name not in ("C", "label_errors")}
-        if "loo_squared_hinge" in row:
-            loss, error = row.pop("loo_squared_hinge"), row.pop("loo_error")
-            row |= {"score": None if loss is None else -loss, "accuracy": None if error is None else 1.0 - error}
-        elif "loo_r2" in row:
-            row |= {
-                "score": row.pop("loo_r2"),
-                "std": row.pop("loo_r2_std"),
-                "rmse": -float(np.mean(row.pop("loo_rmse"))),
-            }
+        row = {name: value for name, value in point.items() if name not in _RENAMED}
+        if "loo_squared_hinge" in point:
+            row |= _of_classes(point)
+        elif "loo_r2" in point:
+            rmse = -float(np.mean(point["loo_rmse"]))
+            row |= {"score": point["loo_r2"], "std": point["loo_r2_std"], "rmse": rmse}
         else:
-            row |= {"score": row.pop("d2"), "std": row.pop("d2_std"), "loss": -float(np.mean(row["loss"]))}
+            row |= {"score": point["d2"], "std": point["d2_std"], "loss": -float(np.mean(point["loss"]))}
         rows.append({**row, "params": {**params, "C": point["C"]}, "selected": point["C"] == C})
     return rows
+
+
+def candidate_of(row: Row) -> Row:
+    """A candidate in a model file's header, in the form of `results`."""
+    params = {"kernel": row["kernel"], "nodes": row.get("n_nodes"), "C": row.get("C")}
+    return {"params": params, "problem": row.get("problem"), **_of_classes(row)}
+
+
+def _of_classes(row: Row) -> Row:
+    """The score and the accuracy of a point or candidate of a classifier."""
+    loss, error = row.get("loo_squared_hinge"), row.get("loo_error")
+    return {"score": None if loss is None else -loss, "accuracy": None if error is None else 1.0 - error}
 
 
 def _agreement(row: Row, fitted: Mapping[str, Any]) -> tuple[int, int, float]:
@@ -93,10 +105,9 @@ def _floats(rows: Sequence[Row], name: str) -> npt.NDArray[np.float64]:
 def _masked(values: Sequence[Any]) -> Any:
     """A masked array, whose entries without a value are masked."""
     present = [value for value in values if value is not None]
-    kinds = ((Integral, np.int64), (Real, np.float64))
-    is_number = present and not any(isinstance(value, bool) for value in present)
-    kind = next((dtype for kind, dtype in kinds if is_number and all(isinstance(one, kind) for one in present)), object)
-    array: Any = np.ma.MaskedArray(np.zeros(len(values), dtype=kind), mask=True)
+    are_numbers = present and all(isinstance(one, Real) and not isinstance(one, bool) for one in present)
+    dtype = np.array(present).dtype if are_numbers else object
+    array: Any = np.ma.MaskedArray(np.zeros(len(values), dtype=dtype), mask=True)
     for at, value in enumerate(values):
         if value is not None:
             array[at] = value

@@ -73,13 +73,7 @@ LAYOUTS = ("auto", "channels_first", "channels_last")
 
 
 def from_other(
-    X: Any,
-    accepted: Sequence[str],
-    name: str = "X",
-    *,
-    n_bits: int | None = None,
-    layout: str = "auto",
-    n_channels: int | None = None,
+    X: Any, accepted: Sequence[str], name: str = "X", *, layout: str = "auto", n_channels: int | None = None
 ) -> tuple[Any, int]:
     """Converts samples, which need not be vectors, for the extension module.
 
@@ -99,8 +93,6 @@ def from_other(
         The accepted kinds of samples, in order of preference.
     name : str
         The name of X in messages.
-    n_bits : int or None
-        The number of possible elements of bit sets, to match others; None derives it from X.
     layout : {"auto", "channels_first", "channels_last"}
         The order of the axes of series.
     n_channels : int or None
@@ -128,8 +120,6 @@ def from_other(
     if kind is None and len(accepted) > 1:
         raise TypeError(f"{name} is {_what(X)}; the similarity takes {' or '.join(_FORMS[kind] for kind in accepted)}")
     kind = kind or accepted[0]
-    if kind == "sets":
-        return _bit_sets(X, name, n_bits), n
     if kind == "series":
         return _series(X, name, layout, n_channels), n
     return _CONVERT[kind](X, name), n
@@ -190,31 +180,25 @@ def items(X: Any) -> list[Any]:
     return [X[row] for row in range(count(X))] if is_indexed else list(X)
 
 
-def alike(samples: Any, bases: Any, X: Any, Y: Any) -> tuple[Any, Any]:
-    """The converted X and Y; tables are checked to have the same number of features.
+def check_alike(samples: Any, bases: Any, X: Any, Y: Any) -> None:
+    """Checks that tables have the same number of features; `samples` and `bases` are the converted X and Y.
 
     Raises
     ------
     ValueError
         If the numbers of features differ.
     """
-    widths = [
-        form.shape[1] if isinstance(form, np.ndarray) else form[4] for form in (samples, bases) if _is_vectors(form)
-    ]
-    if _are_bits(samples, X) and _are_bits(bases, Y):
-        widths = [samples[2], bases[2]]
-    if len(widths) == 2 and widths[0] != widths[1]:
+    widths = _width(samples, X), _width(bases, Y)
+    if None not in widths and widths[0] != widths[1]:
         raise ValueError(f"X has {widths[0]} features, Y has {widths[1]}: samples and bases need the same number")
-    return samples, bases
 
 
-def _are_bits(form: Any, X: Any) -> bool:
-    """True for boolean rows; Python sets have no width."""
-    return isinstance(form, tuple) and form[0] == "bits" and len(getattr(X, "shape", (0,))) == 2
-
-
-def _is_vectors(form: Any) -> bool:
-    return isinstance(form, np.ndarray) or (isinstance(form, tuple) and form[0] == "csr")
+def _width(form: Any, X: Any) -> int | None:
+    """The number of columns of vectors and boolean rows; None for other samples, such as Python sets."""
+    if isinstance(form, np.ndarray):
+        return form.shape[1]
+    known = ("csr", "bits") if len(getattr(X, "shape", ())) == 2 else ("csr",)
+    return form[-1] if isinstance(form, tuple) and form[0] in known else None
 
 
 def _float_of(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
@@ -243,7 +227,6 @@ def _array(X: Any, name: str, form: str) -> npt.NDArray[Any]:
 
 
 def _images(X: Any, name: str) -> Any:
-    form = _FORMS["images"]
     if isinstance(X, list):
         X = [np.asarray(image) for image in X]
         for number, image in enumerate(X):
@@ -252,7 +235,7 @@ def _images(X: Any, name: str) -> Any:
                     f"{name}: images must have the same size, but image {number} (from 0) has shape {image.shape} and "
                     f"the first one {X[0].shape}: resize or crop them"
                 )
-    pixels = _array(X, name, form)
+    pixels = _array(X, name, _FORMS["images"])
     if pixels.dtype != np.uint8:
         raise TypeError(
             f"{name} has pixels of {pixels.dtype}: pixels are uint8, 0 to 255. Convert them: {as_pixels(pixels)}"
@@ -413,27 +396,17 @@ def _strings(X: Any, name: str) -> Any:
     return "strings", X
 
 
-def _graphs(X: Any, name: str) -> Any:
-    return _strings(to_strings(X), name)
-
-
-def _bit_sets(X: Any, name: str, n_bits: int | None) -> Any:
+def _bit_sets(X: Any, name: str) -> Any:
     if not isinstance(X, list):
         if not isinstance(X, np.ndarray) or X.dtype.kind != "b" or X.ndim != 2:
             raise TypeError(f"{name} is {_what(X)}; the similarity takes {_FORMS['sets']}")
-        if n_bits is not None and X.shape[1] != n_bits:
-            raise ValueError(f"{name} has {X.shape[1]} columns, expected {n_bits}")
         packed = np.packbits(X, axis=1, bitorder="little")
         n_bytes = 8 * math.ceil(X.shape[1] / 64)
         packed = np.pad(packed, ((0, 0), (0, n_bytes - packed.shape[1])))
         return "bits", np.ascontiguousarray(packed).view("<u8").astype(np.uint64, copy=False), int(X.shape[1])
     sets = [_one_set(elements, number, name) for number, elements in enumerate(X)]
     largest = max((int(elements[-1]) for elements in sets if len(elements)), default=0)
-    if n_bits is None:
-        n_bits = max(_MIN_BITS, 1 << largest.bit_length())
-    elif largest >= n_bits:
-        number = next(k for k, elements in enumerate(sets) if len(elements) and elements[-1] == largest)
-        raise ValueError(f"{name}: set {number} (from 0) has the element {largest}: elements must be below {n_bits}")
+    n_bits = max(_MIN_BITS, 1 << largest.bit_length())
     words = np.zeros((len(sets), math.ceil(n_bits / 64)), dtype=np.uint64)
     for row, elements in zip(words, sets, strict=True):
         np.bitwise_or.at(row, elements // 64, np.uint64(1) << (elements % 64).astype(np.uint64))
@@ -475,6 +448,7 @@ _CONVERT: dict[str, Callable[[Any, str], Any]] = {
     "table": _vectors,
     "images": _images,
     "grids": _grids,
-    "graphs": _graphs,
+    "sets": _bit_sets,
+    "graphs": lambda X, name: _strings(to_strings(X), name),
     "strings": _strings,
 }

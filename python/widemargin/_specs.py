@@ -9,19 +9,18 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self, TypeVar, overload
+from typing import Any, ClassVar, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator
 
 from . import _core
 from ._calls import Block, Checked, name_of
 from ._files import Stored
 from ._kinds import KINDS, NOUNS, are_smooth, kind_of
 from ._parameters import KindWarning, Samples, SimilarityLike, one_of, threads_of, warn
-from ._samples import LAYOUTS, alike, count, from_other, pick
-from ._sklearn import Interval
+from ._samples import LAYOUTS, check_alike, count, from_other, pick
 
 SIMILARITIES: dict[str, dict[str, Any]] = {row["name"]: row for row in _core.similarity_rows()}
 DESCRIPTORS: dict[str, dict[str, Any]] = {row["name"]: row for row in _core.descriptor_rows()}
@@ -189,16 +188,14 @@ class Chain(_HasSpec):
 
     def __new__(cls, first: Any = None, then: Any = None) -> Chain:
         if cls is not Chain:
-            instance: Chain = super().__new__(cls)
-            return instance
+            return super().__new__(cls)
         for name, step, allowed in (("first", first, DescriptorMixin), ("then", then, (Similarity, DescriptorMixin))):
             if isinstance(step, type):
                 raise TypeError(f"{name}={step.__name__} is a class: write {step.__name__}()")
             if not isinstance(step, allowed):
                 what = "a descriptor, such as HOG()" + (" or a similarity, such as RBF()" if name == "then" else "")
                 raise TypeError(f"{name} is {step!r}: it must be {what}")
-        chain: Chain = super().__new__(_SimilarityChain if isinstance(then, Similarity) else _DescriptorChain)
-        return chain
+        return super().__new__(_SimilarityChain if isinstance(then, Similarity) else _DescriptorChain)
 
     def __init__(self, first: DescriptorMixin, then: Similarity | DescriptorMixin) -> None:
         self.first = first
@@ -236,18 +233,15 @@ class Named(_HasSpec):
     def _written(self) -> str:
         cls: Any = type(self)
         values = []
-        for name, default in _parameters(cls):
-            value = getattr(self, name)
+        for name, parameter in _signature(cls).parameters.items():
+            value, default = getattr(self, name), parameter.default
             if value is not None and (default is None or name in self._shown or value != default):
                 write = _list if name in self._lists else _value
                 values.append(f"{name}={write(name, value)}")
         return _step(self._name, values)
 
 
-@functools.cache
-def _parameters(cls: Any) -> list[tuple[str, Any]]:
-    parameters = inspect.signature(cls).parameters.values()
-    return [(parameter.name, parameter.default) for parameter in parameters]
+_signature = functools.cache(inspect.signature)
 
 
 def _value(name: str, value: Any) -> str:
@@ -443,23 +437,11 @@ def any_kind(X: Any, layout: str, kind: str) -> Resolved:
     elif kind == "auto":
         kind = kind_of(X)
         if kind == "table" and are_smooth(X):
-            warn(
-                "X is read as a table, but its rows look like time series: kind='series' reads it as such", KindWarning
-            )
+            hint = "X is read as a table, but its rows look like time series: kind='series' reads it as such"
+            warn(hint, KindWarning)
     elif kind == "objects":
         raise ValueError("kind='objects' needs a similarity of your own: a function f(samples, bases)")
     return Resolved(["auto"], [], ["strings" if kind == "graphs" else kind], False, [0], layout_of(layout))
-
-
-def is_precomputed(similarity: Any) -> bool:
-    """Whether samples are rows of a square matrix."""
-    spec = getattr(similarity, "spec", similarity)
-    return isinstance(spec, str) and parsed(spec)[0] == "precomputed"
-
-
-def n_polynomials_of(spec: str) -> int:
-    """The columns of polynomials of a precomputed similarity."""
-    return int(parsed(spec)[1].get("polynomials", 0))
 
 
 def layout_of(layout: object) -> str:
@@ -509,13 +491,12 @@ def pairwise(
     bases, base_objects = samples, objects
     if Y is not None:
         (bases, base_objects), _ = resolved.converted(Y, "Y")
-        samples, bases = alike(samples, bases, X, Y)
+        check_alike(samples, bases, X, Y)
     blocks: npt.NDArray[np.float32] = _core.pairwise(
         resolved.similarities, (samples, objects), (bases, base_objects), threads_of(n_jobs)
     )
     if not isinstance(similarity, (list, tuple)):
-        only: npt.NDArray[np.float32] = blocks[0]
-        return only
+        return blocks[0]
     return blocks if resolved.order == sorted(resolved.order) else np.stack(resolved.in_list_order(list(blocks)))
 
 
@@ -532,11 +513,9 @@ def _known(spec: str, where: str) -> str:
         if name in known[what]:
             continue
         if name in known[other]:
-            hint = (
-                f"a similarity must follow it, as in '{spec}/{known[other][name]['usual']}'"
-                if what == "similarity"
-                else "it comes last, after the descriptors"
-            )
+            hint = "it comes last, after the descriptors"
+            if what == "similarity":
+                hint = f"a similarity must follow it, as in '{spec}/{known[other][name]['usual']}'"
             raise ValueError(f"{where}={spec!r}: {name!r} is a {other}, {hint}")
         # Wrong capitals are the most likely mistake.
         near = difflib.get_close_matches(name.lower(), known[what], n=1, cutoff=0.5)
@@ -561,87 +540,3 @@ def _accepted_kinds(specs: list[str]) -> list[str]:
         listed = "; ".join(f"'{spec}' takes {' or '.join(nouns)}" for spec, nouns in zip(specs, each, strict=True))
         raise ValueError(f"the similarities have no common kind of samples: {listed}")
     return [kind for noun in common for kind in NOUNS if NOUNS[kind] == noun]
-
-
-class HOG(DescriptorMixin, TransformerMixin, BaseEstimator):
-    """Histograms of oriented gradients of images, 31 numbers per cell.
-
-    It is stateless. ``HOG(4) >> Rigid(1)`` is a similarity of images.
-
-    Parameters
-    ----------
-    cell_size : int, default=8
-        Side length of a cell in pixels; it must divide the height and width of the images.
-    flatten : bool, default=True
-        Return one row per image (n, rows · columns · 31), or (n, rows, columns, 31) for similarities of grids.
-    n_jobs : int or None, default=None
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from widemargin.similarity import HOG
-    >>> images = np.zeros((2, 32, 32), dtype=np.uint8)
-    >>> HOG(cell_size=8).fit_transform(images).shape
-    (2, 496)
-    >>> (HOG(8) >> "rigid").spec
-    'hog:cell=8/rigid'
-    """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "cell_size": [Interval(Integral, 1, None, closed="left")],
-        "flatten": ["boolean"],
-        "n_jobs": [None, Integral],
-    }
-
-    def __init__(self, cell_size: int = 8, flatten: bool = True, *, n_jobs: int | None = None) -> None:
-        self.cell_size = cell_size
-        self.flatten = flatten
-        self.n_jobs = n_jobs
-
-    @property
-    def spec(self) -> str:
-        """The spec of this descriptor in a similarity."""
-        return f"hog:cell={self.cell_size}"
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.three_d_array = True
-        tags.requires_fit = False
-        tags.no_validation = True
-        return tags
-
-    def fit(self, X: Samples, y: object = None) -> Self:
-        """Checks the parameters.
-
-        Parameters
-        ----------
-        X : ignored
-        y : ignored
-
-        Returns
-        -------
-        HOG
-            Itself.
-        """
-        self._validate_params()
-        return self
-
-    def transform(self, X: Samples) -> npt.NDArray[np.float32]:
-        """Describes images.
-
-        Parameters
-        ----------
-        X : array of uint8 of shape (n, height, width) or (n, height, width, 3)
-
-        Returns
-        -------
-        ndarray of float32 of shape (n, rows · columns · 31) or (n, rows, columns, 31)
-        """
-        self._validate_params()
-        (_, pixels), _ = from_other(X, ["images"])
-        cells = _core.hog(pixels, int(self.cell_size), threads_of(self.n_jobs))
-        if self.flatten:
-            return cells
-        rows, columns = (side // self.cell_size for side in pixels.shape[1:3])
-        return cells.reshape(len(pixels), rows, columns, -1)

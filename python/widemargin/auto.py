@@ -14,9 +14,10 @@ from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.model_selection import BaseCrossValidator, GroupKFold, StratifiedGroupKFold, check_cv
 
 from . import _core
-from ._base import FittedModel, FittedRegressor, MarginClassifier, fitting, with_parameters
+from ._base import FittedModel, fitting, with_parameters
 from ._compares import collect
-from ._parameters import ClassWeight, Samples, Targets, Weights, one_of
+from ._parameters import Samples, Targets, Weights, one_of
+from ._predictors import FittedRegressor, MarginClassifier
 from ._samples import pick
 from ._specs import any_kind
 from .basis_expansion import BasisExpansionRegressor, BasisExpansionSVC
@@ -51,11 +52,6 @@ class Auto(FittedModel):
     kind: str = "auto"
     layout: str = "auto"
     _classes: ClassVar[dict[str, type[Any]]]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def _methods(self) -> list[str]:
         methods = [self.methods] if isinstance(self.methods, str) else list(self.methods)
@@ -128,12 +124,7 @@ class Auto(FittedModel):
         return list(folds.split(np.empty(n_samples), y, groups))
 
     def _compared(
-        self,
-        method: str,
-        data: tuple[Any, Any, Any],
-        n_samples: int,
-        splits: list[Any] | None,
-        ends: float | None,
+        self, method: str, data: tuple[Any, Any, Any], n_samples: int, splits: list[Any] | None, ends: float | None
     ) -> tuple[dict[str, Any], Any]:
         """The mean score of a method on the folds; without folds that of leave-one-out, and the fit if it is on all
         samples. The fits share the time up to `ends`, if there is a limit."""
@@ -170,8 +161,7 @@ class Auto(FittedModel):
     @property
     def coef_(self) -> npt.NDArray[np.floating]:
         """The weights of the best estimator."""
-        found: npt.NDArray[np.floating] = self.best_estimator_.coef_
-        return found
+        return self.best_estimator_.coef_
 
     def _report_rows(self) -> dict[str, str]:
         return {"method": self.method_, **super()._report_rows()}
@@ -247,7 +237,6 @@ class AutoSVC(Auto, MarginClassifier):
     True
     """
 
-    class_weight: ClassWeight = None
     _core_fit: ClassVar[Any] = staticmethod(_core.fit_auto)
     _classes: ClassVar[dict[str, type[Any]]] = {
         "basis_expansion": BasisExpansionSVC,

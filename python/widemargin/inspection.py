@@ -15,10 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._base import FittedRegressor, MarginClassifier, fitted_model, names_of_columns, some, unwrapped
+from ._base import fitted_model, names_of_columns, unwrapped
 from ._basis_display import BasisDisplay
 from ._displays import PathDisplay, Spectrum, SpectrumDisplay, spectrum
 from ._parameters import Labels, Path, Samples, Targets, Weights
+from ._predictors import FittedRegressor, MarginClassifier, some
 from ._samples import count, pick
 
 __all__ = [
@@ -279,8 +280,7 @@ def _names(estimator: Any) -> npt.NDArray[Any]:
         return np.arange(len(np.atleast_2d(estimator.coef_)))
     if not isinstance(estimator, MarginClassifier):
         return np.array(["score"], dtype=object)
-    names: npt.NDArray[Any] = estimator.label_names_ if estimator._is_multilabel else estimator.classes_
-    return names
+    return estimator.label_names_ if estimator._is_multilabel else estimator.classes_
 
 
 def _explanation(estimator: Any, content: dict[str, Any], page: str, names: Any) -> Explanation:

@@ -13,10 +13,11 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_non_negative
 
 from . import _core
-from ._base import MarginClassifier, VectorModel, fitting, with_parameters
+from ._base import VectorModel, fitting, with_parameters
 from ._calls import name_of
 from ._files import Stored
-from ._parameters import ClassWeight, Targets, Weights, one_of
+from ._parameters import Targets, Weights, invalid, one_of
+from ._predictors import MarginClassifier
 from ._specs import kernels_of
 
 _KERNELS = tuple(name for name in kernels_of("power-mean") if name != "power_mean")
@@ -123,7 +124,6 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
     scale: bool = True
     tol: float = 0.01
     max_iter: int = 1000
-    class_weight: ClassWeight = None
     _losses: ClassVar[tuple[str, ...]] = ("squared_hinge", "hinge")
     _approximations: ClassVar[tuple[str, ...]] = ("nystroem", "polynomial")
     _core_fit: ClassVar[Any] = staticmethod(_core.fit_power_mean)
@@ -169,9 +169,6 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
             "scale": bool(self.scale),
         }
 
-    def _max_iter(self) -> int:
-        return int(self.max_iter)
-
     def _nodes(self) -> tuple[int | None, list[float] | None]:
         """The number of nodes, None for automatic selection, and the nodes."""
         if isinstance(self.nodes, str) and self.nodes == "auto":
@@ -181,7 +178,7 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
         nodes = np.asarray(self.nodes)
         if nodes.ndim != 1 or nodes.dtype.kind not in "iuf":
             wanted = "'auto', a number from 1 to 16, or a list of the nodes"
-            raise ValueError(f"The 'nodes' parameter of PowerMeanSVC must be {wanted}. Got {self.nodes!r} instead.")
+            raise invalid(self, "nodes", f"must be {wanted}. Got {self.nodes!r} instead.")
         return 3, [float(node) for node in nodes]
 
     def _kernel(self) -> str | tuple[Callable[[Any, Any], Any], str]:
@@ -191,16 +188,15 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
         if isinstance(kernel, Real) and not isinstance(kernel, bool):
             if not kernel <= 0:
                 instead = f"an indefinite similarity, for BasisExpansionSVC(similarity.PowerMean(p={kernel}))"
-                why = f"above 0 the power mean is no kernel but {instead}"
-                wanted = f"must be an exponent from -inf to 0. Got {kernel} instead: {why}."
-                raise ValueError(f"The 'kernel' parameter of PowerMeanSVC {wanted}")
+                found = f"Got {kernel} instead: above 0 the power mean is no kernel but {instead}."
+                raise invalid(self, "kernel", f"must be an exponent from -inf to 0. {found}")
             return f"power-mean:p={kernel}"
         if isinstance(kernel, str) and kernel.startswith("own:"):
             wanted = "set it to the function: a model stores the values of a kernel of your own, not its code"
-            raise ValueError(f"The 'kernel' parameter of PowerMeanSVC is {kernel!r}: {wanted}.")
+            raise invalid(self, "kernel", f"is {kernel!r}: {wanted}.")
         if kernel == "power_mean":
-            wanted = "must be the exponent of the power mean, such as -1, or 'auto'"
-            raise ValueError(f"The 'kernel' parameter of PowerMeanSVC {wanted}. Got 'power_mean' instead.")
+            wanted = "the exponent of the power mean, such as -1, or 'auto'"
+            raise invalid(self, "kernel", f"must be {wanted}. Got 'power_mean' instead.")
         return one_of("kernel", kernel, ("auto", *_KERNELS), estimator=self)
 
     def _validated(self, X: Any, *, reset: bool) -> Any:

@@ -10,19 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._base import (
-    AT_LEAST_1,
-    AUTO,
-    CONSTRAINTS,
-    POSITIVE,
-    FittedRegressor,
-    MarginClassifier,
-    VectorModel,
-    fitting,
-    with_parameters,
-)
+from ._base import CONSTRAINTS, POSITIVE, VectorModel, fitting, with_parameters
 from ._compares import NestedSpecMixin
-from ._parameters import ClassWeight, SimilarityLike, Targets, Weights, one_of
+from ._parameters import SimilarityLike, Targets, Weights, one_of
+from ._predictors import FittedRegressor, MarginClassifier
 from ._report import Row, path_of
 from ._sklearn import Interval, StrOptions
 from ._specs import SIMILARITIES, kernels_of
@@ -42,9 +33,7 @@ class ThinPlate(NestedSpecMixin, VectorModel):
     basis: str = "kmeans"
     standardize: bool | str = "auto"
     _spec_parameters = ("kernel",)
-    _parameter_constraints = CONSTRAINTS | {"n_basis": [None, AT_LEAST_1, AUTO]}
-    # What to use for a similarity that is no such kernel.
-    _instead: ClassVar[str]
+    _parameter_constraints = CONSTRAINTS | {"n_basis": [None, *CONSTRAINTS["n_basis"]]}
 
     def _parameters(self) -> dict[str, Any]:
         return {
@@ -64,7 +53,10 @@ class ThinPlate(NestedSpecMixin, VectorModel):
             return spec
         known = (kernel.replace("-", "_") for kernel in _KERNELS)
         if name.replace("_", "-").rpartition("/")[2] in SIMILARITIES and name.replace("-", "_") not in known:
-            raise ValueError(f"kernel={spec!r} is not among {self._instead.format(spec=spec)}")
+            name = type(self).__name__
+            instead = f"{name.replace('ThinPlate', 'BasisExpansion')}({spec!r}, normalization='centered')"
+            wanted = f"{name}'s kernels of vectors; on any similarity it is {instead}"
+            raise ValueError(f"kernel={spec!r} is not among {wanted}")
         return one_of("kernel", name, _KERNELS, estimator=self) + colon + rest
 
     @property
@@ -194,13 +186,8 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
     """
 
     polynomials: str = "auto"
-    class_weight: ClassWeight = None
     tol: float = 1e-10
     _core_fit: ClassVar[Any] = staticmethod(_core.fit_thin_plate)
-    _instead = (
-        "ThinPlateSVC's kernels of vectors; on any similarity the thin plate SVM is "
-        "BasisExpansionSVC({spec!r}, normalization='centered', C='auto')"
-    )
     _parameter_constraints = ThinPlate._parameter_constraints | {
         "C": [POSITIVE, StrOptions({"auto", "auto_per_class"})],
         "tol": [Interval(Real, 0, 1, closed="left")],
@@ -328,10 +315,6 @@ class ThinPlateRegressor(ThinPlate, FittedRegressor):
     """
 
     _core_fit: ClassVar[Any] = staticmethod(_core.fit_thin_plate_regressor)
-    _instead = (
-        "ThinPlateRegressor's kernels of vectors; on any similarity it is "
-        "BasisExpansionRegressor({spec!r}, normalization='centered')"
-    )
 
     @fitting
     def fit(self, X: npt.ArrayLike, y: Targets, sample_weight: Weights = None) -> Self:

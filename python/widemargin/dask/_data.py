@@ -165,6 +165,10 @@ class FitData:
         """The rows of a solver."""
         return Rows(self.client, grouped(self.client, parts))
 
+    def ordered_rows(self, parts: list[Future]) -> Rows:
+        """The same with a group for each part, so that answers are in the order of the samples."""
+        return Rows(self.client, [self.client.submit(_tasks.group, part, pure=False) for part in parts])
+
     def picked(self, rows: npt.NDArray[np.int64], take: Callable[[int, npt.NDArray[np.int64]], Future]) -> Any:
         """Data of the samples with these indices among all, in their order: `take(at, rows)` returns that of some rows
         of a piece."""
@@ -240,11 +244,6 @@ def grouped(client: Client, blocks: list[Future]) -> list[Future]:
         n = min(threads.get(worker, 1), len(mine))
         groups += [client.submit(_tasks.group, *mine[at::n], pure=False) for at in range(n)]
     return groups
-
-
-def in_order(client: Client, blocks: list[Future]) -> list[Future]:
-    """A group for each block, so that answers are in the order of the samples."""
-    return [client.submit(_tasks.group, block, pure=False) for block in blocks]
 
 
 def check_versions(client: Client) -> None:

@@ -2,46 +2,31 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
-from functools import partial
-from numbers import Real
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
-import dask.array as da
 import numpy as np
 import numpy.typing as npt
-from dask.base import compute, is_dask_collection
 from dask.delayed import delayed
-from distributed import Future, get_client
+from distributed import Future
 from scipy.sparse import issparse
-from sklearn.base import clone
-from sklearn.metrics import r2_score
+from sklearn.base import clone, is_classifier
 
 from .. import _core
 from .. import basis_expansion as _expansions
+from .. import one_class as _one_class
 from .. import power_mean as _power_mean
 from .. import thin_plate as _thin_plate
-from .._base import CONSTRAINTS, ExactSeed, fitting, specs_of
+from .._base import CONSTRAINTS, specs_of
 from .._compares import DEFAULT_BASES
-from .._parameters import basis_of, normalization_parameters, normalization_text
+from .._parameters import basis_of, invalid, normalization_parameters, normalization_text
 from .._report import Row
-from .._samples import as_contiguous, count
+from .._samples import as_contiguous
 from .._specs import is_auto
-from .._targets import is_multilabel, label_names, labels_of
 from ..similarity import resolve
 from . import _tasks
-from ._data import (
-    FitData,
-    Partition,
-    Piece,
-    check_columns,
-    check_versions,
-    in_order,
-    partitions,
-    pieces,
-    summaries,
-)
+from ._base import DaskClassifier, DaskEstimator, DaskRegressor, Floats
+from ._data import FitData
 from ._rows import Rows
 
 # The number of samples on the client for the selection of a thin plate kernel.
@@ -52,279 +37,6 @@ KERNEL_SAMPLES = 1000
 HESSIAN_SAMPLE_ROWS = 200_000
 # Normalizations that are learned from all samples; the others depend only on the bases.
 LEARNED = ("mean-norm", "z-score", "covariance")
-
-
-class DaskEstimator:
-    """Must precede the ordinary estimator in the bases of a class."""
-
-    # The ordinary estimator.
-    plain: ClassVar[type]
-    # Summarizes a partition, on its worker.
-    _summary: ClassVar[Callable[..., _tasks.Summary]]
-    _reads_files = False
-
-    @fitting
-    def fit(self: Any, X: object, y: object = None, sample_weight: object = None) -> Any:
-        """Trains on a collection of Dask.
-
-        Parameters
-        ----------
-        X : dask array or frame of shape (n_samples, n_features); for similarities of other samples a bag
-            As for the ordinary estimator.
-        y : dask array, series or frame, or an array
-            Required except for outlier detection, which ignores it.
-        sample_weight : the same, or None
-            Weight k is equivalent to k copies of the sample, 0 to its absence.
-
-        Returns
-        -------
-        estimator
-            The fitted estimator itself.
-        """
-        self._require(y)
-        parameters = self._checked_parameters()
-        # Those of a fit on some samples, if it selects parameters.
-        self._candidates: list[Row] = []
-        data = self._fit_data(X, y if self.__sklearn_tags__().target_tags.required else None, sample_weight)
-        data.end("labels")
-        with self._watched(X=X, y=y) as data.progress:
-            model, rows = self._train(parameters, data)
-        self._set_fitted(model, self._candidates)
-        self.dask_report_ = {"partitions": len(data.pieces), **rows.report()}
-        return self
-
-    def _checked_parameters(self: Any) -> dict[str, Any]:
-        """The parameters, checked before any work is done."""
-        return self._parameters()
-
-    def _train(self, parameters: dict[str, Any], data: FitData) -> tuple[_core.Model, Rows]:
-        """The model, and the rows of its solver."""
-        raise NotImplementedError
-
-    def _finish(self: Any, data: FitData) -> dict[str, Any]:
-        """The last arguments of the solvers."""
-        return {"stages": data.stages, "common": self._common(data.progress)}
-
-    def _fit_data(self: Any, X: Any, y: Any, sample_weight: Any) -> FitData:
-        """Validates the arguments of ``fit``, as far as possible before any work is done."""
-        started, client = time.perf_counter(), get_client()
-        check_versions(client)
-        parts = partitions(X, y, sample_weight, self.plain.__name__)
-        found = summaries(client, parts, self._summary)
-        numbers = [number for number, one in enumerate(found) if one.n > 0]
-        if not numbers:
-            raise ValueError("X has no samples: at least one is needed")
-        check_columns(found, numbers)
-        present = [found[number] for number in numbers]
-        copies = None if sample_weight is None else np.concatenate([one.weights for one in present])
-        weighted, targets = self._targets_of(y, present, copies)
-        ends = np.cumsum([one.n for one in present])[:-1]
-        samples = [parts[number].samples for number in numbers]
-        weights, units = (np.split(all_of, ends) for all_of in (weighted.weights, weighted.units))
-        pieces = zip(numbers, samples, targets(ends), weights, units, [0, *ends.tolist()], strict=True)
-        return FitData(client, X, [Piece(*fields) for fields in pieces], weighted, present[0].width, started)
-
-    def _fit_on_some(
-        self: Any, data: FitData, n: int, is_usable: Callable[[Any], bool] = lambda samples: True, **parameters: Any
-    ) -> Any:
-        """An ordinary fit on `n` of the samples, on the client; None if they are not usable."""
-        seed = self._seed()
-        rows = data.weighted.some_rows(n, seed)
-        samples = data.picked_samples(rows)
-        if not is_usable(samples):
-            return None
-        weights, of_classes = self._weights_of_some(data.weighted, rows)
-        some = self.plain(**self.get_params(deep=False))
-        some.set_params(verbose=0, random_state=ExactSeed(seed), **of_classes, **parameters)
-        some.fit(samples, self._answers(data.weighted, rows), sample_weight=weights)
-        self._candidates = some._candidates
-        return some
-
-    def _targets_of(
-        self, y: Any, present: list[_tasks.Summary], copies: npt.NDArray[np.float64] | None
-    ) -> tuple[Any, Callable[[Any], Sequence[Any]]]:
-        """The targets of all samples with their weights, and a function that returns the `targets` of each piece, from
-        the rows at which all samples are split."""
-        raise NotImplementedError
-
-    def _answers(self, weighted: Any, rows: npt.NDArray[np.int64]) -> Any:
-        """The y of some samples."""
-        raise NotImplementedError
-
-    def _weights_of_some(self, weighted: Any, rows: npt.NDArray[np.int64]) -> tuple[Any, dict[str, Any]]:
-        """The weights of some samples, and the parameters that belong to them."""
-        return weighted.weights[rows], {}
-
-    def _name_columns(self: Any, data: FitData) -> None:
-        """Sets scikit-learn's attributes of the columns of vectors."""
-        if data.width is None:
-            raise TypeError(
-                f"partition {data.pieces[0].number} of X has no columns: {type(self).__name__} takes a Dask array or "
-                "frame of numbers"
-            )
-        self.__dict__.pop("feature_names_in_", None)
-        self.n_features_in_ = data.width
-        names = np.asarray(getattr(data.X, "columns", ()), dtype=object)
-        if len(names) and all(isinstance(name, str) for name in names):
-            self.feature_names_in_ = names
-
-    @property
-    def estimator_(self: Any) -> Any:
-        """The fitted model, without Dask."""
-        plain = self.plain(**self.get_params(deep=False))
-        state = {key: value for key, value in self.__dict__.items() if key not in plain.__dict__}
-        plain.__dict__.update({key: value for key, value in state.items() if key != "dask_report_"})
-        return plain
-
-    def score(self: Any, X: object, y: object, sample_weight: object = None) -> float:
-        """The score of the ordinary estimator: the accuracy, for multilabel targets the share of samples whose labels
-        are all correct, or R². For a Dask collection predictions are computed on its workers.
-
-        Parameters
-        ----------
-        X : samples, or a Dask collection of them
-        y : targets, for a collection split at the same rows, as in ``fit``
-        sample_weight : array of shape (n_samples,), split in the same way, or None
-
-        Returns
-        -------
-        float
-        """
-        if not is_dask_collection(X):
-            return float(super().score(X, y, sample_weight))  # type: ignore[misc]
-        estimator = delayed(self.estimator_)
-        parts = [
-            delayed(_predicted)(at, estimator, self._summary, part)
-            for at, part in enumerate(partitions(X, y, sample_weight, self.plain.__name__))
-        ]
-        found = [part for part in compute(*parts) if part is not None]
-        if not any(weights.sum() > 0 for _, _, weights in found):
-            raise ValueError("X has no samples of weight above 0: at least one is needed")
-        return float(self._score_of(*(np.concatenate(arrays) for arrays in zip(*found, strict=True))))
-
-    def _score_of(self, targets: Any, predicted: Any, weights: Any) -> Any:
-        raise NotImplementedError
-
-    def _output(self, method: str) -> tuple[npt.DTypeLike, Sequence[Any] | None]:
-        """The type of the results of a method and their columns; None for one number per sample."""
-        return np.float64, None
-
-    def _here_or_lazily(self: Any, method: str, X: Any) -> Any:
-        """The results of a method of the ordinary estimator, lazily for a collection."""
-        if not is_dask_collection(X):
-            return getattr(super(), method)(X)
-        dtype, columns = self._output(method)
-        shape = () if columns is None else (len(columns),)
-        is_frame = hasattr(X, "map_partitions") and hasattr(X, "divisions")
-        estimator, apply = delayed(self.estimator_), partial(_apply, method, shape, dtype, columns, is_frame)
-        if is_frame:
-            return X.map_partitions(apply, estimator, meta=apply(X._meta, None))
-        parts = pieces(X, "X")
-        sizes = X.chunks[0] if hasattr(X, "chunks") else [np.nan] * len(parts)
-        found = [
-            da.from_delayed(delayed(apply)(part, estimator), (rows, *shape), dtype=dtype)
-            for part, rows in zip(parts, sizes, strict=True)
-        ]
-        return da.concatenate(found, allow_unknown_chunksizes=True)
-
-    def predict(self, X: object) -> Any:
-        """Predictions, lazily for a Dask collection: for a frame a series (for multilabel targets or several outputs a
-        frame with a column for each) with its index, for an array or a bag an array. Otherwise as in the ordinary
-        estimator."""
-        return self._here_or_lazily("predict", X)
-
-
-class DaskClassifier(DaskEstimator):
-    """Must precede the ordinary classifier in the bases of a class."""
-
-    _summary = staticmethod(_tasks.label_summary)
-
-    def _targets_of(
-        self: Any, y: Any, present: list[_tasks.Summary], copies: npt.NDArray[np.float64] | None
-    ) -> tuple[_core.WeightedLabels, Callable[[Any], Sequence[Any]]]:
-        """Sets `classes_`."""
-        C = float(self.C) if isinstance(self.C, Real) else 1.0
-        self._is_multilabel = is_multilabel(y)
-        target: _core._Target
-        if self._is_multilabel:
-            Y = np.concatenate([one.classes[one.codes] for one in present])
-            self.classes_ = np.arange(Y.shape[1])
-            target = label_names(y, Y.shape[1]), np.ascontiguousarray(Y), copies
-        else:
-            self.classes_ = np.unique(np.concatenate([one.classes for one in present]))
-            codes = [np.searchsorted(self.classes_, one.classes).astype(np.uint32)[one.codes] for one in present]
-            of_all = np.concatenate(codes)
-            if copies is not None:
-                # A class without weight is absent; its samples, of weight 0, get any other class.
-                is_present = np.bincount(of_all, weights=copies, minlength=len(self.classes_)) > 0
-                of_all = np.maximum(np.cumsum(is_present)[of_all] - 1, 0).astype(np.uint32)
-                self.classes_ = self.classes_[is_present]
-            target = labels_of(self.classes_), of_all, copies
-        labels = _core.WeightedLabels(target, self._class_factors(), C)
-
-        def targets(ends: Any) -> Sequence[Any]:
-            sets = labels.sets
-            return [(codes, len(self.classes_), sets) for codes in np.split(labels.codes, ends)]
-
-        return labels, targets
-
-    def _answers(self: Any, labels: _core.WeightedLabels, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-        """The y of some samples."""
-        codes, sets = labels.codes[rows], labels.sets
-        if sets is None:
-            return self.classes_[codes]
-        signed = sets[codes]
-        return np.where(signed == 0, np.nan, (signed > 0).astype(np.float64))
-
-    def _score_of(self, targets: Any, predicted: Any, weights: Any) -> Any:
-        correct = targets == predicted
-        return np.average(correct if correct.ndim == 1 else correct.all(axis=1), weights=weights)
-
-    def _output(self: Any, method: str) -> tuple[npt.DTypeLike, Sequence[Any] | None]:
-        dtype = self.classes_.dtype if method == "predict" else np.float64
-        if self._is_multilabel:
-            return dtype, list(self.label_names_)
-        has_columns = method.startswith("predict_") or (method == "decision_function" and len(self.classes_) > 2)
-        return dtype, self.classes_ if has_columns else None
-
-    def decision_function(self, X: object) -> Any:
-        """Decision values, lazily for a Dask collection: for a frame a series (for more than two classes, or
-        multilabel targets, a frame with a column for each) with its index, for an array or a bag an array. Otherwise as
-        in the ordinary estimator."""
-        return self._here_or_lazily("decision_function", X)
-
-    def predict_proba(self, X: object) -> Any:
-        """Probabilities, lazily for a Dask collection: for a frame a frame with its index and a column for each class,
-        for an array or a bag an array. Otherwise as in the ordinary estimator."""
-        return self._here_or_lazily("predict_proba", X)
-
-    def predict_log_proba(self, X: object) -> Any:
-        """The logarithms of probabilities, as for ``predict_proba``."""
-        return self._here_or_lazily("predict_log_proba", X)
-
-
-class DaskRegressor(DaskEstimator):
-    """Must precede the ordinary regression model in the bases of a class."""
-
-    _summary = staticmethod(_tasks.target_summary)
-
-    def _targets_of(
-        self: Any, y: Any, present: list[_tasks.Summary], copies: npt.NDArray[np.float64] | None
-    ) -> tuple[_core.WeightedTargets, Callable[[Any], Sequence[Any]]]:
-        targets = np.ascontiguousarray(np.concatenate([one.classes for one in present]))
-        self._is_flat = getattr(y, "ndim", 1) == 1
-        # Without an intercept the targets are not centered.
-        weighted = _core.WeightedTargets(targets, copies, bool(getattr(self, "fit_intercept", True)))
-        return weighted, lambda ends: np.split(weighted.standard, ends)
-
-    def _answers(self, targets: _core.WeightedTargets, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        return targets.standard[rows]
-
-    def _output(self: Any, method: str) -> tuple[npt.DTypeLike, Sequence[Any] | None]:
-        return np.float64, None if self._is_flat else range(len(self.coef_))
-
-    def _score_of(self, targets: Any, predicted: Any, weights: Any) -> Any:
-        return r2_score(targets, predicted.reshape(targets.shape), sample_weight=weights)
 
 
 class DaskExpansion(DaskEstimator):
@@ -523,7 +235,7 @@ class BasisExpansionRegressor(DaskRegressor, DaskExpansion, _expansions.BasisExp
         return model, rows
 
 
-class BasisExpansionOneClass(DaskExpansion, _expansions.BasisExpansionOneClass):
+class BasisExpansionOneClass(DaskExpansion, _one_class.BasisExpansionOneClass):
     """`widemargin.BasisExpansionOneClass` on samples on several machines.
 
     X is a Dask array, frame or bag. The bases are selected and sent once; each partition becomes a block of
@@ -552,16 +264,12 @@ class BasisExpansionOneClass(DaskExpansion, _expansions.BasisExpansionOneClass):
     [1, -1]
     """
 
-    plain = _expansions.BasisExpansionOneClass
+    plain = _one_class.BasisExpansionOneClass
     _summary = staticmethod(_tasks.sample_summary)
     _cut = "precise-millionth"
 
-    def _targets_of(
-        self, y: Any, present: list[_tasks.Summary], copies: npt.NDArray[np.float64] | None
-    ) -> tuple[_core.WeightedTargets, Callable[[Any], Sequence[Any]]]:
-        ones = np.ones((sum(one.n for one in present), 1))
-        weighted = _core.WeightedTargets(ones, copies, False)
-        return weighted, lambda ends: np.split(weighted.standard, ends)
+    def _targets_of(self, y: Any, present: list[_tasks.Summary], copies: Floats | None) -> _core.WeightedTargets:
+        return _core.WeightedTargets(np.ones((sum(one.n for one in present), 1)), copies, False)
 
     def _train(self, parameters: dict[str, Any], data: FitData) -> tuple[_core.Model, Rows]:
         self._check_number(data.n)
@@ -571,7 +279,7 @@ class BasisExpansionOneClass(DaskExpansion, _expansions.BasisExpansionOneClass):
         copy = max(1.0, weights[weights > 0].min())
         arguments = [(one.targets, np.minimum(one.weights, copy), False, one.first) for one in data.pieces]
         # Leave-one-out decision values are needed in the order of the samples.
-        rows = Rows(data.client, in_order(data.client, features.called("ridge", arguments)))
+        rows = data.ordered_rows(features.called("ridge", arguments))
         shares = {name: parameters[name] for name in ("quantile", "shrinkage")}
         model = _core.fit_basis_expansion_one_class_remote(
             features.expansion, rows, data.weighted, **shares, **bases, **self._finish(data)
@@ -598,17 +306,12 @@ class DaskThinPlate(DaskEstimator):
     _method: ClassVar[str]
 
     def _checked_parameters(self: Any) -> dict[str, Any]:
-        name = type(self).__name__
         if self.n_basis is None:
-            raise ValueError(
-                f"The 'n_basis' parameter of {name} must be a number of bases on Dask: the exact solver needs the "
-                "kernel of all pairs of samples on one machine"
-            )
+            why = "the exact solver needs the kernel of all pairs of samples on one machine"
+            raise invalid(self, "n_basis", f"must be a number of bases on Dask: {why}")
         if self.standardize is True:
-            raise ValueError(
-                f"The 'standardize' parameter of {name} must be 'auto' or False on Dask: divide the columns by their "
-                "standard deviations first (dask.dataframe.DataFrame.std)"
-            )
+            instead = "divide the columns by their standard deviations first (dask.dataframe.DataFrame.std)"
+            raise invalid(self, "standardize", f"must be 'auto' or False on Dask: {instead}")
         return self._parameters()
 
     def _train(self: Any, parameters: dict[str, Any], data: FitData) -> tuple[_core.Model, Rows]:
@@ -618,23 +321,14 @@ class DaskThinPlate(DaskEstimator):
             data.end("kernel")
         bases, support = self._bases(data, parameters["basis"])
         data.end("bases")
-        arguments = [(one.targets, self._units(one, support, data.n)) for one in data.present]
+        # Leave-one-out of a regression is for fixed bases.
+        units = (one.units_of_others(support, data.n) if is_classifier(self) else one.units for one in data.present)
+        arguments = [(one.targets, own) for one, own in zip(data.present, units, strict=True)]
         features = BasisFeatures(data, self._method, arguments)
-        names = {"kernel", "C", "basis", "polynomials"}
-        model = self._core_fit_remote(
-            features.samples,
-            features,
-            data.weighted,
-            bases=bases,
-            support=support.tolist(),
-            **{name: value for name, value in parameters.items() if name in names},
-            **self._finish(data),
-        )
+        own: dict[str, Any] = {"bases": bases, "support": support.tolist()}
+        own |= {name: parameters[name] for name in ("kernel", "C", "basis", "polynomials") if name in parameters}
+        model = self._core_fit_remote(features.samples, features, data.weighted, **own, **self._finish(data))
         return model, features.rows
-
-    def _units(self, piece: Piece, bases: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.float64]:
-        """The parts of the weights of a piece that leave-one-out removes."""
-        return piece.units
 
     def _selected_kernel(self: Any, data: FitData) -> str:
         """The kernel that an ordinary fit on some of the samples selects."""
@@ -646,7 +340,7 @@ class DaskThinPlate(DaskEstimator):
         some = self._fit_on_some(data, KERNEL_SAMPLES, is_finite, n_basis=None, standardize=False)
         return "distance" if some is None else str(some.similarity_)
 
-    def _bases(self: Any, data: FitData, basis: str) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    def _bases(self: Any, data: FitData, basis: str) -> tuple[Floats, npt.NDArray[np.int64]]:
         """Bases and their rows, which are empty if bases are means."""
         seed = self._seed()
         n_basis = min(DEFAULT_BASES, data.n) if isinstance(self.n_basis, str) else int(self.n_basis)
@@ -695,9 +389,6 @@ class ThinPlateSVC(DaskClassifier, DaskThinPlate, _thin_plate.ThinPlateSVC):
     _core_fit_remote = staticmethod(_core.fit_thin_plate_remote)
     _method = "on_bases"
     _parameter_constraints = _thin_plate.ThinPlateSVC._parameter_constraints | {"C": CONSTRAINTS["C"]}
-
-    def _units(self, piece: Piece, bases: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.float64]:
-        return piece.units_of_others(bases, n)
 
     def _weights_of_some(self, weighted: Any, rows: npt.NDArray[np.int64]) -> tuple[Any, dict[str, Any]]:
         if self._is_multilabel:
@@ -787,23 +478,17 @@ class PowerMeanSVC(DaskClassifier, _power_mean.PowerMeanSVC):
     _approximations = ("nystroem",)
 
     def _train(self, parameters: dict[str, Any], data: FitData) -> tuple[_core.Model, Rows]:
-        kernel, C, n_nodes, nodes = (parameters[name] for name in ("kernel", "C", "n_nodes", "nodes"))
+        own = {name: parameters[name] for name in ("kernel", "C", "n_nodes", "nodes")}
+        kernel, C, n_nodes, nodes = own.values()
         self._name_columns(data)
         samples = data.samples()
         rows, choice = data.rows(samples), None
         if C is None or n_nodes is None or kernel == "auto":
             factors, _ = _core.scale_and_reduce(rows, "chi2", 3, None, parameters["scale"])
             some = data.weighted.rows_to_choose_on(self._seed())
+            vectors, common = data.picked_vectors(some), self._common(data.progress)
             choice = _core.choose_power_mean(
-                data.picked_vectors(some),
-                some.tolist(),
-                data.weighted,
-                kernel=kernel,
-                C=C,
-                n_nodes=n_nodes,
-                nodes=nodes,
-                factors=factors,
-                common=self._common(data.progress),
+                vectors, some.tolist(), data.weighted, **own, factors=factors, common=common
             )
             kernel, C, n_nodes = choice.kernel if kernel == "auto" else kernel, choice.C, choice.n_nodes
             data.end("choose")
@@ -817,16 +502,8 @@ class PowerMeanSVC(DaskClassifier, _power_mean.PowerMeanSVC):
         # Workers drop results without references.
         del samples, linear
         data.end("features")
-        model = _core.fit_power_mean_remote(
-            rows,
-            data.weighted,
-            map=reduced,
-            nodes=nodes,
-            factors=factors,
-            C=C,
-            choice=choice,
-            **self._finish(data),
-        )
+        own = {"map": reduced, "nodes": nodes, "factors": factors, "C": C, "choice": choice}
+        model = _core.fit_power_mean_remote(rows, data.weighted, **own, **self._finish(data))
         return model, rows
 
 
@@ -860,16 +537,9 @@ class Features:
 
     def __init__(self, estimator: Any, data: FitData, parameters: dict[str, Any], rows: npt.NDArray[np.int64]) -> None:
         self._data, name = data, parameters["normalization"]
-        normalization: dict[str, Any] = normalization_parameters("none" if name in LEARNED else name)
-        raw = _expansions.BasisExpansion(
-            parameters["similarity"],
-            n_basis=len(rows),
-            basis=np.arange(len(rows)),
-            **normalization,
-            n_jobs=1,
-            kind=estimator.kind,
-            layout=estimator.layout,
-        )
+        fixed = normalization_parameters("none" if name in LEARNED else name)
+        fixed |= {"basis": np.arange(len(rows)), "n_jobs": 1, "kind": estimator.kind, "layout": estimator.layout}
+        raw = _expansions.BasisExpansion(parameters["similarity"], n_basis=len(rows), **fixed)
         raw._nystroem_cut = estimator._cut
         # The bases do not determine the types of the columns.
         raw._encodes = False
@@ -897,33 +567,3 @@ class Features:
         found = self._data.called(self._parts, method, ((shared, *own) for own in arguments))
         self._parts = []
         return found
-
-
-def _predicted(number: int, estimator: Any, summary: Callable[..., _tasks.Summary], part: Partition) -> Any:
-    """The targets of a partition, their predictions and the weights; None for an empty partition."""
-    found = summary(number, part.samples, part.labels, part.weights)
-    weights = np.ones(found.n) if found.weights is None else found.weights
-    if found.n == 0:
-        return None
-    predicted = _tasks.of_partition(number, lambda: estimator.predict(part.samples))
-    return found.classes[found.codes], predicted, weights
-
-
-def _apply(
-    method: str,
-    shape: tuple[int, ...],
-    dtype: npt.DTypeLike,
-    columns: Sequence[Any] | None,
-    is_frame: bool,
-    samples: Any,
-    estimator: Any,
-) -> Any:
-    """The result of a method for a partition, empty for an empty one; of a frame with its index."""
-    values = getattr(estimator, method)(samples) if count(samples) else np.empty((0, *shape), dtype)
-    if not is_frame:
-        return values
-    import pandas
-
-    if columns is None:
-        return pandas.Series(values, index=samples.index)
-    return pandas.DataFrame(values, index=samples.index, columns=list(columns))

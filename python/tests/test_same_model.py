@@ -1,0 +1,170 @@
+"""The same model from weights and copies, from rows in another order, on more threads, and from files of any kind."""
+
+import io
+import pickle
+
+import joblib
+import numpy as np
+import onnxruntime
+import pandas
+import pytest
+from compared import expected_error, on_bases
+from problems import rbf_kernel
+from sklearn.base import clone, is_regressor
+
+import widemargin as wm
+
+RNG = np.random.default_rng(0)
+X = RNG.random((80, 5))
+TARGET = np.sin(4 * X[:, 0]) + X[:, 1] ** 2 + 0.1 * RNG.normal(size=80)
+CLASSES = np.digitize(TARGET, np.quantile(TARGET, [0.3, 0.7]))
+TARGETS = np.column_stack([TARGET, 50 + TARGET**2])
+LABELS = np.where(RNG.random((80, 3)) < 0.2, np.nan, np.column_stack([TARGET > 0.5, X[:, 2] > 0.5, X[:, 3] > 0.4]))
+NAMED_LABELS = pandas.DataFrame(LABELS, columns=["a", "b", "c"])
+WORDS = ["".join(RNG.choice(list("abcd" if one else "cdef"), RNG.integers(3, 9))) for one in CLASSES]
+
+
+def shared_letters(A, B):
+    return np.array([[len(set(a) & set(b)) / len(set(a) | set(b)) for b in B] for a in A])
+
+
+def regressor(similarity="rbf:gamma=0.5", n_basis=30, **given):
+    return wm.BasisExpansionRegressor(similarity, n_basis=n_basis, **given)
+
+
+def by(loss):
+    return regressor("rbf", 20, loss=loss, normalization="mean_norm")
+
+
+THIN, POWER = wm.ThinPlateSVC, wm.PowerMeanSVC
+LOSSES = ("huber", "squared_epsilon_insensitive", "quantile")
+DISTANCE = {"kernel": "distance", "standardize": False}
+MULTILABEL = {
+    "labels of the thin plate": (THIN("thin_plate", polynomials="free", standardize=False), X, LABELS),
+    "labels of features": (on_bases("features", normalization="none", tol=1e-7), X, LABELS),
+    "labels of the power mean": (POWER(-1, nodes=[0.1, 0.4, 1.0], tol=1e-6, max_iter=5000), X, LABELS),
+}
+
+# The largest difference of decision values, predictions and probabilities, in units of the largest.
+WEIGHTED = {
+    "thin plate": (THIN(random_state=0), X, CLASSES, 1e-8),
+    "thin plate, C per class": (THIN(C="auto_per_class", class_weight="balanced", **DISTANCE), X, CLASSES, 1e-8),
+    "basis expansion": (wm.BasisExpansionSVC(n_basis=50, random_state=0), X, CLASSES, 0),
+    "as many bases as samples": (on_bases(n_basis=80), X, CLASSES, 1e-9),
+    "covariance": (on_bases(normalization="covariance", C=0.01), X, CLASSES, 1e-4),
+    "l1": (on_bases(penalty="l1", normalization="none", tol=1e-8), X, CLASSES, 1e-3),
+    "power mean": (POWER(random_state=0), X, CLASSES, 0),
+    "automatic regression": (regressor(normalization="nystroem"), X, TARGET, 0),
+    **{f"regression by {loss}": (regressor("rbf", 15, loss=loss), X, TARGET, 0) for loss in LOSSES},
+    "spline": (wm.ThinPlateRegressor(), X, TARGET, 0),
+    "spline on bases": (wm.ThinPlateRegressor(n_basis=10, random_state=0), X, TARGET, 0),
+    **{name: (clone(one).set_params(C=0.01), X, Y, 1e-8) for name, (one, X, Y) in MULTILABEL.items()},
+}
+# What is stored; samples and functions of any kind.
+STORED = {
+    "thin plate on bases": (THIN("cubic", n_basis=30, C=2.0, standardize=True, basis="kmedoids", tol=1e-9), X, CLASSES),
+    "thin plate": (THIN(C=1.0, class_weight="balanced", **DISTANCE), X, CLASSES),
+    "thin plate, two classes": (THIN(), X, CLASSES > 0),
+    "thin plate, C per class": (THIN(C="auto_per_class", n_basis=20, basis="index", **DISTANCE), X, CLASSES),
+    "power mean": (POWER("jensen_shannon", C=0.1, nodes=3, max_iter=77, tol=0.02), X, CLASSES),
+    "polynomial": (POWER(-8.0, C=0.01, nodes=3, approximation="polynomial", scale=False, loss="hinge"), X, CLASSES),
+    "several similarities": (on_bases(["rbf", "mean-norm/laplacian"], normalization="z_score"), X, CLASSES),
+    "logistic": (on_bases(normalization="nystroem", loss="logistic", fit_intercept=False), X, CLASSES),
+    "own bases": (on_bases(basis="random", tol=1e-4, loss="squared_hinge", class_weight={0: 2.0}), X, CLASSES),
+    "covariance": (on_bases(normalization="covariance"), X, CLASSES),
+    "l1": (on_bases(["rbf", "linear"], penalty="l1", C=0.5), X, CLASSES),
+    "own numbers of bases": (on_bases(["rbf:gamma=0.5,weight=3", "laplacian:weight=0.25,bases=7"]), X, CLASSES),
+    "columns far from 0": (on_bases("z-score/rbf"), 1 + 1e-6 * X, CLASSES),
+    "automatic": (wm.BasisExpansionSVC(random_state=0), X, CLASSES),
+    "strings": (on_bases("edit", n_basis=30), WORDS, CLASSES),
+    "rare terms": (on_bases("tfidf:n=1-3/linear", n_basis=30, normalization="none"), WORDS, CLASSES),
+    "rare terms and edits": (on_bases(["tfidf:n=2,by=words-padded/features", "edit"], n_basis=30), WORDS, CLASSES),
+    "rare words": (on_bases("tfidf:by=words,n=1/rbf", n_basis=30, normalization="nystroem"), WORDS, CLASSES),
+    "a function": (on_bases(shared_letters), WORDS, CLASSES),
+    "a function and a descriptor": (on_bases(["mean-norm/rbf", rbf_kernel]), X, CLASSES),
+    "regression": (regressor("z-score/laplacian"), X, TARGETS),
+    "regression of a function": (regressor(rbf_kernel, normalization="nystroem", C=1.0), X, TARGET),
+    **{f"regression by {loss}": (by(loss), X, TARGET) for loss in LOSSES},
+    **{f"regressions by {loss}": (by(loss), X, TARGETS) for loss in LOSSES},
+    "spline on bases": (wm.ThinPlateRegressor(n_basis=20), X, TARGET),
+    "splines": (wm.ThinPlateRegressor("rbf:gamma=0.5"), X, TARGETS),
+    **{
+        f"regressions on {similarity}": (wm.BasisExpansionRegressor(similarity), X, TARGETS)
+        for similarity in ("z-score/rbf", "distance", "linear", "features")
+    },
+    **{
+        f"splines of {kernel}": (wm.ThinPlateRegressor(kernel, standardize=True), X, TARGETS)
+        for kernel in ("auto", "thin_plate", "cubic", "rbf:gamma=0.3", "log:gamma=0.5")
+    },
+    **{f"named {name}": (clone(one).set_params(C=0.1), X, NAMED_LABELS) for name, (one, X, _) in MULTILABEL.items()},
+    **{f"two {name}": (one, X, LABELS[:, :2]) for name, (one, X, _) in MULTILABEL.items()},
+}
+METHODS = ("decision_function", "predict", "predict_proba")
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", WEIGHTED)
+def test_weights_are_copies_and_threads_and_the_order_change_nothing(name):
+    estimator, samples, y, tolerance = WEIGHTED[name]
+    rng = np.random.default_rng(1)
+    weights = rng.integers(0, 4, len(samples))
+    rows = rng.permutation(np.repeat(np.arange(len(samples)), weights))
+    weighted = clone(estimator).set_params(n_jobs=1).fit(samples, y, sample_weight=weights.astype(float))
+    copied = clone(estimator).set_params(n_jobs=2).fit(samples[rows], y[rows])
+    for method in METHODS:
+        if hasattr(estimator, method):
+            one, other = (getattr(model, method)(samples) for model in (weighted, copied))
+            np.testing.assert_allclose(one, other, rtol=0, atol=tolerance * np.abs(one).max())
+    if is_regressor(estimator):
+        assert expected_error(weighted) == expected_error(copied)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", STORED)
+def test_a_file_and_pickles_have_all_of_a_model(name, tmp_path):
+    estimator, samples, y = STORED[name]
+    fitted = clone(estimator).fit(samples, y)
+    wm.save(fitted, tmp_path / "a.model")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.model"]
+    joblib.dump(fitted, dumped := io.BytesIO())
+    loaded = wm.load(tmp_path / "a.model", trusted=True)
+    for same in (loaded, pickle.loads(pickle.dumps(fitted)), joblib.load(dumped)):
+        assert type(same) is type(fitted)
+        for method in METHODS:
+            if hasattr(fitted, method):
+                np.testing.assert_array_equal(getattr(same, method)(samples), getattr(fitted, method)(samples))
+        attributes = [name for name in dir(fitted) if name[0] != "_" and name.endswith("_")]
+        for attribute in attributes:
+            if attribute not in ("report_", "cv_results_"):
+                np.testing.assert_equal(getattr(same, attribute), getattr(fitted, attribute), err_msg=attribute)
+        assert same.report_["objective"] == fitted.report_["objective"]
+    for parameter, value in estimator.get_params(deep=False).items():
+        # What "auto" became is stored.
+        if parameter not in ("similarity", "random_state") and value not in ("auto", None):
+            expected = fitted._n_basis if parameter == "n_basis" else value
+            assert loaded.get_params()[parameter] == expected, parameter
+    # A selected C brings a start, from which a solver ends elsewhere within the gap; the epsilon of several outputs is
+    # estimated anew.
+    if name not in ("automatic", "l1") and not name.startswith(("regressions by", "two labels")):
+        again = clone(loaded).fit(samples, y)
+        expected, found = (getattr(model, METHODS[is_regressor(fitted)])(samples) for model in (fitted, again))
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", [name for name in STORED if STORED[name][1] is X and "function" not in name])
+def test_onnx_has_the_same_outputs(name):
+    estimator, samples, y = STORED[name]
+    fitted = clone(estimator).fit(samples, y)
+    session = onnxruntime.InferenceSession(wm.to_onnx(fitted).SerializeToString(), providers=["CPUExecutionProvider"])
+    given = samples.astype(np.float64 if session.get_inputs()[0].type == "tensor(double)" else np.float32)
+    outputs = dict(zip((one.name for one in session.get_outputs()), session.run(None, {"X": given}), strict=True))
+    # The graph of a thin plate spline is in double precision.
+    tolerance = 1e-8 if given.dtype == np.float64 else 1e-5
+    methods = {"targets": "predict", "scores": "decision_function", "probabilities": "predict_proba"}
+    for output in methods.keys() & outputs.keys():
+        expected = getattr(fitted, methods[output])(given)
+        atol = tolerance * np.abs(expected).max()
+        np.testing.assert_allclose(outputs[output].reshape(expected.shape), expected, rtol=0, atol=atol)
+    if "label" in outputs:
+        np.testing.assert_array_equal(outputs["label"], fitted.predict(given))

@@ -156,6 +156,17 @@ impl<'a> Monitor<'a> {
         Ok(())
     }
 
+    /// Whether the time limit has passed.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`], naming the stage.
+    pub(crate) fn is_time_up(&self, stage: &'static str) -> Result<bool> {
+        match self.ask() {
+            Err(Stopped::Cancelled) => Err(Error::Cancelled { stage }),
+            asked => Ok(asked.is_err()),
+        }
+    }
+
     /// Checks whether to continue a stage whose partial result is useless, to which only a
     /// [strict limit](Monitor::with_strict_limit) applies.
     ///

@@ -35,15 +35,11 @@ macro_rules! part_query {
 
 pub(crate) use part_query;
 
-mod in_memory;
-mod out_of_core;
 mod query;
 mod recorded;
 mod remote;
 mod samples;
 
-pub use in_memory::InMemory;
-pub(crate) use out_of_core::{Needs, OutOfCore, Parts};
 pub use query::{Entry, Executor, Kind, Query, answer, is_about, merge};
 pub(crate) use query::{add as add_answer, from_bytes, to_bytes};
 pub(crate) use recorded::Recorded;

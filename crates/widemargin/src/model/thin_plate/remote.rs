@@ -1,16 +1,16 @@
 //! A thin plate fit on bases of samples that workers hold.
 //!
-//! In order: bases selected from a sample ([`choose_bases`]); the [`ColumnSums`] of all samples; a [`BasisPlan`] with
+//! In order: bases selected from a sample ([`choose_bases`]); the [`ColumnMoments`] of all samples; a [`BasisPlan`] with
 //! both, and its [`FirstSums`]; the treatment of the polynomials ([`BasisPlan::settle`]); the features of all samples
 //! ([`PartLift`]); the path over the sums of their rows, and the model.
 
 use serde::{Deserialize, Serialize};
 
 use super::bases::{Placed, ThinPlateBasis, choose};
-use super::kernel_blocks::{dense_rows, weighted_block, weighted_gram, weighted_polynomials};
+use super::kernel_blocks::{basis_features, dense_rows, weighted_block, weighted_polynomials};
 use super::model::ThinPlateSvc;
 use super::params::ThinPlateParams;
-use super::stream::{ColumnMoments, drawn};
+use super::stream::{ColumnMoments, draw_rows};
 use crate::data::{Label, Labels, Rows};
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
@@ -23,56 +23,18 @@ use crate::problem::OneVsRest;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::Stage;
 use crate::solve::thin_plate::{
-    FeatureMap, FirstSums, Polynomials, RemoteRowSums, RowsShape, Settled, WhyNotFree, feature_map_of, first_sums,
-    fit_remote, rows_separate,
+    FeatureMap, FirstSums, Polynomials, RemoteRowSums, RowsShape, Settled, WhyNotFree, first_sums, fit_remote,
+    rows_separate,
 };
 use crate::tuning::FIRST_SAMPLES_PER_BASIS;
 
 /// Samples that k-means uses per basis.
 pub use super::bases::SAMPLES_PER_BASIS;
 
-/// Weight, mean and squared deviations of the columns of some samples.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct ColumnSums {
-    /// Σ w.
-    pub total: f64,
-    /// Σ w x / Σ w of each column.
-    pub mean: Vec<f64>,
-    /// Σ w (x − mean)² of each column.
-    pub squares: Vec<f64>,
-}
-
-impl ColumnSums {
-    /// Sums over the samples of weight above 0; `weights` has one number per sample.
-    ///
-    /// # Errors
-    /// [`Error::Value`] for a non-finite number.
-    pub fn of(samples: &impl Rows, weights: &[f64]) -> Result<Self> {
-        let d = samples.n_cols();
-        let mut look = ColumnMoments::new(d);
-        for row in (0..weights.len()).filter(|&row| weights[row] > 0.0) {
-            look.add(weights[row], &dense_rows(samples, &[row], d)?);
-        }
-        let ColumnMoments { total, mean, squares, .. } = look;
-        Ok(ColumnSums { total, mean, squares })
-    }
-
-    /// Merges both.
-    pub fn merged(&self, other: &ColumnSums) -> ColumnSums {
-        let look = |sums: &ColumnSums| {
-            let ColumnSums { total, mean, squares } = sums.clone();
-            ColumnMoments { total, mean, squares, ..ColumnMoments::new(0) }
-        };
-        let mut both = look(self);
-        both.merge(look(other));
-        ColumnSums { total: both.total, mean: both.mean, squares: both.squares }
-    }
-}
-
 part_query! {
-    /// [`ColumnSums::of`] as a query.
-    pub(crate) SampleRows: ColumnSumsOf "column_sums" {} -> ColumnSums {}
-    |_, part, _| ColumnSums::of(&part.rows(), part.weights), |_, total, next| *total = total.merged(&next)
+    /// [`ColumnMoments::of`] as a query.
+    pub(crate) SampleRows: ColumnSumsOf "column_sums" {} -> ColumnMoments {}
+    |_, part, _| ColumnMoments::of(&part.rows(), part.weights), |_, total, next| total.merge(&next)
 }
 
 part_query! {
@@ -83,11 +45,6 @@ part_query! {
     } -> FirstSums {}
     |query, part, _| BasisPlan::from_bytes(&query.plan)?.first_sums(&part.rows(), part.weights),
     |_, total, next| *total = total.merged(&next)
-}
-
-/// `most` rows of weight above 0 drawn without replacement, or all there are: ascending.
-pub fn draw_rows(weights: &[f64], most: usize, seed: u64) -> Vec<usize> {
-    drawn(weights, most, seed)
 }
 
 /// The rows of weight above 0 that bases are chosen among, ascending: the first few a basis for `index`, since
@@ -128,7 +85,7 @@ pub struct BasisPlan {
     pub(super) n_features: usize,
     /// Row-major.
     pub(super) bases: Vec<f64>,
-    columns: ColumnSums,
+    columns: ColumnMoments,
     /// Of the polynomials.
     degree: Option<u32>,
     pub(super) space: PolynomialSpace,
@@ -181,17 +138,19 @@ impl BasisPlan {
     ///
     /// # Errors
     /// [`Error::Parameter`] where the kernel or its polynomials cannot be used on these bases.
-    pub(super) fn for_regression(kernel: ConditionalKernel, bases: Vec<f64>, columns: ColumnSums) -> Result<Self> {
+    pub(super) fn for_regression(kernel: ConditionalKernel, bases: Vec<f64>, columns: ColumnMoments) -> Result<Self> {
         BasisPlan::of_degree(kernel, kernel.degree().or(Some(0)), bases, columns)
     }
 
-    fn of_degree(kernel: ConditionalKernel, degree: Option<u32>, bases: Vec<f64>, columns: ColumnSums) -> Result<Self> {
+    fn of_degree(
+        kernel: ConditionalKernel,
+        degree: Option<u32>,
+        bases: Vec<f64>,
+        columns: ColumnMoments,
+    ) -> Result<Self> {
         let n_features = columns.mean.len();
-        let variances: Vec<f64> = columns.squares.iter().map(|squares| squares / columns.total).collect();
-        let space = PolynomialSpace::of_moments(degree, columns.mean.clone(), &variances)?;
-        let ones = vec![1.0; bases.len() / n_features.max(1)];
-        let between = weighted_gram(kernel, &bases, n_features, &ones, &Pool::new(1)?)?;
-        let feature_map = feature_map_of(between, &weighted_polynomials(&space, &bases, n_features, &ones))?;
+        let space = columns.space(degree)?;
+        let feature_map = basis_features(kernel, &bases, n_features, &space, &Pool::new(1)?)?;
         Ok(BasisPlan { kernel, n_features, bases, columns, degree, space, feature_map })
     }
 
@@ -208,7 +167,7 @@ impl BasisPlan {
     /// # Errors
     /// [`Error::Parameter`] for bytes that are no plan, or of bases that the kernel cannot be used on.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let (kernel, degree, bases, columns): (String, Option<u32>, Vec<f64>, ColumnSums) = from_bytes(bytes)?;
+        let (kernel, degree, bases, columns): (String, Option<u32>, Vec<f64>, ColumnMoments) = from_bytes(bytes)?;
         BasisPlan::of_degree(kernel.parse()?, degree, bases, columns)
     }
 
@@ -397,5 +356,5 @@ impl SettledPolynomials {
 }
 
 fn misfit(what: &str, found: usize, expected: usize) -> Error {
-    Error::Shape { what: what.into(), found: format!("{found} numbers"), expected: expected.to_string() }
+    Error::shape(what, format!("{found} numbers"), expected.to_string())
 }

@@ -1,12 +1,11 @@
 //! The functions of a thin plate model: f(x) = Σ α_j φ(‖x − z_j‖) + Σ β_m p_m(x), one for each problem or output.
 
-use super::kernel_blocks::dense_rows;
+use super::kernel_blocks::{dense_rows, scale_rows};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::linalg::factor::dot;
 use crate::model::Scores;
 use crate::model::file::{Array, array};
-use crate::model::scale_rows::scale_rows;
 use crate::model::scores::check_width;
 use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
@@ -44,9 +43,7 @@ impl<'a> Spline<'a> {
     /// As for [`Spline::values`].
     pub fn scaled(&self, samples: &impl Rows, row: usize) -> Result<Vec<f64>> {
         let mut dense = dense_rows(samples, &[row], self.n_features)?;
-        if let Some(factors) = self.scale {
-            scale_rows(&mut dense, factors);
-        }
+        scale_rows(&mut dense, self.scale);
         Ok(dense)
     }
 
@@ -65,9 +62,7 @@ impl<'a> Spline<'a> {
             count.go_on()?;
             let rows: Vec<usize> = (at * CHUNK_ROWS..((at + 1) * CHUNK_ROWS).min(n)).collect();
             let mut dense = dense_rows(samples, &rows, self.n_features)?;
-            if let Some(factors) = self.scale {
-                scale_rows(&mut dense, factors);
-            }
+            scale_rows(&mut dense, self.scale);
             let mut block = vec![0.0; rows.len() * n_bases];
             self.kernel.block(&dense, self.bases, self.n_features, &mut block);
             let mut monomials = vec![0.0; self.space.len()];

@@ -5,8 +5,8 @@ use super::certificate::{dual_bound, relative_gap};
 use super::conjugate::dot;
 use super::preconditioner::Preconditioner;
 use super::settings::{NewtonSettings, NewtonSolution, NewtonStart};
-use crate::error::{Error, Result};
-use crate::monitor::{Monitor, Progress, Stopped};
+use crate::error::Result;
+use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
 use crate::problem::{Gradient, Intercept, Line, Objective, Shape};
 use crate::solve::Status;
@@ -109,25 +109,17 @@ impl<O: Objective> Descent<'_, O> {
             if iteration == self.settings.max_iter {
                 return Ok(Status::IterationLimit);
             }
-            if self.is_time_up()? || !self.prepare()? {
+            if self.monitor.is_time_up("solve")? || !self.prepare()? {
                 return Ok(Status::TimeLimit);
             }
             let directions = self.directions(&gradient)?;
             self.step(&gradient, directions)?;
             self.live.iter().for_each(|&k| self.problems[k].iterations += 1);
-            if self.is_time_up()? {
+            if self.monitor.is_time_up("solve")? {
                 return Ok(Status::TimeLimit);
             }
         }
         Ok(Status::IterationLimit)
-    }
-
-    pub(super) fn is_time_up(&self) -> Result<bool> {
-        match self.monitor.ask() {
-            Ok(()) => Ok(false),
-            Err(Stopped::TimeLimit) => Ok(true),
-            Err(Stopped::Cancelled) => Err(Error::Cancelled { stage: "solve" }),
-        }
     }
 
     pub(super) fn point(&self, k: usize) -> &[f64] {

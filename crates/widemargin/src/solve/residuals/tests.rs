@@ -7,7 +7,6 @@ use super::loss::Rounded;
 use super::memory_rows::MemoryRows;
 use super::newton::{State, Task};
 use super::parted_rows::PartedRows;
-use super::residual_rows::ResidualRows;
 use crate::data::{CsrMatrix, DenseMatrix, Vectors};
 use crate::linalg::factor::Matrix;
 use crate::monitor::Monitor;
@@ -83,7 +82,7 @@ fn with_rows<T>(
     phi: &Vectors,
     weights: &[f64],
     has_intercept: bool,
-    work: impl FnOnce(&dyn ResidualRows, &MemoryRows<'_>) -> T,
+    work: impl FnOnce(&PartedRows<'_>, &MemoryRows<'_>) -> T,
 ) -> T {
     let (zeros, pool) = (vec![0.0; weights.len()], Pool::new(2).unwrap());
     let memory = MemoryRows::new(phi, weights.len()).unwrap();

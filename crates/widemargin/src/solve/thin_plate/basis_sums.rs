@@ -8,10 +8,10 @@ use super::batched_newton::BatchedNewton;
 use super::feature_map::FeatureMap;
 use super::log::Log;
 use super::newton::{Lambdas, Stop};
-use super::path::{Outcome, walk};
+use super::path::{FitSettings, Outcome, walk};
 use super::polynomials::{Polynomials, span};
 use super::row_sums::RowSums;
-use super::settings::{FitSettings, Fitted, WhyNotFree, settle_auto};
+use super::settings::{Fitted, WhyNotFree, settle_auto};
 use crate::error::{Error, Result};
 use crate::linalg::factor::{Matrix, Side, Svd, product, stacked, triangle};
 use crate::monitor::Monitor;
@@ -55,11 +55,9 @@ impl FirstSums {
     fn cross(&self, n_bases: usize) -> Result<Matrix> {
         let m = self.n_polynomials;
         if self.cross.len() != n_bases * m {
-            return Err(Error::Shape {
-                what: "sums over the samples".into(),
-                found: format!("{} numbers", self.cross.len()),
-                expected: format!("{n_bases} bases × {m} polynomials"),
-            });
+            let (found, expected) =
+                (format!("{} numbers", self.cross.len()), format!("{n_bases} bases × {m} polynomials"));
+            return Err(Error::shape("sums over the samples", found, expected));
         }
         Ok(Matrix::from_columns(self.cross.clone(), n_bases, m))
     }
@@ -168,10 +166,9 @@ pub(crate) fn fit_rows(
         }
     };
     let log = log.map(|log| log.with_unit(flat, unit));
-    let path = settings.in_units(unit);
     let mut visits = BasisVisits::new(batched_newton, unit, settings.stop, pool, monitor, log);
     let origins = visits.origins();
-    Ok((walk(&mut visits, &origins, &path, monitor)?, flat))
+    Ok((walk(&mut visits, &origins, (settings, unit), monitor)?, flat))
 }
 
 /// The whole fit over rows whose features were computed with the chosen polynomials.

@@ -14,9 +14,8 @@ use super::feature_map::FeatureMap;
 use super::local::BLOCK;
 use super::memory::basis_bytes;
 use super::newton::Stop;
-use super::path::{Outcome, Problems};
+use super::path::{FitSettings, Outcome, Problems};
 use super::polynomials::Polynomials;
-use super::settings::FitSettings;
 use crate::error::Result;
 use crate::linalg::factor::{Matrix, add_gram, add_scaled};
 use crate::linalg::single::SingleMatrix;
@@ -239,7 +238,7 @@ pub(crate) fn leave_one_out_path(
     Ok(by_gram_matrix(&rows, problems, &settings, pool, monitor)?.outcome)
 }
 
-fn settings_of(intercept: Intercept, path: PathOptions) -> FitSettings {
+pub(super) fn settings_of(intercept: Intercept, path: PathOptions) -> FitSettings {
     let PathOptions { c, near, refines, confirms } = path;
     let polynomials = if intercept == Intercept::Free { Polynomials::Free } else { Polynomials::None };
     let stop = Stop { max_steps: MAX_STEPS_OF_CANDIDATE, tol: MAX_VIOLATION_OF_CANDIDATE };

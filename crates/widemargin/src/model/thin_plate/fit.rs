@@ -12,6 +12,7 @@ use super::per_class::joined;
 use super::remarks::{crowded, dependent, scaling_warning};
 use super::remote::ModelMetadata;
 use super::scaling_losses::{LeastLoss, ScalingLosses};
+use super::spline::Spline;
 use super::stream::{KernelRows, RowSource, units_of_others};
 use crate::data::{
     Distinct, Label, Labels, PickedRows, Rows, WeightedCodes, check_costs, effective_weights, fingerprints,
@@ -237,20 +238,24 @@ impl ThinPlateParams {
             report_folds(&mut report, &fitted.outcome.best.fold_sums, labels, weights, n as f64);
         }
         let multilabel = several.is_some();
-        Ok(ThinPlateSvc {
+        let spline = Spline {
             kernel: self.kernel,
-            c: point.c,
-            lambda: point.lambda,
-            polynomials: fitted.polynomials,
-            rank: fitted.rank,
             n_features: space.center().len(),
-            classes,
             scale,
             bases,
             support,
             coefficients: fitted.alpha.concat(),
             space,
             polynomial: fitted.beta.concat(),
+            n_functions: fitted.alpha.len(),
+        };
+        Ok(ThinPlateSvc {
+            spline,
+            c: point.c,
+            lambda: point.lambda,
+            polynomials: fitted.polynomials,
+            rank: fitted.rank,
+            classes,
             loo_values: Vec::new(),
             report,
             origin: Origin { multilabel, ..Origin::of(self.training(true)) }.calibrated(calibration),
@@ -296,14 +301,11 @@ impl ThinPlateParams {
         let gap = |solution: &Solved| (c * solution.objective - solution.dual) / (c * solution.objective).max(nothing);
         let gaps: Vec<f64> = best.solutions.iter().map(gap).collect();
         if let Some(problem) = gaps.iter().position(|gap| !gap.is_finite()) {
-            return Err(Error::Parameter {
-                name: "C",
-                value: format!("{c:e} with weights of {total:e}"),
-                expected: format!(
-                    "numbers whose products are finite: the objective of problem {problem} is {}, lower C or the weights",
-                    c * best.solutions[problem].objective,
-                ),
-            });
+            let expected = format!(
+                "numbers whose products are finite: the objective of problem {problem} is {}, lower C or the weights",
+                c * best.solutions[problem].objective,
+            );
+            return Err(Error::parameter("C", format!("{c:e} with weights of {total:e}"), expected));
         }
         let status = |(solution, gap): (&Solved, &f64)| match solution.status {
             Status::Converged if gap.abs() > MAX_SOLVED_GAP => Status::PrecisionLimit,

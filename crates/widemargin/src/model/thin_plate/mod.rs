@@ -24,6 +24,6 @@ pub use model::ThinPlateSvc;
 pub use params::{AUTO_KERNELS, EXACT_UP_TO, Standardize, ThinPlateParams};
 pub use regressor::{SPLINE_EXACT_UP_TO, SplineMetadata, ThinPlateRegressor, ThinPlateRegressorParams};
 pub use remote::{BasisPlan, PartLift, SAMPLES_PER_BASIS, basis_candidates, choose_bases};
-pub(super) use remote::{ColumnSumsOf, FirstSumsOf, SettledPolynomials};
-pub(in crate::model) use spline::Spline;
+pub(super) use remote::{ColumnSumsOf, FirstSumsOf};
+pub(super) use spline::Spline;
 pub use stream::draw_rows;

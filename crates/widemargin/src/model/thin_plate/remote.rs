@@ -23,8 +23,7 @@ use crate::problem::OneVsRest;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::Stage;
 use crate::solve::thin_plate::{
-    FeatureMap, FirstSums, Polynomials, RemoteRowSums, RowsShape, Settled, WhyNotFree, first_sums, fit_remote,
-    rows_separate,
+    FeatureMap, FirstSums, Polynomials, RemoteRowSums, RowsShape, Settled, first_sums, fit_rows, rows_separate,
 };
 use crate::tuning::FIRST_SAMPLES_PER_BASIS;
 
@@ -104,14 +103,6 @@ pub struct PartLift {
     /// The multiples of each unpenalized feature that are subtracted from the others, column-major, or none of them;
     /// `None` for the unpenalized features alone.
     pub cross: Option<Vec<f64>>,
-}
-
-/// The treatment of the polynomials, determined from the first sums.
-#[derive(Clone, Debug)]
-pub(crate) struct SettledPolynomials {
-    polynomials: Polynomials,
-    why: Option<WhyNotFree>,
-    pub(super) settled: Settled,
 }
 
 /// Metadata of a fit that its model stores.
@@ -213,21 +204,19 @@ impl BasisPlan {
         Ok(all)
     }
 
-    /// Decides on the treatment of the polynomials. For `auto` it must be known whether they alone separate a problem
-    /// ([`rows_separate`] on the columns settled as `free`). `n` is the number of samples of weight above 0, `total` the
-    /// sum of their weights.
+    /// Decides on the treatment of the polynomials; `separates` returns whether free ones separate a problem
+    /// ([`rows_separate`]). `n` is the number of samples of weight above 0, `total` the sum of their weights.
     pub(super) fn settle(
         &self,
         sums: &FirstSums,
         requested: Polynomials,
-        n: usize,
-        total: f64,
-        separates: bool,
-    ) -> Result<SettledPolynomials> {
+        (n, total): (usize, f64),
+        separates: impl FnOnce(&Settled) -> Result<bool>,
+    ) -> Result<Settled> {
         let mut settled = Settled::new(sums, &self.feature_map, total)?;
         let spreads = self.space.spreads(self.kernel.dilation_exponent());
-        let (polynomials, why) = settled.settle(requested, n, &spreads, || Ok(separates))?;
-        Ok(SettledPolynomials { polynomials, why, settled })
+        settled.settle(requested, n, &spreads, separates)?;
+        Ok(settled)
     }
 
     /// The features of the samples of weight above 0, times √w, penalized ones first: row-major.
@@ -295,28 +284,22 @@ impl ThinPlateParams {
         let (plan, sums) = BasisPlan::of_workers((kernel, kernel.degree()), bases, samples, monitor)?;
         let WeightedLabels { labels, weights, sample_weights } = labeled;
         let (targets, n_rows, total) = (OneVsRest::of(labels), labeled.n_present(), weights.iter().sum());
-        let mut rows_of = |settled: &SettledPolynomials, lift: PartLift| {
+        let mut rows_of = |settled: &Settled, lift: PartLift| {
             let (n_penalized, n_problems) = (lift.n_penalized, targets.n_problems());
             let shape = RowsShape { n_rows, n_penalized, n_free: settled.n_free(), n_problems };
-            Ok::<_, Error>(RemoteRowSums::new(features(&plan, lift)?, shape).weighed(targets.uneven_weight(weights)))
+            Ok::<_, Error>(RemoteRowSums::new(features(&plan, lift)?, shape, targets.uneven_weight(weights)))
         };
-        let mut separates = false;
-        if polynomials == Polynomials::Auto {
-            let free = plan.settle(&sums, Polynomials::Free, n_rows, total, false)?;
-            if free.n_free() > 1 {
-                let only = PartLift { n_penalized: 0, cross: None, ..free.lift() };
-                separates = rows_separate(&mut rows_of(&free, only)?, total, self.threads, monitor)?;
-            }
-        }
-        let settled = plan.settle(&sums, polynomials, n_rows, total, separates)?;
+        let settled = plan.settle(&sums, polynomials, (n_rows, total), |free| {
+            let only = PartLift { n_penalized: 0, cross: None, ..PartLift::of(free) };
+            rows_separate(&mut rows_of(free, only)?, total, self.threads, monitor)
+        })?;
         clock.end("polynomials")?;
-        let mut rows = rows_of(&settled, settled.lift())?;
+        let mut rows = rows_of(&settled, PartLift::of(&settled))?;
         clock.end("features")?;
-        let SettledPolynomials { polynomials, why, settled } = settled;
         let BasisPlan { bases, space, feature_map, .. } = plan;
+        let feature_map = settled.feature_map(feature_map);
         let pool = Pool::new(self.threads)?;
-        let settings = &self.settings();
-        let fitted = fit_remote(&mut rows, feature_map, settled, (polynomials, why), settings, (&pool, monitor))?;
+        let fitted = fit_rows(&mut rows, (&settled, &feature_map), &self.settings(), None, (&pool, monitor))?;
         clock.end_solved("solve")?;
         stages.extend(clock.stages);
         let metadata = ModelMetadata {
@@ -332,26 +315,15 @@ impl ThinPlateParams {
     }
 }
 
-impl SettledPolynomials {
-    /// How the features of the samples are made.
-    pub(super) fn lift(&self) -> PartLift {
-        let Settled { penalized, columns, cross, is_free, .. } = &self.settled;
+impl PartLift {
+    /// That of the settled polynomials.
+    pub(super) fn of(settled: &Settled) -> Self {
         PartLift {
-            n_penalized: self.n_penalized(),
-            penalized: penalized.values().to_vec(),
-            columns: columns.values().to_vec(),
-            cross: Some(if *is_free { cross.values().to_vec() } else { Vec::new() }),
+            n_penalized: settled.n_penalized(),
+            penalized: settled.penalized.values().to_vec(),
+            columns: settled.columns.values().to_vec(),
+            cross: Some(if settled.is_free { settled.cross.values().to_vec() } else { Vec::new() }),
         }
-    }
-
-    /// Number of penalized features: the bases and the penalized polynomials.
-    pub(super) fn n_penalized(&self) -> usize {
-        self.settled.cross.n_rows() + self.settled.penalized.n_cols()
-    }
-
-    /// Number of unpenalized features.
-    pub(super) fn n_free(&self) -> usize {
-        self.settled.columns.n_cols()
     }
 }
 

@@ -23,7 +23,7 @@ use super::row_sums::LeaveOneOutSums;
 use super::system::Point;
 use crate::error::{Error, Result};
 use crate::linalg::factor::{Cholesky, Matrix, Side, add_product, add_scaled, dot, product};
-use crate::linalg::single::{SingleFactor, SingleMatrix};
+use crate::linalg::single::SingleMatrix;
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
 use crate::problem::{self, Intercept};
@@ -289,7 +289,7 @@ impl<'a> System<'a> {
                 factor.solve_lower_transposed(&mut weights);
                 let mut residuals = self.targets.clone();
                 add_product(&mut residuals, -1.0, Side::Transposed(phi), Side::Plain(&weights));
-                let (single, mut leverages) = (SingleFactor::of(&factor), Vec::with_capacity(n));
+                let (single, mut leverages) = (SingleMatrix::of(factor.lower()), Vec::with_capacity(n));
                 let squares = |rows: Range<usize>| Ok::<_, Error>(single.inverse_products(rounded, rows));
                 pool.fold_chunks(n, BLOCK, squares, |some| {
                     leverages.extend(some);

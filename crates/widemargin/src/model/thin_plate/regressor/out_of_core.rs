@@ -125,7 +125,7 @@ impl ThinPlateRegressorParams {
         clock.end("polynomials")?;
 
         let spline_rows = SplineRows {
-            map: settled.settled.feature_map(plan.feature_map.clone()),
+            map: settled.feature_map(plan.feature_map.clone()),
             plan: &plan,
             rows,
             n_penalized: settled.n_penalized(),
@@ -149,7 +149,7 @@ impl ThinPlateRegressorParams {
             }
         }
         drop(spline_rows);
-        model.scale = scale;
+        model.spline.scale = scale;
         model.report.notes.extend(note);
         Ok(model)
     }

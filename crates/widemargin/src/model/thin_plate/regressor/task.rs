@@ -162,7 +162,7 @@ impl Task<'_> {
             let (rows, weights) = some(range)?;
             plan.first_sums(&rows, weights)
         })?;
-        let map = settled.settled.feature_map(plan.feature_map.clone());
+        let map = settled.feature_map(plan.feature_map.clone());
         let (n_penalized, width) = (map.n_penalized(), map.n_penalized() + map.n_free());
         let with = |range: Range<usize>, work: &mut TakesFeatures<'_>| {
             self.monitor.go_on("solve")?;

@@ -161,10 +161,7 @@ impl<'a> Monitor<'a> {
     /// # Errors
     /// [`Error::Cancelled`], naming the stage.
     pub(crate) fn is_time_up(&self, stage: &'static str) -> Result<bool> {
-        match self.ask() {
-            Err(Stopped::Cancelled) => Err(Error::Cancelled { stage }),
-            asked => Ok(asked.is_err()),
-        }
+        is_late(self.ask(), stage)
     }
 
     /// Checks whether to continue a stage whose partial result is useless, to which only a
@@ -187,6 +184,17 @@ impl<'a> Monitor<'a> {
         if let Some(sink) = self.sink {
             sink(progress);
         }
+    }
+}
+
+/// Whether the time limit ended a stage.
+///
+/// # Errors
+/// [`Error::Cancelled`], naming the stage.
+pub(crate) fn is_late(ended: Result<(), Stopped>, stage: &'static str) -> Result<bool> {
+    match ended {
+        Err(Stopped::Cancelled) => Err(Error::Cancelled { stage }),
+        ended => Ok(ended.is_err()),
     }
 }
 

@@ -6,7 +6,9 @@ mod sums;
 
 use crate::data::{CsrView, DenseView, Rows, Vectors};
 use crate::error::{Error, Result};
+use crate::isa::Isa;
 use crate::linalg::factor::{Matrix, add_gram};
+use crate::linalg::{self, Panel};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 
@@ -179,7 +181,9 @@ impl Block<'_> {
     /// out\[problem\]\[i\] = φ_{rows\[i\]} · w for packed weights.
     pub(super) fn scores(&self, rows: &[u32], packed: &[f32], out: &mut [f32]) {
         match self {
-            Block::Dense(view) => dense::scores(view, rows, packed, out),
+            Block::Dense(view) => {
+                linalg::scores(Isa::best(), Panel::new(view.values(), view.n_cols(), rows), packed, out)
+            }
             Block::Sparse(view) => sparse::scores(view, rows, packed, out),
         }
     }

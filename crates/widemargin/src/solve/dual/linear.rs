@@ -279,10 +279,9 @@ impl<M> LinearDual<'_, M> {
             }
             let mut descent = Descent { pass, problems, monitor };
             descent.run::<L>()?;
-            Ok(descent.problems.states)
-        });
-        let solved: Vec<State<f64>> =
-            solved.map_err(|()| Error::Cancelled { stage: "solve" })?.into_iter().flatten().collect();
+            Ok::<_, Error>(descent.problems.states)
+        })?;
+        let solved: Vec<State<f64>> = solved.into_iter().flatten().collect();
         Ok(LinearDualSolution {
             weights: solved.iter().flat_map(|one| one.weights[..d].iter().map(|w| *w as f32)).collect(),
             intercepts: solved.iter().map(|one| one.weights[d]).collect(),

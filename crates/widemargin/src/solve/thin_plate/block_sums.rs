@@ -137,6 +137,7 @@ impl RowsState {
 }
 
 /// The results of a block for the live problems.
+#[derive(Default)]
 pub(crate) struct BlockEvaluation {
     pub rows: Range<usize>,
     /// z at the points, one vector per live problem; empty if the current points were evaluated.
@@ -163,14 +164,7 @@ pub(crate) fn evaluate(
     let scores = points.map(|points| block.scores(points));
     let mut slacks = Matrix::zeros(n, k);
     let (mut place, mut changed) = (vec![usize::MAX; n], Vec::new());
-    let mut evaluation = BlockEvaluation {
-        rows: rows.clone(),
-        ahead: Vec::new(),
-        inside: Vec::new(),
-        sums: Vec::new(),
-        changed: Matrix::default(),
-        changes: Vec::new(),
-    };
+    let mut evaluation = BlockEvaluation { rows: rows.clone(), ..BlockEvaluation::default() };
     for &problem in live {
         let own = problem * all + rows.start..problem * all + rows.end;
         let z: Vec<f64> = match &scores {

@@ -81,7 +81,10 @@ pub(crate) fn fit_exact(
     let mut best: Option<(Polynomials, Outcome)> = None;
     for polynomials in tried {
         if polynomials == Polynomials::Penalized {
-            let scaled = scaled_columns(values, spreads);
+            let mut scaled = values.clone();
+            for (k, spread) in spreads.iter().enumerate() {
+                scaled.col_mut(k).iter_mut().for_each(|x| *x *= spread.sqrt());
+            }
             if flat {
                 unit = scaled.values().iter().map(|x| x * x).sum::<f64>() / total;
             }
@@ -137,15 +140,6 @@ fn separate(u: &Matrix, problems: &Problems<'_>, pool: &Pool, monitor: &Monitor<
     let (separate, _) =
         rows.with(RowsState::default(), monitor, |rows| rows_separate(rows, total, threads, monitor))?;
     Ok(separate)
-}
-
-/// Multiplies rows by the square roots of their weights.
-pub(super) fn scaled_columns(columns: &Matrix, weights: &[f64]) -> Matrix {
-    let mut scaled = columns.clone();
-    for (k, weight) in weights.iter().enumerate() {
-        scaled.col_mut(k).iter_mut().for_each(|x| *x *= weight.sqrt());
-    }
-    scaled
 }
 
 /// √w as a column of norm 1: the constant function among weighted scores.

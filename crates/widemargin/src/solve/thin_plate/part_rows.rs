@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::block_sums::{Block, RowData, RowsState};
-use super::feature_map::{FeatureMap, Lift};
+use super::feature_map::FeatureMap;
 use super::local::{Blocks, Local};
 use super::row_sums::RowSums;
 use crate::error::{Error, Result};
@@ -81,13 +81,8 @@ impl PartRows<'_> {
                 format!("{n} rows of features and {} remembered", n * k),
             ));
         }
-        let feature_map = FeatureMap {
-            lift: Lift::Nothing,
-            at_bases: Matrix::zeros(self.n_penalized, 0),
-            penalized: Matrix::zeros(0, 0),
-            columns: Matrix::zeros(0, p - self.n_penalized),
-            cross: None,
-        };
+        let (at_bases, columns) = (Matrix::zeros(self.n_penalized, 0), Matrix::zeros(0, p - self.n_penalized));
+        let feature_map = FeatureMap { at_bases, columns, ..FeatureMap::default() };
         let pool = Pool::new(self.threads)?;
         let row_data = RowData { targets: self.targets, roots: self.roots, units: self.units };
         let mut local = Local::new(Whole { features: self.features, feature_map }, row_data, false, &pool, monitor);

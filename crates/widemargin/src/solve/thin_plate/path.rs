@@ -22,7 +22,7 @@ use crate::tuning::{
 const MIN_LAMBDA_IN_DOUBLE: f64 = 1e-12;
 
 /// The results at one C of the path.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PathPoint {
     /// C of ½‖f‖² + C Σ loss.
     #[serde(rename = "C")]
@@ -111,7 +111,7 @@ pub(crate) struct Solved {
 }
 
 /// The solutions at one C.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Candidate {
     pub solutions: Vec<Solved>,
     /// Leave-one-out decision values, one vector per problem; empty unless solved.
@@ -142,20 +142,11 @@ impl Candidate {
             objective: c * solutions.iter().map(|solution| solution.objective).sum::<f64>(),
             loo_squared_hinge: sums.map(|sums| sums.mean_hinge(solutions.len())),
             loo_error: sums.map(LeaveOneOutSums::error),
-            loo_exact: false,
-            fold_error: None,
-            label_errors: Vec::new(),
             violators: solutions.iter().map(|solution| solution.n_inside).sum(),
             steps: solutions.iter().map(|solution| solution.steps).max().unwrap_or(0),
+            ..PathPoint::default()
         };
-        Candidate {
-            solutions,
-            loo_values,
-            some: HeldOutScores::default(),
-            refitted: Vec::new(),
-            fold_sums: Vec::new(),
-            point,
-        }
+        Candidate { solutions, loo_values, point, ..Candidate::default() }
     }
 }
 

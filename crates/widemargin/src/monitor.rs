@@ -156,6 +156,14 @@ impl<'a> Monitor<'a> {
         Ok(())
     }
 
+    /// Whether the time limit has passed.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`], naming the stage.
+    pub(crate) fn is_time_up(&self, stage: &'static str) -> Result<bool> {
+        is_late(self.ask(), stage)
+    }
+
     /// Checks whether to continue a stage whose partial result is useless, to which only a
     /// [strict limit](Monitor::with_strict_limit) applies.
     ///
@@ -176,6 +184,17 @@ impl<'a> Monitor<'a> {
         if let Some(sink) = self.sink {
             sink(progress);
         }
+    }
+}
+
+/// Whether the time limit ended a stage.
+///
+/// # Errors
+/// [`Error::Cancelled`], naming the stage.
+pub(crate) fn is_late(ended: Result<(), Stopped>, stage: &'static str) -> Result<bool> {
+    match ended {
+        Err(Stopped::Cancelled) => Err(Error::Cancelled { stage }),
+        ended => Ok(ended.is_err()),
     }
 }
 

@@ -321,24 +321,24 @@ impl Model for ThinPlateSvc {
     model_methods!(thin_plate::file::METHOD);
 
     fn of_picked(&mut self, rows: &[usize]) {
-        self.support.iter_mut().for_each(|row| *row = rows[*row as usize] as u64);
+        self.spline.support.iter_mut().for_each(|row| *row = rows[*row as usize] as u64);
         self.loo_values = Vec::new();
     }
 
     fn parameters(&self) -> Parameters {
         let chosen = self.chosen();
         Parameters::of(json!({
-            "kernel": self.kernel.to_string(),
+            "kernel": self.kernel().to_string(),
             "C": self.c,
             "C_by_leave_one_out": self.path.len() > 1 || !self.per_class.is_empty(),
             "C_per_class": self.per_class.iter().map(|one| one.c).collect::<Vec<f64>>(),
             "lambda": self.lambda,
             "polynomials": self.polynomials.to_string(),
-            "n_polynomials": self.polynomial.len() / self.n_problems(),
+            "n_polynomials": self.polynomial().len() / self.n_problems(),
             "rank": self.rank,
-            "standardized": self.scale.is_some(),
+            "standardized": self.scale().is_some(),
             "n_bases": self.n_bases(),
-            "bases": if self.support.is_empty() { "centers" } else { "samples" },
+            "bases": if self.support().is_empty() { "centers" } else { "samples" },
             "violators": self.n_violators(),
             "loo_squared_hinge": chosen.and_then(|point| point.loo_squared_hinge),
             "loo_error": chosen.and_then(|point| point.loo_error),
@@ -348,11 +348,11 @@ impl Model for ThinPlateSvc {
     }
 
     fn n_features(&self) -> Option<usize> {
-        Some(self.n_features)
+        Some(self.spline.n_features)
     }
 
     fn n_weights(&self) -> usize {
-        self.bases.len() + self.coefficients.len() + self.polynomial.len()
+        self.bases().len() + self.coefficients().len() + self.polynomial().len()
     }
 
     fn arrays(&self) -> Vec<Array<'_>> {

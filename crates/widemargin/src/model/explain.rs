@@ -358,13 +358,12 @@ struct SplineTerms {
     intercepts: Vec<f64>,
 }
 
-impl Spline<'_> {
-    /// The bases and polynomials of a scaled sample. `support` has the training rows of the bases, `names` those of the
-    /// columns.
-    fn terms(&self, sample: &[f64], support: &[u64], names: Option<&[String]>) -> SplineTerms {
+impl Spline {
+    /// The bases and polynomials of a scaled sample; `names` are those of the columns.
+    fn terms(&self, sample: &[f64], names: Option<&[String]>) -> SplineTerms {
         let (k, n, d) = (self.n_functions, self.n_bases(), self.n_features);
         let mut block = vec![0.0; n];
-        self.kernel.block(sample, self.bases, d, &mut block);
+        self.kernel.block(sample, &self.bases, d, &mut block);
         let mut monomials = vec![0.0; self.space.len()];
         self.space.write(sample, &mut monomials);
         let mut terms = Vec::with_capacity(n + monomials.len());
@@ -380,7 +379,7 @@ impl Spline<'_> {
         };
         for (index, &value) in block.iter().enumerate() {
             let weights = (0..k).map(|problem| self.coefficients[problem * n + index]).collect();
-            let row = support.get(index).map(|&row| row as usize);
+            let row = self.support.get(index).map(|&row| row as usize);
             add(TermSource::Basis { index, row }, value, weights);
         }
         for (monomial, &value) in monomials.iter().enumerate() {
@@ -425,9 +424,9 @@ impl ThinPlateSvc {
         checked_row(row, samples.n_rows())?;
         check_class(class, self.classes().len())?;
         check_width(samples, self.n_features())?;
-        let spline = self.spline();
+        let spline = &self.spline;
         let sample = spline.scaled(samples, row)?;
-        let SplineTerms { terms, values, intercepts } = spline.terms(&sample, self.support(), self.feature_names());
+        let SplineTerms { terms, values, intercepts } = spline.terms(&sample, self.feature_names());
         let decided =
             Decided { method: super::thin_plate::file::METHOD, classes: self.classes(), values, origin: &self.origin };
         let explanation = decided.explanation(class, intercepts, vec![self.kernel().to_string()], terms);
@@ -453,9 +452,9 @@ impl ThinPlateRegressor {
         checked_row(row, samples.n_rows())?;
         check_class(output, self.n_outputs())?;
         check_width(samples, self.n_features())?;
-        let spline = self.spline();
+        let spline = &self.spline;
         let sample = spline.scaled(samples, row)?;
-        let SplineTerms { terms, values, intercepts } = spline.terms(&sample, self.support(), self.feature_names());
+        let SplineTerms { terms, values, intercepts } = spline.terms(&sample, self.feature_names());
         let of_terms = (vec![self.kernel().to_string()], terms);
         let method = super::thin_plate::regressor::METHOD;
         let explanation = of_values(method, (outputs(self.n_outputs()), values), output, intercepts, of_terms);

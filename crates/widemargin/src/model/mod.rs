@@ -25,7 +25,6 @@ mod regression_path;
 mod regressor;
 mod sample_queries;
 mod samples_file;
-mod scale_rows;
 mod scores;
 mod thin_plate;
 pub(crate) mod within_limit;

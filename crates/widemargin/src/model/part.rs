@@ -2,7 +2,6 @@
 //! by an earlier answer, so that any worker that has the part, or recomputes it, can answer.
 
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
@@ -12,14 +11,9 @@ use crate::error::{Error, Result};
 use crate::expansion::{FEATURE_QUERIES, FeaturePart, FeatureRows};
 use crate::monitor::Monitor;
 use crate::partition::{self, SamplePart, SampleRows};
-use crate::problem::{
-    Block, BlockObjective, Intercept, LINEAR_QUERIES, Loss, ObjectiveScratch, ObjectiveState, OneVsRest,
-};
+use crate::problem::{Block, BlockObjective, Intercept, LINEAR_QUERIES, Loss, ObjectiveState, OneVsRest};
 use crate::solve::ridge::{RIDGE_QUERIES, RidgeFeatures, RidgePart, RidgeRows};
 use crate::solve::thin_plate::{BASIS_QUERIES, BasisRows, PartRows, RowSums, RowsState};
-
-/// Work arrays of the objectives of this process, one per thread: an objective lives for one query to one part.
-static SCRATCH: Mutex<Vec<ObjectiveScratch>> = Mutex::new(Vec::new());
 
 /// The class of each row, or its set of labels.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -80,7 +74,7 @@ impl PartState {
     /// Its size in bytes.
     pub fn n_bytes(&self) -> usize {
         match self {
-            PartState::Linear(state) => size_of_val(&state.scores[..]) + size_of_val(&state.along[..]),
+            PartState::Linear(state) => state.n_bytes(),
             PartState::Bases(state) => 2 * size_of_val(&state.scores[..]) + size_of_val(&state.counted[..]),
         }
     }
@@ -113,7 +107,7 @@ impl PartData {
         let stateless = |answer: Result<Vec<u8>>| answer.map(|answer| (answer, None));
         match self {
             PartData::Samples { weights } => {
-                stateless(partition::answer(SAMPLE_QUERIES, query, &mut SamplePart::new(&rows, weights), monitor))
+                stateless(partition::answer(SAMPLE_QUERIES, query, &mut SamplePart::new(rows, weights), monitor))
             }
             PartData::Features { weights, .. } => {
                 let mut part = FeaturePart { values: single(rows)?, weights };
@@ -125,18 +119,14 @@ impl PartData {
                     AnyRows::SparseF32(rows) => Block::from(rows),
                     _ => return Err(wrong_rows("single precision")),
                 };
-                let scratch = SCRATCH.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
-                let kind = (*loss, *intercept);
-                let mut objective = BlockObjective::alone_in(scratch, block, targets.targets(), costs, kind, 1)?;
+                let mut objective = BlockObjective::alone(block, targets.targets(), costs, *loss, *intercept, 1)?;
                 match state {
                     None => {}
-                    Some(PartState::Linear(state)) => objective.recall(state)?,
+                    Some(PartState::Linear(state)) => objective.recall(state.clone())?,
                     Some(PartState::Bases(_)) => return Err(wrong_state("rows on bases")),
                 }
                 let answer = partition::answer(LINEAR_QUERIES, query, &mut objective, monitor)?;
-                let state = PartState::Linear(objective.state());
-                SCRATCH.lock().unwrap_or_else(PoisonError::into_inner).push(objective.into_scratch());
-                Ok((answer, Some(state)))
+                Ok((answer, Some(PartState::Linear(objective.into_state()))))
             }
             PartData::Bases { targets, n_penalized, roots, units } => {
                 let state = match state {

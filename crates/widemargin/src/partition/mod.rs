@@ -2,8 +2,9 @@
 //!
 //! All that a fit asks of its rows is a sum over them. A [`Query`] is such a question as a value: it can be put to any
 //! part of the rows, and the answers of several parts make one. An [`Executor`] puts it to all of them: those in memory
-//! ([`InMemory`]), those that are read in passes (`OutOfCore`, [`SampleStream`]), or those of other machines
-//! ([`Remote`]), to which it goes as bytes. So a solver is written once, and so is a new statistic.
+//! ([`LinearObjective`](crate::problem::LinearObjective)), those that are read in passes (`PassObjective`,
+//! [`SampleStream`]), or those of other machines ([`Remote`]), to which it goes as bytes. So a solver is written once,
+//! and so is a new statistic.
 
 /// A query that is a call of a part, and how the results of two parts are added.
 macro_rules! part_query {
@@ -35,15 +36,11 @@ macro_rules! part_query {
 
 pub(crate) use part_query;
 
-mod in_memory;
-mod out_of_core;
 mod query;
 mod recorded;
 mod remote;
 mod samples;
 
-pub use in_memory::InMemory;
-pub(crate) use out_of_core::{Needs, OutOfCore, Parts};
 pub use query::{Entry, Executor, Kind, Query, answer, is_about, merge};
 pub(crate) use query::{add as add_answer, from_bytes, to_bytes};
 pub(crate) use recorded::Recorded;

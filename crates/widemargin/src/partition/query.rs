@@ -37,6 +37,9 @@ pub trait Query: Clone + Serialize + DeserializeOwned + Send + Sync + 'static {
     /// Whether it has an answer: one without can wait for the next that has.
     const HAS_ANSWER: bool = true;
 
+    /// Whether it is about the Hessian of a step, which some of the rows suffice for.
+    const IS_OF_HESSIAN: bool = false;
+
     /// Whether a checkpoint stores its answer; otherwise the query is repeated after a restart.
     const IS_RECORDED: bool = true;
 

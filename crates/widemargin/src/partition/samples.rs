@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use super::query::{Executor, Kind, Query, add};
-use crate::data::{AnySamples, Kind as _, Rows, Source, Vectors};
+use crate::data::{AnyRows, AnySamples, SamplesView, Source};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::par::Pool;
@@ -20,33 +20,27 @@ impl Kind for SampleRows {
 }
 
 /// Some samples, of any layout; those of weight 0 are absent.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct SamplePart<'p> {
-    rows: &'p dyn AnyRows,
+    rows: AnyRows<'p>,
     /// One number a sample.
     pub weights: &'p [f64],
 }
 
 impl<'p> SamplePart<'p> {
     /// `weights` has one number a row.
-    pub fn new(rows: &'p impl Rows, weights: &'p [f64]) -> Self {
-        SamplePart { rows, weights }
+    pub fn new(rows: impl Into<AnyRows<'p>>, weights: &'p [f64]) -> Self {
+        SamplePart { rows: rows.into(), weights }
     }
 
     /// The samples.
-    pub fn rows(&self) -> impl Rows + 'p {
-        Erased(self.rows)
+    pub fn rows(&self) -> AnyRows<'p> {
+        self.rows
     }
 
     /// The numbers of the samples of weight above 0.
     pub fn present(&self) -> Vec<usize> {
         (0..self.weights.len()).filter(|&row| self.weights[row] > 0.0).collect()
-    }
-}
-
-impl fmt::Debug for SamplePart<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SamplePart").field("n", &self.weights.len()).finish_non_exhaustive()
     }
 }
 
@@ -80,15 +74,9 @@ impl Executor for SampleStream<'_> {
         let chunk = |rows: Range<usize>| {
             monitor.go_on("scan")?;
             let (first, weights) = (rows.start, &self.weights[rows.clone()]);
-            let read = Vectors::from_any(self.samples.chunk(rows)?).map_err(|other| Error::Kind {
-                found: other.kind(),
-                method: "a statistic of vectors".into(),
-                wanted: "vectors",
-            })?;
-            let answer = match read {
-                Vectors::Dense(matrix) => query.answer(&mut SamplePart::new(&matrix.view()?, weights), monitor),
-                Vectors::Sparse(matrix) => query.answer(&mut SamplePart::new(&matrix.view()?, weights), monitor),
-            };
+            let read = self.samples.chunk(rows)?;
+            let part = &mut SamplePart::new(SamplesView::Other(&read).rows("a statistic of vectors")?, weights);
+            let answer = query.answer(part, monitor);
             answer.map_err(|error| error.of_chunk(first))
         };
         let mut total = None;
@@ -100,60 +88,5 @@ impl Executor for SampleStream<'_> {
 impl fmt::Debug for SampleStream<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SampleStream").field("n", &self.weights.len()).finish_non_exhaustive()
-    }
-}
-
-/// [`Rows`] of a layout that is known only at run time: a call through a pointer for each non-zero.
-trait AnyRows: Sync {
-    fn n_rows(&self) -> usize;
-    fn n_cols(&self) -> usize;
-    fn visit(&self, row: usize, visit: &mut dyn FnMut(usize, f64));
-    fn max_nonzeros(&self) -> usize;
-    fn is_sparse(&self) -> bool;
-}
-
-impl<R: Rows> AnyRows for R {
-    fn n_rows(&self) -> usize {
-        Rows::n_rows(self)
-    }
-
-    fn n_cols(&self) -> usize {
-        Rows::n_cols(self)
-    }
-
-    fn visit(&self, row: usize, visit: &mut dyn FnMut(usize, f64)) {
-        self.for_each_nonzero(row, visit);
-    }
-
-    fn max_nonzeros(&self) -> usize {
-        Rows::max_nonzeros(self)
-    }
-
-    fn is_sparse(&self) -> bool {
-        Rows::is_sparse(self)
-    }
-}
-
-struct Erased<'p>(&'p dyn AnyRows);
-
-impl Rows for Erased<'_> {
-    fn n_rows(&self) -> usize {
-        self.0.n_rows()
-    }
-
-    fn n_cols(&self) -> usize {
-        self.0.n_cols()
-    }
-
-    fn for_each_nonzero(&self, row: usize, mut visit: impl FnMut(usize, f64)) {
-        self.0.visit(row, &mut visit);
-    }
-
-    fn max_nonzeros(&self) -> usize {
-        self.0.max_nonzeros()
-    }
-
-    fn is_sparse(&self) -> bool {
-        self.0.is_sparse()
     }
 }

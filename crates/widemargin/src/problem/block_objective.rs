@@ -25,30 +25,13 @@ const MAX_SHARDS: usize = 32;
 const MIN_ROWS: usize = 256;
 
 /// Adjacent rows and their state: single precision, `[problem][row]`.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Shard {
     rows: Range<usize>,
     /// w_kᵀφ_i at the current points.
     scores: Vec<f32>,
     /// The same of the current directions.
     along: Vec<f32>,
-}
-
-/// Memory of an objective over a block, for reuse by another one: objectives that live for a single step would
-/// otherwise allocate and free it each time, which can cost more than the step.
-#[derive(Debug, Default)]
-pub struct ObjectiveScratch(Vec<Shard>);
-
-impl ObjectiveScratch {
-    /// Shards for a block, with all scores 0.
-    fn shards(mut self, n_rows: usize, n_problems: usize) -> Vec<Shard> {
-        let fits = |shard: &Shard| shard.scores.len() == shard.rows.len() * n_problems;
-        if self.0.last().is_none_or(|last| last.rows.end != n_rows || !fits(last)) {
-            return Shard::all(n_rows, n_problems);
-        }
-        self.0.iter_mut().flat_map(Shard::numbers).for_each(|numbers| numbers.fill(0.0));
-        self.0
-    }
 }
 
 /// Sums over the rows of one block.
@@ -73,16 +56,18 @@ pub struct BlockObjective<'a> {
 /// The stage of a pass that was stopped.
 const STAGE: &str = "solve";
 
-/// The state of an objective's rows between calls: `n_rows × n_problems` numbers each, in an order that only an
-/// objective over the same rows knows. Empty before there were any.
+/// The state of an objective's rows between calls, in a form that only an objective over the same rows knows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ObjectiveState {
-    /// The scores w_kᵀφ_i of the current points.
-    pub scores: Vec<f32>,
-    /// The same for the current directions.
-    pub along: Vec<f32>,
-    /// Whether some rows are held out.
-    pub holds_out: bool,
+    shards: Vec<Shard>,
+    holds_out: bool,
+}
+
+impl ObjectiveState {
+    /// Its size in bytes.
+    pub fn n_bytes(&self) -> usize {
+        self.shards.iter().map(|shard| size_of_val(&shard.scores[..]) + size_of_val(&shard.along[..])).sum()
+    }
 }
 
 impl<'a> BlockObjective<'a> {
@@ -100,36 +85,15 @@ impl<'a> BlockObjective<'a> {
         intercept: Intercept,
         threads: usize,
     ) -> Result<Self> {
-        BlockObjective::alone_in(ObjectiveScratch::default(), block, targets, costs, (loss, intercept), threads)
-    }
-
-    /// The same, reusing the memory of a finished objective.
-    ///
-    /// # Errors
-    /// As for [`BlockObjective::alone`].
-    pub fn alone_in(
-        scratch: ObjectiveScratch,
-        block: Block<'a>,
-        targets: OneVsRest<'a>,
-        costs: &'a [f64],
-        kind: (Loss, Intercept),
-        threads: usize,
-    ) -> Result<Self> {
         check_rows(&[block], &targets, costs)?;
-        let shards = scratch.shards(block.n_rows(), targets.n_problems());
-        Ok(BlockObjective::of_shards(block, 0, targets, costs, kind, Arc::new(Pool::new(threads)?), shards))
+        let shards = Shard::all(block.n_rows(), targets.n_problems());
+        let work = (Arc::new(Pool::new(threads)?), Monitor::none());
+        Ok(BlockObjective::of_shards((block, 0), targets, costs, (loss, intercept), work, shards))
     }
 
-    /// The memory, for reuse by another objective.
-    pub fn into_scratch(self) -> ObjectiveScratch {
-        ObjectiveScratch(self.shards)
-    }
-
-    /// A copy of the state.
-    pub fn state(&self) -> ObjectiveState {
-        let all = |of: fn(&Shard) -> &Vec<f32>| self.shards.iter().flat_map(of).copied().collect();
-        let (scores, along) = (all(|shard| &shard.scores), all(|shard| &shard.along));
-        ObjectiveState { scores, along, holds_out: self.holds_out }
+    /// The state.
+    pub fn into_state(self) -> ObjectiveState {
+        ObjectiveState { shards: self.shards, holds_out: self.holds_out }
     }
 
     /// Whether a row of the block is one of those that can be held out.
@@ -142,68 +106,33 @@ impl<'a> BlockObjective<'a> {
     ///
     /// # Errors
     /// [`Error::Shape`] if it is for other rows or problems.
-    pub fn recall(&mut self, state: &ObjectiveState) -> Result<()> {
-        let expected = self.block.n_rows() * self.targets.n_problems();
-        for (what, values) in [("scores", &state.scores), ("scores along directions", &state.along)] {
-            if values.len() != expected {
-                let (found, expected) = (format!("{} numbers", values.len()), format!("{expected}, rows × problems"));
-                return Err(Error::shape(format!("stored {what}"), found, expected));
-            }
+    pub fn recall(&mut self, state: ObjectiveState) -> Result<()> {
+        let places =
+            |shards: &[Shard]| -> Vec<_> { shards.iter().map(|one| (one.rows.clone(), one.scores.len())).collect() };
+        if places(&state.shards) != places(&self.shards) {
+            let count = |shards: &[Shard]| shards.iter().map(|shard| shard.scores.len()).sum::<usize>();
+            let expected = format!("{}, rows × problems", count(&self.shards));
+            return Err(Error::shape("stored scores", format!("{} numbers", count(&state.shards)), expected));
         }
-        let mut first = 0;
-        for shard in &mut self.shards {
-            let part = first..first + shard.scores.len();
-            shard.scores.copy_from_slice(&state.scores[part.clone()]);
-            shard.along.copy_from_slice(&state.along[part.clone()]);
-            first = part.end;
-        }
-        self.holds_out = state.holds_out;
+        (self.shards, self.holds_out) = (state.shards, state.holds_out);
         Ok(())
     }
 
-    pub(super) fn new(
-        block: Block<'a>,
-        first_row: usize,
-        targets: OneVsRest<'a>,
-        costs: &'a [f64],
-        kind: (Loss, Intercept),
-        pool: Arc<Pool>,
-    ) -> Self {
-        let shards = Shard::all(block.n_rows(), targets.n_problems());
-        BlockObjective::of_shards(block, first_row, targets, costs, kind, pool, shards)
-    }
-
     /// The objective with the state of one over the same rows, whose block may be different: a block without columns
-    /// suffices for everything that does not read φ.
+    /// suffices for everything that does not read φ. Its passes fail soon after a strict limit of the monitor.
     pub(super) fn of_shards(
-        block: Block<'a>,
-        first_row: usize,
+        (block, first_row): (Block<'a>, usize),
         targets: OneVsRest<'a>,
         costs: &'a [f64],
         (loss, intercept): (Loss, Intercept),
-        pool: Arc<Pool>,
+        (pool, monitor): (Arc<Pool>, Monitor<'a>),
         shards: Vec<Shard>,
     ) -> Self {
-        BlockObjective {
-            block,
-            first_row,
-            targets,
-            costs,
-            loss,
-            intercept,
-            pool,
-            shards,
-            holds_out: false,
-            monitor: Monitor::none(),
-        }
+        let holds_out = false;
+        BlockObjective { block, first_row, targets, costs, loss, intercept, pool, shards, holds_out, monitor }
     }
 
-    /// The same objective, whose passes fail soon after a strict limit of the monitor.
-    pub(super) fn with_monitor(self, monitor: Monitor<'a>) -> Self {
-        BlockObjective { monitor, ..self }
-    }
-
-    /// The state.
+    /// The shards.
     pub(super) fn into_shards(self) -> Vec<Shard> {
         self.shards
     }
@@ -348,25 +277,17 @@ impl Shard {
 
 /// Checks that blocks, targets and costs have the same rows, and the values of the costs; returns the number of rows.
 pub(super) fn check_rows(blocks: &[Block<'_>], targets: &OneVsRest<'_>, costs: &[f64]) -> Result<usize> {
-    let wrong = |what: &str, found: String, expected: String| Error::shape(what, found, expected);
     let n_rows: usize = blocks.iter().map(Block::n_rows).sum();
     let n_features = blocks.first().map_or(0, Block::n_features);
     if n_rows == 0 {
         return Err(Error::NoSamples(""));
     }
-    for (what, found) in [("targets", targets.n_samples()), ("costs", costs.len())] {
-        if found != n_rows {
-            return Err(wrong(what, format!("{found} {what}"), format!("{n_rows}, one per row of the blocks")));
-        }
-    }
     if let Some((at, block)) = blocks.iter().enumerate().find(|(_, block)| block.n_features() != n_features) {
         let found = format!("{} features", block.n_features());
-        return Err(wrong(&format!("block {at}"), found, format!("{n_features}, as block 0 has")));
+        return Err(Error::shape(format!("block {at}"), found, format!("{n_features}, as block 0 has")));
     }
-    match costs.iter().position(|cost| !cost.is_finite() || *cost < 0.0) {
-        Some(row) => Err(Error::Weight { row, value: costs[row] }),
-        None => Ok(n_rows),
-    }
+    targets.check_costs(n_rows, costs)?;
+    Ok(n_rows)
 }
 
 /// The answers of the rows to the queries of `linear_queries.rs`.

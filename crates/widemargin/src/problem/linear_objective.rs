@@ -1,21 +1,21 @@
 //! The sum of objectives over different rows: one objective for a training set in several blocks.
 
-use std::fmt;
 use std::sync::Arc;
 
 use super::block::Block;
-use super::block_objective::{BlockObjective, check_rows};
+use super::block_objective::{BlockObjective, Shard, check_rows};
 use super::linear_queries::{LinearRows, Objective};
 use super::objective::{Cost, Shape};
 use super::{Intercept, Loss, OneVsRest};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::partition::{Executor, InMemory, Query};
+use crate::partition::{Executor, Query, add_answer};
 
 /// One-vs-rest problems over the rows of several parts.
+#[derive(Debug)]
 pub struct LinearObjective<'a> {
-    parts: InMemory<'a, LinearRows>,
+    parts: Vec<BlockObjective<'a>>,
     shape: Shape,
 }
 
@@ -48,41 +48,18 @@ impl<'a> LinearObjective<'a> {
         threads: usize,
         monitor: Monitor<'a>,
     ) -> Result<Self> {
-        check_rows(blocks, &targets, costs)?;
+        let n_rows = check_rows(blocks, &targets, costs)?;
         let pool = Arc::new(Pool::new(threads)?);
         let mut first = 0;
-        let parts = blocks.iter().map(|&block| {
+        let part = |&block: &Block<'a>| {
             let rows = first..first + block.n_rows();
             first = rows.end;
+            let shards = Shard::all(block.n_rows(), targets.n_problems());
             let (targets, costs) = (targets.part(rows.clone()), &costs[rows.clone()]);
-            let part = BlockObjective::new(block, rows.start, targets, costs, kind, pool.clone());
-            part.with_monitor(monitor)
-        });
-        LinearObjective::from_parts(parts.collect())
-    }
-
-    /// The sum of objectives over different rows, wherever these are stored.
-    ///
-    /// # Errors
-    /// [`Error::NoSamples`] without parts, [`Error::Shape`] if their shapes are inconsistent.
-    fn from_parts(parts: Vec<BlockObjective<'a>>) -> Result<Self> {
-        let mut shape = parts.first().ok_or(Error::NoSamples(""))?.shape();
-        shape.n_rows = 0;
-        for (at, part) in parts.iter().enumerate() {
-            let other = part.shape();
-            if (Shape { n_rows: 0, ..other }) != (Shape { n_rows: 0, ..shape }) {
-                let (found, expected) = (format!("{other:?}"), format!("{shape:?}, as part 0 has"));
-                return Err(Error::shape(format!("part {at} of an objective"), found, expected));
-            }
-            shape.n_rows += other.n_rows;
-        }
-        Ok(LinearObjective { parts: InMemory(parts.into_iter().map(Box::new).collect()), shape })
-    }
-}
-
-impl fmt::Debug for LinearObjective<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LinearObjective").field("parts", &self.parts).field("shape", &self.shape).finish()
+            BlockObjective::of_shards((block, rows.start), targets, costs, kind, (pool.clone(), monitor), shards)
+        };
+        let parts: Vec<BlockObjective<'_>> = blocks.iter().map(part).collect();
+        Ok(LinearObjective { shape: Shape { n_rows, ..parts[0].shape() }, parts })
     }
 }
 
@@ -90,7 +67,11 @@ impl Executor for LinearObjective<'_> {
     type Of = LinearRows;
 
     fn reduce<Q: Query<Of = LinearRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
-        self.parts.reduce(query, monitor)
+        let mut total = None;
+        for part in &mut self.parts {
+            add_answer(query, &mut total, query.answer(part, monitor)?)?;
+        }
+        total.ok_or(Error::NoSamples(""))
     }
 }
 
@@ -100,7 +81,7 @@ impl Objective for LinearObjective<'_> {
     }
 
     fn cost(&self) -> Cost {
-        self.parts.0.iter().map(|part| part.cost()).fold(Cost::default(), |a, b| Cost {
+        self.parts.iter().map(|part| part.cost()).fold(Cost::default(), |a, b| Cost {
             pass: a.pass + b.pass,
             problem: a.problem + b.problem,
             gram: a.gram + b.gram,

@@ -63,7 +63,7 @@ part_query! { LinearRows: LineSearch "line_search_eval" { live: Vec<usize>, line
 part_query! { LinearRows: GradientAt "gradient" { live: Vec<usize>, intercepts: Vec<f64> } -> Gradient {}
 |at, rows, _| rows.gradient(&at.live, &at.intercepts), |_, total, next| total.add(&next) }
 
-part_query! { LinearRows: HessianProduct "hessian_product" { live: Vec<usize>, intercepts: Vec<f64>, directions: Vec<f64> } -> Vec<f64> {}
+part_query! { LinearRows: HessianProduct "hessian_product" { live: Vec<usize>, intercepts: Vec<f64>, directions: Vec<f64> } -> Vec<f64> { IS_OF_HESSIAN = true }
 |at, rows, _| rows.hessian_product(&at.live, &at.intercepts, &at.directions),
 |_, total, next| linalg::add(total, &next) }
 
@@ -79,7 +79,7 @@ part_query! { LinearRows: GramAt "gram" { live: Vec<usize>, intercepts: Vec<f64>
 part_query! { LinearRows: Diagonal "diagonal" { live: Vec<usize>, intercepts: Vec<f64> } -> Vec<f64> { IS_RECORDED = false }
 |at, rows, _| rows.diagonal(&at.live, &at.intercepts), |_, total, next| linalg::add(total, &next) }
 
-part_query! { LinearRows: Active "active_rows" { k: usize, intercept: f64, most: usize } -> Option<ActiveRows> { IS_RECORDED = false }
+part_query! { LinearRows: Active "active_rows" { k: usize, intercept: f64, most: usize } -> Option<ActiveRows> { IS_RECORDED = false, IS_OF_HESSIAN = true }
 |at, rows, _| rows.active_rows(at.k, at.intercept, at.most),
 |at, total, next| *total = total.take().zip(next).and_then(|(mut total, next)| {
     total.add(next, at.most).then_some(total)
@@ -241,24 +241,5 @@ impl<W: Workers> Objective for RemoteObjective<W> {
 
     fn cost(&self) -> Cost {
         self.cost
-    }
-}
-
-/// Of a single block.
-impl Executor for BlockObjective<'_> {
-    type Of = LinearRows;
-
-    fn reduce<Q: Query<Of = LinearRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
-        query.answer(self, monitor)
-    }
-}
-
-impl Objective for BlockObjective<'_> {
-    fn shape(&self) -> Shape {
-        self.shape()
-    }
-
-    fn cost(&self) -> Cost {
-        self.cost()
     }
 }

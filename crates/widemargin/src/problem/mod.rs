@@ -15,7 +15,7 @@ mod pieces;
 mod sampled;
 
 pub use block::Block;
-pub use block_objective::{BlockObjective, ObjectiveScratch, ObjectiveState};
+pub use block_objective::{BlockObjective, ObjectiveState};
 pub(crate) use held_out_rows::{HeldOutRows, n_independent};
 pub use held_out_scores::HeldOutScores;
 pub(crate) use held_out_scores::{count, typical_weight};
@@ -25,7 +25,7 @@ pub use loss::{Loss, LossAt};
 pub use objective::{ActiveRows, Cost, Gradient, Gram, Intercept, Line, LineSums, PointSums, Shape};
 pub use one_vs_rest::OneVsRest;
 pub(crate) use one_vs_rest::n_problems;
-pub(crate) use pass_objective::{FeaturePasses, Room, Targets};
+pub(crate) use pass_objective::{PassObjective, Room, Targets};
 pub use penalty::Penalty;
 pub(crate) use pieces::Pieces;
 pub use sampled::SampledObjective;

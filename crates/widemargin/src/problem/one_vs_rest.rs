@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use crate::data::Labels;
+use crate::error::{Error, Result};
 
 /// The sign of each sample in each two-class problem, and its weight there in units of the sample's.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +58,19 @@ impl<'a> OneVsRest<'a> {
     /// Number of samples.
     pub fn n_samples(&self) -> usize {
         self.codes.len()
+    }
+
+    /// Refuses targets or costs that are not one per row, and costs that are not finite and at least 0.
+    pub(crate) fn check_costs(&self, n_rows: usize, costs: &[f64]) -> Result<()> {
+        for (what, found) in [("targets", self.n_samples()), ("costs", costs.len())] {
+            if found != n_rows {
+                return Err(Error::shape(what, format!("{found} {what}"), format!("{n_rows}, one per row")));
+            }
+        }
+        match costs.iter().position(|cost| !cost.is_finite() || *cost < 0.0) {
+            Some(row) => Err(Error::Weight { row, value: costs[row] }),
+            None => Ok(()),
+        }
     }
 
     /// The targets of some of the samples.

@@ -11,10 +11,10 @@ use super::linear_queries::{LinearRows, Objective};
 use super::objective::{Cost, Shape};
 use super::{Intercept, Loss, OneVsRest, Pieces};
 use crate::data::{DenseView, Scratch};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
-use crate::partition::{Needs, OutOfCore, Parts};
+use crate::partition::{Executor, Query, add_answer};
 
 /// The targets and costs of the rows.
 #[derive(Clone, Copy, Debug)]
@@ -35,11 +35,12 @@ pub(crate) struct Room<'a> {
     pub first_byte: u64,
 }
 
-/// Sums over rows that come piece by piece.
-pub(crate) type PassObjective<'a> = OutOfCore<FeaturePasses<'a>>;
+/// The effect of a query without an answer.
+type Work = Box<dyn Fn(&mut BlockObjective<'_>, &Monitor<'_>) -> Result<()>>;
 
-/// Pieces of rows, each an objective while a pass is at it.
-pub(crate) struct FeaturePasses<'a> {
+/// Sums over rows that come piece by piece. Queries without an answer wait for the next that has one, so that they cost
+/// no pass of their own.
+pub(crate) struct PassObjective<'a> {
     pieces: &'a dyn Pieces,
     problem: Targets<'a>,
     room: Room<'a>,
@@ -48,9 +49,12 @@ pub(crate) struct FeaturePasses<'a> {
     /// The state of each piece; empty if it is in the scratch.
     memory: Vec<Vec<Shard>>,
     features: Vec<f32>,
+    /// Whether it reads features, and its effect.
+    waiting: Vec<(bool, Work)>,
+    n_passes: u32,
 }
 
-impl<'a> FeaturePasses<'a> {
+impl<'a> PassObjective<'a> {
     /// `monitor` is checked between pieces.
     pub fn new(
         pieces: &'a dyn Pieces,
@@ -64,12 +68,18 @@ impl<'a> FeaturePasses<'a> {
         let rows = |at: usize| room.piece_rows.min(n - at * room.piece_rows);
         let memory = (0..n_pieces).map(|at| if at < room.n_cached { Shard::all(rows(at), k) } else { Vec::new() });
         let memory = memory.collect();
-        let mut passes = FeaturePasses { pieces, problem, room, pool, monitor, memory, features: vec![] };
+        let (features, waiting, n_passes) = (Vec::new(), Vec::new(), 0);
+        let mut passes = PassObjective { pieces, problem, room, pool, monitor, memory, features, waiting, n_passes };
         for at in room.n_cached.min(n_pieces)..n_pieces {
             let zeros = Shard::all(rows(at), k);
             passes.put(at, zeros, true)?;
         }
         Ok(passes)
+    }
+
+    /// How often all features were made or read.
+    pub fn n_passes(&self) -> u32 {
+        self.n_passes
     }
 
     /// The position of a piece's state in the scratch.
@@ -110,24 +120,19 @@ impl<'a> FeaturePasses<'a> {
     }
 }
 
-impl Parts for FeaturePasses<'_> {
-    type Of = LinearRows;
-
-    fn n_parts(&self) -> usize {
-        self.memory.len()
-    }
-
-    fn with_part(
+impl PassObjective<'_> {
+    /// Does `work` on a piece, with its features if they are needed, and stores its state if that changes.
+    fn with_piece(
         &mut self,
         at: usize,
-        needs: Needs,
-        work: &mut dyn FnMut(&mut BlockObjective<'_>) -> Result<()>,
+        (reads_features, changes_state): (bool, bool),
+        work: impl FnOnce(&mut BlockObjective<'_>) -> Result<()>,
     ) -> Result<()> {
         self.monitor.go_on("solve")?;
-        let (n, d) = (self.pieces.n_rows(), if needs.features { self.pieces.n_features() } else { 0 });
+        let (n, d) = (self.pieces.n_rows(), if reads_features { self.pieces.n_features() } else { 0 });
         let rows = at * self.room.piece_rows..((at + 1) * self.room.piece_rows).min(n);
         let mut features = std::mem::take(&mut self.features);
-        if needs.features {
+        if reads_features {
             features.resize(rows.len() * d, 0.0);
             self.pieces.fill(rows.clone(), &mut features)?;
             self.monitor.tell(Progress { stage: "pass", done: rows.end as u64, total: n as u64, gap: None });
@@ -135,24 +140,50 @@ impl Parts for FeaturePasses<'_> {
         let view = DenseView::new(&features[..rows.len() * d], rows.len(), d)?;
         let Targets { targets, costs, loss, intercept } = self.problem;
         let (targets, costs, kind) = (targets.part(rows.clone()), &costs[rows.clone()], (loss, intercept));
-        let (pool, shards) = (self.pool.clone(), self.take(at)?);
-        let mut block = BlockObjective::of_shards(view.into(), rows.start, targets, costs, kind, pool, shards);
+        let (work_of, shards) = ((self.pool.clone(), Monitor::none()), self.take(at)?);
+        let mut block = BlockObjective::of_shards((view.into(), rows.start), targets, costs, kind, work_of, shards);
         work(&mut block)?;
         let shards = block.into_shards();
         self.features = features;
-        self.put(at, shards, needs.state)
+        self.put(at, shards, changes_state)
+    }
+}
+
+impl Executor for PassObjective<'_> {
+    type Of = LinearRows;
+
+    fn reduce<Q: Query<Of = LinearRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
+        if !Q::HAS_ANSWER {
+            let query = query.clone();
+            let work: Work = Box::new(move |part, monitor| query.answer(part, monitor).map(drop));
+            self.waiting.push((Q::READS_FEATURES, work));
+            return Ok(Q::Answer::default());
+        }
+        let waiting = std::mem::take(&mut self.waiting);
+        let reads_features = Q::READS_FEATURES || waiting.iter().any(|(reads, _)| *reads);
+        let changes_state = Q::CHANGES_STATE || !waiting.is_empty();
+        self.n_passes += u32::from(reads_features);
+        let mut total = None;
+        for at in 0..self.memory.len() {
+            monitor.go_on("solve")?;
+            self.with_piece(at, (reads_features, changes_state), |part| {
+                waiting.iter().try_for_each(|(_, work)| work(part, monitor))?;
+                add_answer(query, &mut total, query.answer(part, monitor)?)
+            })?;
+        }
+        total.ok_or(Error::NoSamples(""))
     }
 }
 
 impl Objective for PassObjective<'_> {
     fn shape(&self) -> Shape {
-        let Targets { targets, loss, intercept, .. } = self.parts.problem;
-        let (n_rows, n_features) = (self.parts.pieces.n_rows(), self.parts.pieces.n_features());
+        let Targets { targets, loss, intercept, .. } = self.problem;
+        let (n_rows, n_features) = (self.pieces.n_rows(), self.pieces.n_features());
         Shape { n_rows, n_features, n_problems: targets.n_problems(), loss, intercept }
     }
 
     fn cost(&self) -> Cost {
-        let (n, d) = (self.parts.pieces.n_rows() as f64, self.parts.pieces.n_features() as f64);
+        let (n, d) = (self.pieces.n_rows() as f64, self.pieces.n_features() as f64);
         // As a block's, but that rows are made, or come from a disk. Not measured: a solver's steps follow from it.
         Cost { pass: 100.0 * n * d, problem: 2.5 * n * d, gram: n * d * (100.0 + 0.5 * d) }
     }
@@ -161,6 +192,7 @@ impl Objective for PassObjective<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::problem::LinearObjective;
     use crate::solve::newton::{self, NewtonSettings};
 
     struct Matrix(Vec<f32>, usize);
@@ -209,14 +241,14 @@ mod tests {
         let costs = vec![1e4; n];
         let (targets, kind) = (OneVsRest::new(&codes, 3), (Loss::SquaredHinge, Intercept::Free));
         let block = DenseView::new(&rows.0, n, d).unwrap().into();
-        let mut here = BlockObjective::alone(block, targets, &costs, kind.0, kind.1, 1).unwrap();
+        let mut here = LinearObjective::new(&[block], targets, &costs, kind.0, kind.1, 1).unwrap();
         let settings = NewtonSettings { threads: 1, ..NewtonSettings::default() };
         let memory = newton::solve(&mut here, &settings, None, &Monitor::none()).unwrap();
 
         let problem = Targets { targets, costs: &costs, loss: kind.0, intercept: kind.1 };
         let room = Room { piece_rows: 128, n_cached: 8, scratch: &NoScratch, first_byte: 0 };
         let pool = Arc::new(Pool::new(1).unwrap());
-        let mut passes = OutOfCore::new(FeaturePasses::new(&rows, problem, room, pool, Monitor::none()).unwrap());
+        let mut passes = PassObjective::new(&rows, problem, room, pool, Monitor::none()).unwrap();
         passes.set_point(&[0], &vec![0.0; d + 1]).unwrap();
         let rows_of = |passes: &mut PassObjective<'_>, most| passes.active_rows(0, 0.0, most).unwrap();
         assert_eq!(rows_of(&mut passes, n).unwrap().curvatures.len(), n);

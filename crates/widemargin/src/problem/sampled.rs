@@ -8,7 +8,7 @@
 //! Optim. 21 (2011).
 
 use super::linear_queries::{LinearRows, Objective};
-use super::objective::{ActiveRows, Cost, Gram, Shape};
+use super::objective::{Cost, Gram, Shape};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::partition::{Executor, Query};
@@ -46,12 +46,20 @@ impl<A: Objective, S: Objective> SampledObjective<A, S> {
     }
 }
 
-/// Queries that are not about the Hessian are to all rows.
+/// Queries about the Hessian are to the sample as long as it is enough, others to all rows; what changes the state of
+/// rows is for both.
 impl<A: Objective, S: Objective> Executor for SampledObjective<A, S> {
     type Of = LinearRows;
 
     fn reduce<Q: Query<Of = LinearRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
-        self.all.reduce(query, monitor)
+        if Q::CHANGES_STATE {
+            self.sample.reduce(query, monitor)?;
+        }
+        if Q::IS_OF_HESSIAN && self.is_sample_enough() {
+            self.sample.reduce(query, monitor)
+        } else {
+            self.all.reduce(query, monitor)
+        }
     }
 }
 
@@ -65,28 +73,10 @@ impl<A: Objective, S: Objective> Objective for SampledObjective<A, S> {
         if self.is_sample_enough() { sample } else { Cost { gram: sample.gram, ..self.all.cost() } }
     }
 
-    fn set_point(&mut self, live: &[usize], points: &[f64]) -> Result<()> {
-        self.sample.set_point(live, points)?;
-        self.all.set_point(live, points)
-    }
-
-    fn set_direction(&mut self, live: &[usize], directions: &[f64]) -> Result<()> {
-        self.sample.set_direction(live, directions)?;
-        self.all.set_direction(live, directions)
-    }
-
     fn take_step(&mut self, live: &[usize], steps: &[f64]) -> Result<()> {
         self.steps += 1;
         self.sample.take_step(live, steps)?;
         self.all.take_step(live, steps)
-    }
-
-    fn hessian_product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
-        if self.is_sample_enough() {
-            self.sample.hessian_product(live, intercepts, directions)
-        } else {
-            self.all.hessian_product(live, intercepts, directions)
-        }
     }
 
     fn gram(&mut self, live: &[usize], intercepts: &[f64], monitor: &Monitor<'_>) -> Result<Option<Gram>> {
@@ -95,14 +85,6 @@ impl<A: Objective, S: Objective> Objective for SampledObjective<A, S> {
 
     fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>> {
         self.sample.diagonal(live, intercepts)
-    }
-
-    fn active_rows(&mut self, k: usize, intercept: f64, most: usize) -> Result<Option<ActiveRows>> {
-        if self.is_sample_enough() {
-            self.sample.active_rows(k, intercept, most)
-        } else {
-            self.all.active_rows(k, intercept, most)
-        }
     }
 
     /// The sample keeps all of its rows: it is used for directions only.

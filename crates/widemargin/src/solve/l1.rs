@@ -106,19 +106,10 @@ fn check(
     intercept: Intercept,
     settings: &L1Settings,
 ) -> Result<()> {
-    let n = rows.n_rows();
     require_gap(settings.tol, "0.01")?;
     require(settings.max_epochs > 0, "max_iter", "0", "at least 1")?;
     require(intercept != Intercept::Penalized, "intercept", intercept, "free or none: it is no weight to be made 0")?;
-    for (what, found) in [("targets", targets.n_samples()), ("costs", costs.len())] {
-        if found != n {
-            return Err(Error::shape(what, format!("{found} {what}"), format!("{n}, one per row")));
-        }
-    }
-    if let Some(row) = costs.iter().position(|cost| !cost.is_finite() || *cost < 0.0) {
-        return Err(Error::Weight { row, value: costs[row] });
-    }
-    Ok(())
+    targets.check_costs(rows.n_rows(), costs)
 }
 
 /// Scales the heavier side down, so that Σ α_i y_i = 0; false if one side is empty, where only α = 0 is feasible.

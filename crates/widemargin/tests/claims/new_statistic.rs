@@ -6,7 +6,7 @@ use widemargin::data::{AnySamples, DenseMatrix, DenseView, Rows, Vectors};
 use widemargin::descriptor::LargestValues;
 use widemargin::monitor::Monitor;
 use widemargin::partition::{
-    self, EncodedQuery, Entry, Executor, InMemory, Kind, Query, Remote, SamplePart, SampleRows, SampleStream, Workers,
+    self, EncodedQuery, Entry, Executor, Kind, Query, Remote, SamplePart, SampleRows, SampleStream, Workers,
 };
 
 /// Σ w over the samples that have each column.
@@ -41,7 +41,7 @@ impl Workers for TwoWorkers<'_> {
         let queries = &[Entry::of::<NonZeros>()];
         let answers = [0..4, 4..9].map(|rows| {
             let view = DenseView::new(&self.0[rows.start * 3..rows.end * 3], rows.len(), 3)?;
-            partition::answer(queries, request.query, &mut SamplePart::new(&view, &self.1[rows]), &Monitor::none())
+            partition::answer(queries, request.query, &mut SamplePart::new(view, &self.1[rows]), &Monitor::none())
         });
         let [first, second] = answers;
         partition::merge(queries, request.query, &[&first?, &second?])
@@ -54,11 +54,6 @@ fn every_executor_answers_a_new_statistic() {
     let weights: Vec<f64> = (0..9).map(|row| f64::from(row % 3)).collect();
     let has = |column: usize, row: usize| if values[3 * row + column] == 0.0 { 0.0 } else { weights[row] };
     let truth: Vec<f64> = (0..3).map(|column| (0..9).map(|row| has(column, row)).sum()).collect();
-
-    let views = [0..4, 4..9].map(|rows| DenseView::new(&values[rows.start * 3..rows.end * 3], rows.len(), 3).unwrap());
-    let parts = [SamplePart::new(&views[0], &weights[..4]), SamplePart::new(&views[1], &weights[4..])];
-    let mut memory = InMemory::<SampleRows>(parts.map(Box::new).into());
-    assert_eq!(memory.reduce(&NonZeros, &Monitor::none()).unwrap(), truth);
 
     let matrix = DenseMatrix { values: values.iter().map(|&x| x as f32).collect(), n_rows: 9, n_cols: 3 };
     let samples = AnySamples::Vectors(Vectors::Dense(matrix));
@@ -75,7 +70,7 @@ fn rejects_bytes_that_are_not_a_query() {
     let view = DenseView::new(&values, 1, 3).unwrap();
     for bytes in [&b""[..], b"abc", &[200; 40]] {
         let queries = &[Entry::of::<NonZeros>()];
-        let refused = partition::answer(queries, bytes, &mut SamplePart::new(&view, &[1.0]), &Monitor::none());
+        let refused = partition::answer(queries, bytes, &mut SamplePart::new(view, &[1.0]), &Monitor::none());
         assert!(refused.unwrap_err().to_string().contains("a query or an answer of this version"));
         assert!(!partition::is_about::<SampleRows>(bytes));
     }

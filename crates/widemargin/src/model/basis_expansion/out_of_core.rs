@@ -27,10 +27,10 @@ use crate::model::manifest::Manifest;
 use crate::model::{BasisExpansionParams, BasisExpansionSvc, CChoice, assess};
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::partition::{OutOfCore, Recorded};
+use crate::partition::Recorded;
 use crate::problem::{
-    Block, BlockObjective, FeaturePasses, HeldOutRows, HeldOutScores, LinearObjective, OneVsRest, Penalty, Room,
-    SampledObjective, Targets,
+    Block, HeldOutRows, HeldOutScores, LinearObjective, OneVsRest, PassObjective, Penalty, Room, SampledObjective,
+    Targets,
 };
 use crate::similarity::Similarity;
 use crate::solve::newton::{self, NewtonSettings, NewtonSolution, NewtonStart};
@@ -265,9 +265,9 @@ impl<S: Similarity> Blocks<'_, S> {
             // After the features, whether they are cached or not: caching may have been abandoned late.
             first_byte: 4 * n as u64 * d as u64,
         };
-        let all = FeaturePasses::new(self.pieces, self.problem, room, self.pool.clone(), *monitor)?;
-        let all = Recorded::new(OutOfCore::new(all), self.resources.checkpoint, answers)?;
-        let sample = BlockObjective::alone(phi, targets, &stand, loss, intercept, settings.threads)?;
+        let all = PassObjective::new(self.pieces, self.problem, room, self.pool.clone(), *monitor)?;
+        let all = Recorded::new(all, self.resources.checkpoint, answers)?;
+        let sample = LinearObjective::new(&[phi], targets, &stand, loss, intercept, settings.threads)?;
         let mut objective = SampledObjective::new(all, sample)?;
         let start = NewtonStart { weights: &first.weights, intercepts: &first.intercepts };
         let solution = newton::solve(&mut objective, settings, Some(start), monitor)?;

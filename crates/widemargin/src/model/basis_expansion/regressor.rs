@@ -227,7 +227,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
             Loss::SquaredError => problem.squared(fitted, self.c, leaves_out, monitor)?,
             loss => {
                 let by_row = standard.values.transposed().into_values();
-                let rows = MemoryRows::new(&made.phi, weights.len())?;
+                let rows = MemoryRows::new(&made.phi, &pool)?;
                 let chunks = &mut rows.with_targets(RowTargets::of(&fitted, &by_row), self.has_intercept, &pool);
                 let samples = residuals::Samples {
                     rows: &PartedRows::new(chunks, weights, all.n_outputs(), usize::MAX, monitor)?,

@@ -50,7 +50,7 @@ pub(super) fn of_closed_form(norms: f64, n: usize, k: usize, stages: Vec<Stage>)
 /// # Errors
 /// Those of the rows; [`Error::Parameter`](crate::Error::Parameter) if C is to be chosen and there is no estimate.
 pub(super) fn by_residuals(
-    samples: residuals::Samples<'_>,
+    samples: residuals::Samples<'_, '_>,
     choice: residuals::Choice,
     standard: &StandardTargets,
     monitor: &Monitor<'_>,

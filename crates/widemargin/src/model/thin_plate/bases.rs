@@ -1,14 +1,12 @@
 //! Selection of bases.
 
-use std::fmt;
-use std::str::FromStr;
-
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::kernel_blocks::first_of_equals;
 use crate::error::{Error, Result};
+use crate::macros::named;
 use crate::par::Pool;
 use crate::tuning::{CLUSTERING_PASSES, MEDOID_CANDIDATES};
 
@@ -33,34 +31,12 @@ pub enum ThinPlateBasis {
     KMedoids,
 }
 
-impl fmt::Display for ThinPlateBasis {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            ThinPlateBasis::Index => "index",
-            ThinPlateBasis::Random => "random",
-            ThinPlateBasis::KMeans => "kmeans",
-            ThinPlateBasis::KMedoids => "kmedoids",
-        })
-    }
-}
-
-impl FromStr for ThinPlateBasis {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        match name {
-            "index" => Ok(ThinPlateBasis::Index),
-            "random" => Ok(ThinPlateBasis::Random),
-            "kmeans" => Ok(ThinPlateBasis::KMeans),
-            "kmedoids" => Ok(ThinPlateBasis::KMedoids),
-            _ => Err(Error::UnknownName {
-                what: "choice of bases",
-                name: name.to_owned(),
-                expected: "known are index, random, kmeans, kmedoids".into(),
-            }),
-        }
-    }
-}
+named!("choice of bases": ThinPlateBasis {
+    "index" = ThinPlateBasis::Index,
+    "random" = ThinPlateBasis::Random,
+    "kmeans" = ThinPlateBasis::KMeans,
+    "kmedoids" = ThinPlateBasis::KMedoids,
+});
 
 /// The candidates for bases.
 #[derive(Clone, Copy)]

@@ -13,24 +13,7 @@ pub struct ClassPath {
     /// λ = 1/(2C) in scale-free units.
     pub lambda: f64,
     /// How the polynomials were treated.
-    #[serde(with = "named")]
     pub polynomials: Polynomials,
     /// The results at every evaluated C, by descending λ.
     pub path: Vec<PathPoint>,
-}
-
-/// A polynomials by its name.
-mod named {
-    use serde::de::Error as _;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    use super::Polynomials;
-
-    pub fn serialize<S: Serializer>(polynomials: &Polynomials, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(polynomials.as_str())
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Polynomials, D::Error> {
-        String::deserialize(from)?.parse().map_err(D::Error::custom)
-    }
 }

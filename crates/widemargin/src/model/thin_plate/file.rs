@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::class_path::ClassPath;
+use super::spline::Spline;
 use crate::data::Label;
 use crate::error::{Error, Result};
 use crate::model::ThinPlateSvc;
 use crate::model::file::{Array, Reader, array, file_methods, header, to_bytes};
 use crate::model::origin::Origin;
-use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::Report;
 use crate::solve::thin_plate::PathPoint;
 
@@ -53,19 +53,19 @@ impl ThinPlateSvc {
         self.report.check_finite()?;
         header(&Header {
             method: METHOD.into(),
-            kernel: self.kernel.to_string(),
+            kernel: self.kernel().to_string(),
             c: self.c,
             lambda: self.lambda,
             polynomials: self.polynomials.to_string(),
             rank: self.rank,
-            n_features: self.n_features,
+            n_features: self.n_features(),
             n_bases: self.n_bases(),
             n_loo_values: self.loo_values.len() / self.n_problems(),
-            standardized: self.scale.is_some(),
+            standardized: self.scale().is_some(),
             classes: self.classes.clone(),
             path: self.path.clone(),
             per_class: self.per_class.clone(),
-            support: self.support.clone(),
+            support: self.spline.support.clone(),
             report: self.report.clone(),
             origin: self.origin.clone(),
         })
@@ -73,7 +73,7 @@ impl ThinPlateSvc {
 
     pub(crate) fn arrays(&self) -> Vec<Array<'_>> {
         let k = self.n_problems();
-        let mut arrays = self.spline().arrays();
+        let mut arrays = self.spline.arrays();
         arrays.push(array("loo_values", vec![k, self.loo_values.len() / k], &self.loo_values));
         arrays
     }
@@ -96,28 +96,16 @@ impl ThinPlateSvc {
         if !(header.per_class.is_empty() || header.per_class.len() == classes) {
             return Err(reader.wrong(format!("{} values of C for {classes} classes", header.per_class.len())));
         }
-        let kernel: ConditionalKernel = header.kernel.parse().map_err(file_error)?;
-        // The tensor sizes are checked against the file size before memory for the monomials is allocated.
-        let center = reader.tensor("center", &[n_features])?;
-        let factors = reader.tensor("factors", &[n_features])?;
-        let space = PolynomialSpace::new(kernel.degree(), center, factors).map_err(file_error)?;
         let k = header.origin.n_problems(classes);
-        let scale = reader.tensor("scale", &[if header.standardized { n_features } else { 0 }])?;
+        let sizes = [n_features, n_bases, k];
         Ok(ThinPlateSvc {
-            scale: header.standardized.then_some(scale),
-            bases: reader.tensor("bases", &[n_bases, n_features])?,
-            coefficients: reader.tensor("coefficients", &[k, n_bases])?,
-            polynomial: reader.tensor("polynomial", &[k, space.len()])?,
+            spline: Spline::read(reader, (&header.kernel, None), sizes, header.standardized, header.support)?,
             loo_values: reader.tensor("loo_values", &[k, header.n_loo_values])?,
-            kernel,
             c: header.c,
             lambda: header.lambda,
             polynomials: header.polynomials.parse().map_err(file_error)?,
             rank: header.rank,
-            n_features,
             classes: header.classes,
-            support: header.support,
-            space,
             path: header.path,
             per_class: header.per_class,
             report: header.report,

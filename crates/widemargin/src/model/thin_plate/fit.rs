@@ -5,14 +5,15 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::bases::{Placed, choose};
-use super::kernel_blocks::{dense_rows, first_of_equals, weighted_gram, weighted_polynomials};
+use super::kernel_blocks::{dense_rows, first_of_equals, scale_rows, weighted_gram, weighted_polynomials};
 use super::model::ThinPlateSvc;
 use super::params::{Standardize, ThinPlateParams};
 use super::per_class::joined;
 use super::remarks::{crowded, dependent, scaling_warning};
 use super::remote::ModelMetadata;
 use super::scaling_losses::{LeastLoss, ScalingLosses};
-use super::stream::{KernelRows, RowSource};
+use super::spline::Spline;
+use super::stream::{KernelRows, RowSource, units_of_others};
 use crate::data::{
     Distinct, Label, Labels, PickedRows, Rows, WeightedCodes, check_costs, effective_weights, fingerprints,
 };
@@ -20,7 +21,6 @@ use crate::error::{Error, Result, bytes_text};
 use crate::model::Model;
 use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings};
-use crate::model::scale_rows::scale_rows;
 use crate::model::within_limit::{Size, fit_within_limit};
 use crate::model::{CChoice, choose_rows, report_estimate};
 use crate::monitor::{Monitor, Progress};
@@ -28,8 +28,8 @@ use crate::par::Pool;
 use crate::problem::{HeldOutScores, OneVsRest, count, typical_weight};
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::thin_plate::{
-    BLOCK, BlockStorage, FitSettings, Fitted, PathPoint, Polynomials, Problems, RowData, Solved, Stop, WhyNotFree,
-    feature_map_of, fit_blocks, fit_exact, memory,
+    BLOCK, BlockStorage, FitSettings, Fitted, PathPoint, Polynomials, Problems, Solved, Stop, WhyNotFree, fit_exact,
+    memory,
 };
 use crate::solve::{CalibratedOn, Calibration, ErrorEstimate, EstimateMethod, Report, Stage, Status};
 use crate::tuning::{
@@ -111,11 +111,7 @@ impl ThinPlateParams {
         self.check()?;
         labels.check(samples.n_rows())?;
         if samples.n_cols() == 0 {
-            return Err(Error::Shape {
-                what: "samples".into(),
-                found: "no features".into(),
-                expected: "at least one column".into(),
-            });
+            return Err(Error::shape("samples", "no features", "at least one column"));
         }
         let effective = effective_weights(labels, sample_weight, &self.class_weight)?;
         check_costs(self.c.or_one(), &effective, labels.classes().len())?;
@@ -141,10 +137,8 @@ impl ThinPlateParams {
             clock: &mut clock,
         };
         let training = self.training(fit.n_basis().is_some());
-        let Scaled { factors: scale, warnings, near } = fit.scaling(&rows)?;
-        if let Some(factors) = &scale {
-            scale_rows(&mut rows, factors);
-        }
+        let Scaled { factors: scale, warnings, near } = fit.scaling(&rows, &fit.space(&rows)?)?;
+        scale_rows(&mut rows, scale.as_deref());
         let prepared =
             PreparedSamples { rows: &rows, scale, training, warnings, near, distinct: &distinct, labels: &labels };
         then(&mut fit, prepared)
@@ -247,20 +241,24 @@ impl ThinPlateParams {
             report_folds(&mut report, &fitted.outcome.best.fold_sums, labels, weights, n as f64);
         }
         let multilabel = several.is_some();
-        Ok(ThinPlateSvc {
+        let spline = Spline {
             kernel: self.kernel,
-            c: point.c,
-            lambda: point.lambda,
-            polynomials: fitted.polynomials,
-            rank: fitted.rank,
             n_features: space.center().len(),
-            classes,
             scale,
             bases,
             support,
             coefficients: fitted.alpha.concat(),
             space,
             polynomial: fitted.beta.concat(),
+            n_functions: fitted.alpha.len(),
+        };
+        Ok(ThinPlateSvc {
+            spline,
+            c: point.c,
+            lambda: point.lambda,
+            polynomials: fitted.polynomials,
+            rank: fitted.rank,
+            classes,
             loo_values: Vec::new(),
             report,
             origin: Origin { multilabel, ..Origin::of(self.training(true)) }.calibrated(calibration),
@@ -307,14 +305,11 @@ impl ThinPlateParams {
         let gap = |solution: &Solved| (c * solution.objective - solution.dual) / (c * solution.objective).max(nothing);
         let gaps: Vec<f64> = best.solutions.iter().map(gap).collect();
         if let Some(problem) = gaps.iter().position(|gap| !gap.is_finite()) {
-            return Err(Error::Parameter {
-                name: "C",
-                value: format!("{c:e} with weights of {total:e}"),
-                expected: format!(
-                    "numbers whose products are finite: the objective of problem {problem} is {}, lower C or the weights",
-                    c * best.solutions[problem].objective,
-                ),
-            });
+            let expected = format!(
+                "numbers whose products are finite: the objective of problem {problem} is {}, lower C or the weights",
+                c * best.solutions[problem].objective,
+            );
+            return Err(Error::parameter("C", format!("{c:e} with weights of {total:e}"), expected));
         }
         let status = |(solution, gap): (&Solved, &f64)| match solution.status {
             Status::Converged if gap.abs() > MAX_SOLVED_GAP => Status::PrecisionLimit,
@@ -387,10 +382,10 @@ impl PreparedSamples<'_> {
 }
 
 /// The scaling of the columns.
-struct Scaled {
+pub(super) struct Scaled {
     /// The factors of the columns, if they are to be standardized.
-    factors: Option<Vec<f64>>,
-    warnings: Vec<String>,
+    pub factors: Option<Vec<f64>>,
+    pub warnings: Vec<String>,
     /// λ, in scale-free units, where the same fit has been solved.
     near: Option<f64>,
 }
@@ -421,8 +416,7 @@ impl Attempt {
 
 impl Fit<'_, '_> {
     /// Whether the columns are to be standardized, and how.
-    fn scaling(&mut self, rows: &[f64]) -> Result<Scaled> {
-        let space = self.space(rows)?;
+    pub fn scaling(&mut self, rows: &[f64], space: &PolynomialSpace) -> Result<Scaled> {
         let mut warnings = space.warnings();
         let (uneven, factors) = (space.unevenness(), space.factors().to_vec());
         let losses = if self.undecided(uneven) { Some(self.losses(rows, &factors)?) } else { None };
@@ -438,14 +432,14 @@ impl Fit<'_, '_> {
     }
 
     /// Whether leave-one-out decides about standardizing the columns.
-    pub fn undecided(&self, uneven: f64) -> bool {
+    fn undecided(&self, uneven: f64) -> bool {
         let params = self.params;
         // Losses at a fixed C are not comparable: its meaning depends on the scaling.
         params.standardize == Standardize::Auto && params.c == CChoice::Auto && uneven > UNEVEN_SPREADS
     }
 
     /// The smallest leave-one-out losses of the exact solver on some of the samples, unscaled and standardized.
-    pub fn losses(&mut self, rows: &[f64], factors: &[f64]) -> Result<ScalingLosses> {
+    fn losses(&mut self, rows: &[f64], factors: &[f64]) -> Result<ScalingLosses> {
         let Fit { params, problems, first_come, n_features, pool, .. } = *self;
         let n = problems.weights.len();
         let mut some: Vec<usize> = (0..n).collect();
@@ -465,7 +459,7 @@ impl Fit<'_, '_> {
         let looking = ThinPlateParams { confirms: false, ..params.clone() };
         let mut fit = Fit { params: &looking, problems: &problems, first_come, n_features, pool, clock: &mut clock };
         let plain = fit.exact(&rows, fit.space(&rows)?)?;
-        scale_rows(&mut rows, factors);
+        scale_rows(&mut rows, Some(factors));
         let plain = plain.least();
         let near = Some(plain.lambda).filter(|lambda| TRANSFERABLE_LAMBDAS.contains(lambda));
         let nearby = ThinPlateParams { near, ..looking.clone() };
@@ -532,25 +526,14 @@ impl Fit<'_, '_> {
         let (bases, support) = choose(params.basis, n_basis, samples, params.seed, pool)?;
         self.clock.end("bases")?;
         let roots: Vec<f64> = problems.weights.iter().map(|w| w.sqrt()).collect();
-        let ones = vec![1.0; bases.len() / n_features];
         let n_blocks = n.div_ceil(BLOCK);
         let (n_cached, free) = needed.cached_blocks(n_blocks, params.memory_limit);
         let kernel = params.kernel;
-        let feature_map = feature_map_of(
-            weighted_gram(kernel, &bases, n_features, &ones, pool)?,
-            &weighted_polynomials(&space, &bases, n_features, &ones),
-        )?;
         let source = RowSource::Memory(rows);
         let samples = KernelRows { source, n_features, kernel, bases: &bases, space: &space, roots: &roots };
-        let units = units_of_others(problems.units, &support);
-        let row_data = RowData { targets: problems.targets, roots: &roots, units: &units };
-        let row_data = (row_data, &space.spreads(kernel.dilation_exponent())[..]);
         let storage = BlockStorage { n_cached, lifts: true, checkpoint: None };
-        let (settings, monitor) = (params.settings(problems.units), self.clock.monitor);
-        let after_first_pass = || self.clock.end("features");
-        let fitted =
-            fit_blocks(&samples, feature_map, row_data, &settings, storage, (pool, monitor), after_first_pass)?;
-        self.clock.end_solved("solve")?;
+        let of_rows = (problems.targets, problems.units);
+        let fitted = samples.fit(of_rows, &support, &params.settings(problems.units), storage, pool, self.clock)?;
         let note = free.map(|free| {
             format!(
                 "the features of {n} samples on {n_basis} bases take {} and {} are free: {:.0} % of them \
@@ -625,17 +608,6 @@ pub(super) fn merged(alpha: &[Vec<f64>], first: &[usize]) -> Vec<Vec<f64>> {
     alpha.iter().map(one).collect()
 }
 
-/// The part of each sample that leave-one-out removes if some are bases: 0 for bases, unless the others are too few for
-/// an estimate.
-pub(super) fn units_of_others(units: &[f64], support: &[usize]) -> Vec<f64> {
-    let mut units = units.to_vec();
-    if 2 * support.len() < units.len() {
-        support.iter().for_each(|&row| units[row] = 0.0);
-    }
-    units
-}
-
-/// How polynomials that are not left free were treated.
 fn instead(polynomials: Polynomials) -> String {
     let done = match polynomials {
         Polynomials::Constant => "all but the constant were dropped, for the lower leave-one-out loss",

@@ -1,11 +1,14 @@
 //! Computes the matrices of the thin plate solver from samples.
 
+use std::ops::Range;
+
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
 use crate::memory;
 use crate::par::Pool;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
+use crate::solve::thin_plate::{FeatureMap, feature_map_of};
 
 /// Rows of the kernel matrix computed at a time by one thread.
 const CHUNK_ROWS: usize = 64;
@@ -34,6 +37,30 @@ pub(crate) fn dense_rows(samples: &impl Rows, rows: &[usize], n_features: usize)
     Ok(values)
 }
 
+/// Multiplies every column by its factor, if there are any.
+pub(crate) fn scale_rows(rows: &mut [f64], factors: Option<&[f64]>) {
+    let factors = factors.unwrap_or_default();
+    for row in rows.chunks_mut(factors.len().max(1)) {
+        row.iter_mut().zip(factors).for_each(|(x, factor)| *x *= factor);
+    }
+}
+
+/// The map from kernel values with bases (row-major) and polynomials to features.
+///
+/// # Errors
+/// [`Error::Parameter`] where the kernel or its polynomials cannot be used on these bases.
+pub(crate) fn basis_features(
+    kernel: ConditionalKernel,
+    bases: &[f64],
+    n_features: usize,
+    space: &PolynomialSpace,
+    pool: &Pool,
+) -> Result<FeatureMap> {
+    let ones = vec![1.0; bases.len() / n_features.max(1)];
+    let between = weighted_gram(kernel, bases, n_features, &ones, pool)?;
+    feature_map_of(between, &weighted_polynomials(space, bases, n_features, &ones))
+}
+
 /// √W Φ √W of row-major samples.
 pub(crate) fn weighted_gram(
     kernel: ConditionalKernel,
@@ -44,28 +71,21 @@ pub(crate) fn weighted_gram(
 ) -> Result<Matrix> {
     let n = roots.len();
     let mut gram = Matrix::zeros(n, n);
-    let chunks = n.div_ceil(CHUNK_ROWS);
-    let rows_of = |chunk: usize| chunk * CHUNK_ROWS..((chunk + 1) * CHUNK_ROWS).min(n);
-    // In waves: only the chunks of one wave are in memory twice, never the whole matrix.
-    let wave = 4 * pool.threads();
-    for first in (0..chunks).step_by(wave) {
-        let fill = |at: usize| {
-            let rows = rows_of(first + at);
-            let mut block = vec![0.0; rows.len() * (n - rows.start)];
-            let others = &samples[rows.start * n_features..];
-            kernel.block(&samples[rows.start * n_features..rows.end * n_features], others, n_features, &mut block);
-            Ok::<_, Error>(block)
-        };
-        let blocks = pool.try_map(wave.min(chunks - first), fill)?;
-        for (at, block) in blocks.iter().enumerate() {
-            let rows = rows_of(first + at);
-            let start = rows.start;
-            for (row, values) in rows.zip(block.chunks_exact(n - start)) {
-                let below = gram.col_mut(row)[row..].iter_mut().zip(&values[row - start..]).zip(&roots[row..]);
-                below.for_each(|((to, value), root)| *to = value * roots[row] * root);
-            }
+    // Only some chunks are in memory twice, never the whole matrix.
+    let fill = |rows: Range<usize>| {
+        let mut block = vec![0.0; rows.len() * (n - rows.start)];
+        let others = &samples[rows.start * n_features..];
+        kernel.block(&samples[rows.start * n_features..rows.end * n_features], others, n_features, &mut block);
+        Ok::<_, Error>((rows, block))
+    };
+    pool.fold_chunks(n, CHUNK_ROWS, fill, |(rows, block)| {
+        let start = rows.start;
+        for (row, values) in rows.zip(block.chunks_exact(n - start)) {
+            let below = gram.col_mut(row)[row..].iter_mut().zip(&values[row - start..]).zip(&roots[row..]);
+            below.for_each(|((to, value), root)| *to = value * roots[row] * root);
         }
-    }
+        Ok(())
+    })?;
     gram.mirror_lower();
     Ok(gram)
 }

@@ -1,7 +1,7 @@
 //! A trained thin plate SVM.
 
 use super::class_path::ClassPath;
-use super::spline::{CHUNK_ROWS, Spline};
+use super::spline::{CHUNK_ROWS, Spline, tells_spline};
 use crate::data::{Label, Rows};
 use crate::error::{Error, Result};
 use crate::linalg::factor::dot;
@@ -9,31 +9,18 @@ use crate::model::Scores;
 use crate::model::origin::{Origin, tells_origin};
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::Report;
 use crate::solve::thin_plate::{PathPoint, Polynomials};
 
 /// A trained thin plate SVM: f(x) = Σ α_i φ(‖x − x_i‖) + Σ β_m p_m(x) for each two-class problem.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThinPlateSvc {
-    pub(crate) kernel: ConditionalKernel,
+    pub(crate) spline: Spline,
     pub(crate) c: f64,
     pub(crate) lambda: f64,
     pub(crate) polynomials: Polynomials,
     pub(crate) rank: usize,
-    pub(crate) n_features: usize,
     pub(crate) classes: Vec<Label>,
-    /// The factor of each feature, if features were standardized.
-    pub(crate) scale: Option<Vec<f64>>,
-    /// Row-major, bases × features, scaled.
-    pub(crate) bases: Vec<f64>,
-    /// Rows of the bases among the training samples; empty if bases are means of samples.
-    pub(crate) support: Vec<u64>,
-    /// α, problems × bases.
-    pub(crate) coefficients: Vec<f64>,
-    pub(crate) space: PolynomialSpace,
-    /// β, problems × monomials.
-    pub(crate) polynomial: Vec<f64>,
     /// Problems × training samples of weight above 0.
     pub(crate) loo_values: Vec<f64>,
     /// Empty if C was selected for each class.
@@ -45,7 +32,8 @@ pub struct ThinPlateSvc {
 }
 
 impl ThinPlateSvc {
-    tells_origin!(|model| Some(model.n_features));
+    tells_origin!(|model| Some(model.spline.n_features));
+    tells_spline!();
 
     /// Decision values of the samples in double precision, row-major, samples × problems, computed by `threads`
     /// threads, 0 meaning one per core.
@@ -61,20 +49,7 @@ impl ThinPlateSvc {
     /// # Errors
     /// As for [`ThinPlateSvc::decision_function`]; [`Error::Cancelled`].
     pub fn decision_values_with(&self, samples: &impl Rows, threads: usize, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
-        self.spline().values(samples, threads, monitor)
-    }
-
-    pub(in crate::model) fn spline(&self) -> Spline<'_> {
-        Spline {
-            kernel: self.kernel,
-            n_features: self.n_features,
-            scale: self.scale.as_deref(),
-            bases: &self.bases,
-            coefficients: &self.coefficients,
-            space: &self.space,
-            polynomial: &self.polynomial,
-            n_functions: self.n_problems(),
-        }
+        self.spline.values(samples, threads, monitor)
     }
 
     /// Decision values of the samples, computed by `threads` threads, 0 meaning one per core.
@@ -113,31 +88,21 @@ impl ThinPlateSvc {
         self.report.n_support.iter().map(|&n| u64::from(n)).sum()
     }
 
-    /// Number of bases: training samples with a coefficient, or bases.
-    pub fn n_bases(&self) -> usize {
-        self.bases.len() / self.n_features
-    }
-
-    /// The factor by which each feature is first multiplied (one over its standard deviation), if features were
-    /// standardized.
-    pub fn scale(&self) -> Option<&[f64]> {
-        self.scale.as_deref()
-    }
-
     /// αᵀΦα of each two-class problem, the squared seminorm of the part of f that is not polynomial; its reciprocal is
     /// the margin of a kernel SVM.
     ///
     /// # Errors
     /// [`Error::Threads`] if threads cannot be started.
     pub fn squared_norms(&self, threads: usize) -> Result<Vec<f64>> {
-        let (n, d, k) = (self.n_bases(), self.n_features, self.n_problems());
+        let (n, k) = (self.n_bases(), self.n_problems());
+        let Spline { kernel, n_features: d, bases, coefficients, .. } = &self.spline;
         let pool = Pool::new(if n <= CHUNK_ROWS { 1 } else { threads })?;
         let chunk = |at: usize| {
             let rows = at * CHUNK_ROWS..((at + 1) * CHUNK_ROWS).min(n);
             let mut block = vec![0.0; rows.len() * n];
-            self.kernel.block(&self.bases[rows.start * d..rows.end * d], &self.bases, d, &mut block);
+            kernel.block(&bases[rows.start * d..rows.end * d], bases, *d, &mut block);
             let of_problem = |problem: usize| {
-                let alpha = &self.coefficients[problem * n..(problem + 1) * n];
+                let alpha = &coefficients[problem * n..(problem + 1) * n];
                 let here = rows.clone().zip(block.chunks(n.max(1)));
                 here.map(|(row, similar)| alpha[row] * dot(alpha, similar)).sum::<f64>()
             };
@@ -148,11 +113,6 @@ impl ThinPlateSvc {
         Ok((0..k).map(|problem| parts.iter().map(|part| part[problem]).sum::<f64>().max(0.0)).collect())
     }
 
-    /// A basis with its original features.
-    pub fn basis(&self, basis: usize) -> Vec<f64> {
-        self.spline().basis(basis)
-    }
-
     crate::macros::getters! {
         /// The report of the fit.
         report: &Report;
@@ -160,10 +120,6 @@ impl ThinPlateSvc {
         path: &[PathPoint];
         /// The classes, in the order of the decision values' columns.
         classes: &[Label];
-        /// Number of features of the training samples.
-        copy n_features: usize;
-        /// The kernel.
-        copy kernel: ConditionalKernel;
         /// The selection for each class, if C was selected for each class
         /// ([`ThinPlateParams::c_auto_per_class`](crate::model::ThinPlateParams::c_auto_per_class)); else empty.
         per_class: &[ClassPath];
@@ -175,15 +131,6 @@ impl ThinPlateSvc {
         copy polynomials: Polynomials;
         /// Rank of the polynomials at the training samples.
         copy rank: usize;
-        /// Row of each basis among the training samples; empty if bases are means of samples.
-        support: &[u64];
-        /// The bases, row-major, bases × features; their features multiplied by [`ThinPlateSvc::scale`].
-        bases: &[f64];
-        /// α, row-major, problems × bases.
-        coefficients: &[f64];
-        /// β, row-major, problems × monomials of the centered and scaled features: the constant, the features, their
-        /// products of degree two, and so on.
-        polynomial: &[f64];
         /// The decision value of each training sample when it is left out, assuming that no other sample then crosses the
         /// margin: problems × samples (those of weight above 0); empty if the fit did not converge, or was on some of the
         /// samples for a time limit. The error is instead

@@ -3,13 +3,11 @@
 use std::borrow::Cow;
 
 use super::bases::SAMPLES_PER_BASIS;
-use super::fit::{Fit, units_of_others};
-use super::kernel_blocks::{weighted_gram, weighted_polynomials};
+use super::fit::{Fit, Scaled};
 use super::model::ThinPlateSvc;
-use super::params::{Standardize, ThinPlateParams};
-use super::remarks::scaling_warning;
+use super::params::ThinPlateParams;
 use super::remote::ModelMetadata;
-use super::stream::{ColumnMoments, Drawn, KernelRows, RowSource, Stream, drawn};
+use super::stream::{Drawn, KernelRows, RowSource, Scan, Stream, draw_rows};
 use crate::data::{About, AnySamples, Fingerprint, Labels, Resources, Source, check_costs, effective_weights};
 use crate::error::{Error, Result};
 use crate::model::CChoice;
@@ -18,7 +16,7 @@ use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
 use crate::problem::OneVsRest;
 use crate::similarity::PolynomialSpace;
-use crate::solve::thin_plate::{BlockStorage, Problems, RowData, feature_map_of, fit_blocks, memory};
+use crate::solve::thin_plate::{BlockStorage, Problems, memory};
 use crate::tuning::SELECTION_SAMPLES;
 
 impl ThinPlateParams {
@@ -60,11 +58,8 @@ impl ThinPlateParams {
             return Ok(model);
         }
         let Some(n_basis) = self.n_basis else {
-            return Err(Error::Parameter {
-                name: "n_basis",
-                value: "none".into(),
-                expected: "a number of bases: the exact solver holds the kernel of all pairs of samples".into(),
-            });
+            let expected = "a number of bases: the exact solver holds the kernel of all pairs of samples";
+            return Err(Error::parameter("n_basis", "none", expected));
         };
         if self.per_class {
             let expected = "auto or a number for samples in blocks: C for each class needs all samples in memory";
@@ -81,7 +76,7 @@ impl ThinPlateParams {
 
         // Equal samples are not merged here: each is excluded with all of its weight.
         let units = weights.clone();
-        let picked = drawn(&weights, SELECTION_SAMPLES.max(SAMPLES_PER_BASIS.saturating_mul(n_basis)), self.seed);
+        let picked = draw_rows(&weights, SELECTION_SAMPLES.max(SAMPLES_PER_BASIS.saturating_mul(n_basis)), self.seed);
         let n_columns = PolynomialSpace::new(self.kernel.degree(), vec![0.0; d], vec![0.0; d])?.len();
         let (least, block) = memory::streamed_bytes(n, d, n_basis, n_columns, k, pool.threads());
         // The drawn samples, those that become bases, and a copy for k-means.
@@ -94,12 +89,12 @@ impl ThinPlateParams {
                 hint: "take fewer bases (n_basis)",
             });
         }
-        let look = stream.look(&weights, &picked, &pool, &RowCount::new(monitor, "scale", n))?;
-        let fingerprint = self.fingerprint(labels, &weights, &units, &look);
+        let scan = stream.look(&weights, &picked, &pool, &RowCount::new(monitor, "scale", n))?;
+        let fingerprint = self.fingerprint(labels, &weights, &units, &scan);
         clock.end("scale")?;
 
-        let plain = look.space(self.kernel.degree(), None)?;
-        let sample = look.sample.clone();
+        let Scan { moments, sample, .. } = scan;
+        let plain = moments.space(self.kernel.degree())?;
         let part = |all: &[f64]| -> Vec<f64> { picked.iter().map(|&row| all[row]).collect() };
         let codes: Vec<u32> = picked.iter().map(|&row| labels.codes()[row]).collect();
         let (some_weights, some_units) = (part(&weights), part(&units));
@@ -114,34 +109,21 @@ impl ThinPlateParams {
             pool: &pool,
             clock: &mut clock,
         };
-        let uneven = plain.unevenness();
-        let losses = if fit.undecided(uneven) { Some(fit.losses(&sample, plain.factors())?) } else { None };
-        let standardize = match losses {
-            Some(losses) => losses.standardize(),
-            None => self.standardize == Standardize::Yes,
-        };
-        let mut warnings = plain.warnings();
-        warnings.extend(scaling_warning(uneven, losses, standardize));
-        let scale = standardize.then(|| plain.factors().to_vec());
-        let space = if standardize { look.space(self.kernel.degree(), scale.as_deref())? } else { plain };
+        let Scaled { factors: scale, warnings, .. } = fit.scaling(&sample, &plain)?;
+        let space = if scale.is_some() { moments.scaled(scale.as_deref()).space(self.kernel.degree())? } else { plain };
 
-        drop(look);
+        let stream = Stream { scale: scale.as_deref(), ..stream };
         let among = Drawn { rows: &picked, values: sample, weights: &weights };
-        let (bases, support) = stream.bases(among, (self.basis, n_basis), scale.as_deref(), self.seed, &pool)?;
+        let (bases, support) = stream.bases(among, (self.basis, n_basis), self.seed, &pool)?;
         clock.end("bases")?;
 
-        let ones = vec![1.0; bases.len() / d];
-        let feature_map = feature_map_of(
-            weighted_gram(self.kernel, &bases, d, &ones, &pool)?,
-            &weighted_polynomials(&space, &bases, d, &ones),
-        )?;
         let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
         let targets = OneVsRest::of(labels);
         let total_weight = targets.total(&weights);
         let several = labels.is_multilabel().then_some(targets);
         let settings = self.settings(&weights);
         drop(weights);
-        let source = RowSource::Stream(stream, scale.as_deref());
+        let source = RowSource::Stream(stream);
         let rows =
             KernelRows { source, n_features: d, kernel: self.kernel, bases: &bases, space: &space, roots: &roots };
         let storage = BlockStorage {
@@ -149,13 +131,7 @@ impl ThinPlateParams {
             lifts: false,
             checkpoint: resources.checkpoint.map(|checkpoint| (checkpoint, fingerprint)),
         };
-        let units = units_of_others(&units, &support);
-        let row_data = RowData { targets, roots: &roots, units: &units };
-        let spreads = rows.space.spreads(self.kernel.dilation_exponent());
-        let row_data = (row_data, &spreads[..]);
-        let after_first_pass = || clock.end("features");
-        let fitted = fit_blocks(&rows, feature_map, row_data, &settings, storage, (&pool, monitor), after_first_pass)?;
-        clock.end_solved("solve")?;
+        let fitted = rows.fit((targets, &units), &support, &settings, storage, &pool, &mut clock)?;
 
         let plain_weights = sample_weight.map_or_else(|| Cow::Owned(vec![1.0; n]), Cow::Borrowed);
         let metadata = ModelMetadata {
@@ -170,8 +146,8 @@ impl ThinPlateParams {
     }
 
     /// A fingerprint of everything that affects the result.
-    fn fingerprint(&self, labels: &Labels, weights: &[f64], units: &[f64], look: &ColumnMoments) -> u128 {
-        let mut all = look.content;
+    fn fingerprint(&self, labels: &Labels, weights: &[f64], units: &[f64], scan: &Scan) -> u128 {
+        let mut all = scan.content;
         for (row, ((code, weight), unit)) in labels.codes().iter().zip(weights).zip(units).enumerate() {
             all.add(row, u64::from(*code) + 1);
             all.add(row, weight.to_bits());

@@ -4,12 +4,10 @@
 //! Walder & Chapelle, *Learning with Transformation Invariant Kernels*, NIPS 2007: minimize
 //! ½‖f‖² + C Σ max(0, 1 − y f)² over f = Σ α_i φ(‖· − x_i‖) + Σ β_m p_m, the polynomials p unpenalized.
 
-use std::fmt;
-use std::str::FromStr;
-
 use super::bases::ThinPlateBasis;
 use crate::data::ClassWeight;
-use crate::error::{Error, Result};
+use crate::error::{Result, require};
+use crate::macros::{named, setters};
 use crate::model::CChoice;
 use crate::similarity::ConditionalKernel;
 use crate::solve::thin_plate::Polynomials;
@@ -32,30 +30,11 @@ pub enum Standardize {
     Auto,
 }
 
-impl fmt::Display for Standardize {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Standardize::No => "no",
-            Standardize::Yes => "yes",
-            Standardize::Auto => "auto",
-        })
-    }
-}
-
-impl FromStr for Standardize {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        [Standardize::No, Standardize::Yes, Standardize::Auto]
-            .into_iter()
-            .find(|known| known.to_string() == name)
-            .ok_or_else(|| Error::UnknownName {
-                what: "answer to whether to standardize",
-                name: name.to_owned(),
-                expected: "known are auto, yes, no".into(),
-            })
-    }
-}
+named!("answer to whether to standardize": Standardize {
+    "auto" = Standardize::Auto,
+    "yes" = Standardize::Yes,
+    "no" = Standardize::No,
+});
 
 /// The candidates of [`ThinPlateParams::kernel_auto`]: the two distances that have the constant as their only
 /// polynomial, and so no part that many columns can overfit.
@@ -142,33 +121,39 @@ impl ThinPlateParams {
         ThinPlateParams { c: CChoice::Auto, per_class: true, ..self }
     }
 
-    /// How the polynomials of the kernel are treated.
-    pub fn polynomials(self, polynomials: Polynomials) -> Self {
-        ThinPlateParams { polynomials, ..self }
-    }
-
-    /// Whether each column is first divided by its standard deviation.
-    pub fn standardize(self, standardize: Standardize) -> Self {
-        ThinPlateParams { standardize, ..self }
-    }
-
-    /// Number of bases, from 1; `None` selects the exact solver, in which every sample is a basis. Time grows with
-    /// samples × bases².
-    pub fn n_basis(self, n_basis: Option<usize>) -> Self {
-        ThinPlateParams { n_basis, ..self }
+    setters! {
+        /// How the polynomials of the kernel are treated.
+        polynomials: Polynomials;
+        /// Whether each column is first divided by its standard deviation.
+        standardize: Standardize;
+        /// Number of bases, from 1; `None` selects the exact solver, in which every sample is a basis. Time grows with
+        /// samples × bases².
+        n_basis: Option<usize>;
+        /// Where `n_basis` is none and there are more samples than this, 1,000 bases are used nevertheless, with a
+        /// warning: for automatic settings. The number is for two classes; for more, with a two-class problem for each,
+        /// it is divided by the cube root of their number, so that an exact fit takes no longer. Without a limit the
+        /// exact solver refuses samples that do not fit in memory.
+        exact_up_to: usize;
+        /// How bases are selected.
+        basis: ThinPlateBasis;
+        /// Seed of the selection of bases.
+        seed: u64;
+        /// The class weights.
+        class_weight: ClassWeight;
+        /// The largest violation of the optimality conditions, in units of the margin, at which a fit counts as solved.
+        /// The last Newton step usually ends at rounding, for any tolerance.
+        tol: f64;
+        /// The maximum number of Newton steps per two-class problem and C; a few suffice.
+        max_steps: u32;
+        /// Number of threads, 0 meaning one per core. The result does not depend on it.
+        threads: usize;
+        /// Bytes the fit may use; by default the free memory, if the system reports it.
+        memory_limit: u64 => memory_limit = Some(memory_limit);
     }
 
     /// Whether samples may stay on a disk: the exact solver holds them all.
     pub fn fits_blocks(&self) -> bool {
         self.n_basis.is_some()
-    }
-
-    /// Where `n_basis` is none and there are more samples than this, 1,000 bases are used nevertheless, with a warning:
-    /// for automatic settings. The number is for two classes; for more, with a two-class problem for each, it is
-    /// divided by the cube root of their number, so that an exact fit takes no longer. Without a limit the exact solver
-    /// refuses samples that do not fit in memory.
-    pub fn exact_up_to(self, n_samples: usize) -> Self {
-        ThinPlateParams { exact_up_to: n_samples, ..self }
     }
 
     /// The number of bases for this number of two-class problems on `n` samples; none for the exact solver, which takes
@@ -180,61 +165,16 @@ impl ThinPlateParams {
         bases.filter(|&n_basis| n_basis < n)
     }
 
-    /// How bases are selected.
-    pub fn basis(self, basis: ThinPlateBasis) -> Self {
-        ThinPlateParams { basis, ..self }
-    }
-
-    /// Seed of the selection of bases.
-    pub fn seed(self, seed: u64) -> Self {
-        ThinPlateParams { seed, ..self }
-    }
-
-    /// The class weights.
-    pub fn class_weight(self, class_weight: ClassWeight) -> Self {
-        ThinPlateParams { class_weight, ..self }
-    }
-
-    /// The largest violation of the optimality conditions, in units of the margin, at which a fit counts as solved. The
-    /// last Newton step usually ends at rounding, for any tolerance.
-    pub fn tol(self, tol: f64) -> Self {
-        ThinPlateParams { tol, ..self }
-    }
-
-    /// The maximum number of Newton steps per two-class problem and C; a few suffice.
-    pub fn max_steps(self, max_steps: u32) -> Self {
-        ThinPlateParams { max_steps, ..self }
-    }
-
-    /// Number of threads, 0 meaning one per core. The result does not depend on it.
-    pub fn threads(self, threads: usize) -> Self {
-        ThinPlateParams { threads, ..self }
-    }
-
-    /// Bytes the fit may use; by default the free memory, if the system reports it.
-    pub fn memory_limit(self, bytes: u64) -> Self {
-        ThinPlateParams { memory_limit: Some(bytes), ..self }
-    }
-
     /// Checks the parameters without fitting.
     ///
     /// # Errors
-    /// [`Error::Parameter`] naming the first that is invalid.
+    /// [`Error::Parameter`](crate::Error::Parameter) naming the first that is invalid.
     pub fn check(&self) -> Result<()> {
         self.kernel.check()?;
-        let wrong =
-            |name, value: String, expected: &str| Err(Error::Parameter { name, value, expected: expected.to_owned() });
         self.c.check()?;
-        if self.n_basis == Some(0) {
-            return wrong("n_basis", "0".into(), "at least 1, or none for the exact solver");
-        }
-        if !(0.0..1.0).contains(&self.tol) {
-            return wrong("tol", self.tol.to_string(), "at least 0 and below 1");
-        }
-        if self.max_steps == 0 {
-            return wrong("max_iter", "0".into(), "at least 1");
-        }
-        Ok(())
+        require(self.n_basis != Some(0), "n_basis", "0", "at least 1, or none for the exact solver")?;
+        require((0.0..1.0).contains(&self.tol), "tol", self.tol, "at least 0 and below 1")?;
+        require(self.max_steps > 0, "max_iter", "0", "at least 1")
     }
 }
 

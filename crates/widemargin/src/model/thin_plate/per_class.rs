@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use super::class_path::ClassPath;
 use super::model::ThinPlateSvc;
+use super::spline::Spline;
 use crate::data::Label;
 use crate::solve::{Report, Status};
 
@@ -26,19 +27,19 @@ pub(super) fn joined(models: Vec<ThinPlateSvc>, classes: &[Label]) -> Option<Thi
     let report = joined_reports(models.iter().map(ThinPlateSvc::report), classes, &per_class)?;
 
     // Bases of several classes are one.
-    let d = models.first()?.n_features;
+    let d = models.first()?.n_features();
     let mut places: HashMap<Vec<u64>, usize> = HashMap::new();
     let (mut bases, mut support) = (Vec::new(), Vec::new());
     let mut placed: Vec<Vec<usize>> = Vec::new();
     for model in &models {
         let mut of_model = Vec::with_capacity(model.n_bases());
-        for (at, basis) in model.bases.chunks(d).enumerate() {
+        for (at, basis) in model.bases().chunks(d).enumerate() {
             let content = basis.iter().map(|x| x.to_bits()).collect();
             let next = places.len();
             let place = *places.entry(content).or_insert(next);
             if place == next {
                 bases.extend_from_slice(basis);
-                support.extend(model.support.get(at));
+                support.extend(model.support().get(at));
             }
             of_model.push(place);
         }
@@ -48,20 +49,18 @@ pub(super) fn joined(models: Vec<ThinPlateSvc>, classes: &[Label]) -> Option<Thi
     let mut coefficients = vec![0.0; models.len() * n_bases];
     for (problem, (model, places)) in models.iter().zip(&placed).enumerate() {
         let row = &mut coefficients[problem * n_bases..(problem + 1) * n_bases];
-        places.iter().zip(&model.coefficients).for_each(|(&place, alpha)| row[place] += alpha);
+        places.iter().zip(model.coefficients()).for_each(|(&place, alpha)| row[place] += alpha);
     }
     let is_solved = models.iter().all(|model| !model.loo_values.is_empty());
     let loo_values = models.iter().filter(|_| is_solved).flat_map(|model| model.loo_values.iter().copied()).collect();
-    let polynomial = models.iter().flat_map(|model| model.polynomial.iter().copied()).collect();
+    let polynomial = models.iter().flat_map(|model| model.polynomial().iter().copied()).collect();
+    let n_functions = models.len();
     let first = models.into_iter().next()?;
     Some(ThinPlateSvc {
+        spline: Spline { bases, support, coefficients, polynomial, n_functions, ..first.spline },
         c,
         lambda,
         classes: classes.to_vec(),
-        bases,
-        support,
-        coefficients,
-        polynomial,
         loo_values,
         path: Vec::new(),
         per_class,

@@ -1,16 +1,16 @@
 //! A thin plate fit on bases of samples that workers hold.
 //!
-//! In order: bases selected from a sample ([`choose_bases`]); the [`ColumnSums`] of all samples; a [`BasisPlan`] with
+//! In order: bases selected from a sample ([`choose_bases`]); the [`ColumnMoments`] of all samples; a [`BasisPlan`] with
 //! both, and its [`FirstSums`]; the treatment of the polynomials ([`BasisPlan::settle`]); the features of all samples
 //! ([`PartLift`]); the path over the sums of their rows, and the model.
 
 use serde::{Deserialize, Serialize};
 
 use super::bases::{Placed, ThinPlateBasis, choose};
-use super::kernel_blocks::{dense_rows, weighted_block, weighted_gram, weighted_polynomials};
+use super::kernel_blocks::{basis_features, dense_rows, weighted_block, weighted_polynomials};
 use super::model::ThinPlateSvc;
 use super::params::ThinPlateParams;
-use super::stream::{ColumnMoments, drawn};
+use super::stream::{ColumnMoments, draw_rows};
 use crate::data::{Label, Labels, Rows};
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
@@ -23,56 +23,17 @@ use crate::problem::OneVsRest;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::Stage;
 use crate::solve::thin_plate::{
-    FeatureMap, FirstSums, Polynomials, RemoteRowSums, RowsShape, Settled, WhyNotFree, feature_map_of, first_sums,
-    fit_remote, rows_separate,
+    FeatureMap, FirstSums, Polynomials, RemoteRowSums, RowsShape, Settled, first_sums, fit_rows, rows_separate,
 };
 use crate::tuning::FIRST_SAMPLES_PER_BASIS;
 
 /// Samples that k-means uses per basis.
 pub use super::bases::SAMPLES_PER_BASIS;
 
-/// Weight, mean and squared deviations of the columns of some samples.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct ColumnSums {
-    /// Σ w.
-    pub total: f64,
-    /// Σ w x / Σ w of each column.
-    pub mean: Vec<f64>,
-    /// Σ w (x − mean)² of each column.
-    pub squares: Vec<f64>,
-}
-
-impl ColumnSums {
-    /// Sums over the samples of weight above 0; `weights` has one number per sample.
-    ///
-    /// # Errors
-    /// [`Error::Value`] for a non-finite number.
-    pub fn of(samples: &impl Rows, weights: &[f64]) -> Result<Self> {
-        let d = samples.n_cols();
-        let mut look = ColumnMoments::new(d);
-        for row in (0..weights.len()).filter(|&row| weights[row] > 0.0) {
-            look.add(weights[row], &dense_rows(samples, &[row], d)?);
-        }
-        let ColumnMoments { total, mean, squares, .. } = look;
-        Ok(ColumnSums { total, mean, squares })
-    }
-
-    /// Merges both.
-    pub fn merged(&self, other: &ColumnSums) -> ColumnSums {
-        let look = |sums: &ColumnSums| {
-            let ColumnSums { total, mean, squares } = sums.clone();
-            ColumnMoments { total, mean, squares, ..ColumnMoments::new(0) }
-        };
-        let mut both = look(self);
-        both.merge(look(other));
-        ColumnSums { total: both.total, mean: both.mean, squares: both.squares }
-    }
-}
-
 part_query! {
-    /// [`ColumnSums::of`] as a query.
-    pub(crate) SampleRows: ColumnSumsOf "column_sums" {} -> ColumnSums {}
-    |_, part, _| ColumnSums::of(&part.rows(), part.weights), |_, total, next| *total = total.merged(&next)
+    /// [`ColumnMoments::of`] as a query.
+    pub(crate) SampleRows: ColumnSumsOf "column_sums" {} -> ColumnMoments {}
+    |_, part, _| ColumnMoments::of(&part.rows(), part.weights), |_, total, next| total.merge(&next)
 }
 
 part_query! {
@@ -83,11 +44,6 @@ part_query! {
     } -> FirstSums {}
     |query, part, _| BasisPlan::from_bytes(&query.plan)?.first_sums(&part.rows(), part.weights),
     |_, total, next| *total = total.merged(&next)
-}
-
-/// `most` rows of weight above 0 drawn without replacement, or all there are: ascending.
-pub fn draw_rows(weights: &[f64], most: usize, seed: u64) -> Vec<usize> {
-    drawn(weights, most, seed)
 }
 
 /// The rows of weight above 0 that bases are chosen among, ascending: the first few a basis for `index`, since
@@ -128,7 +84,7 @@ pub struct BasisPlan {
     pub(super) n_features: usize,
     /// Row-major.
     pub(super) bases: Vec<f64>,
-    columns: ColumnSums,
+    columns: ColumnMoments,
     /// Of the polynomials.
     degree: Option<u32>,
     pub(super) space: PolynomialSpace,
@@ -147,14 +103,6 @@ pub struct PartLift {
     /// The multiples of each unpenalized feature that are subtracted from the others, column-major, or none of them;
     /// `None` for the unpenalized features alone.
     pub cross: Option<Vec<f64>>,
-}
-
-/// The treatment of the polynomials, determined from the first sums.
-#[derive(Clone, Debug)]
-pub(crate) struct SettledPolynomials {
-    polynomials: Polynomials,
-    why: Option<WhyNotFree>,
-    pub(super) settled: Settled,
 }
 
 /// Metadata of a fit that its model stores.
@@ -181,17 +129,19 @@ impl BasisPlan {
     ///
     /// # Errors
     /// [`Error::Parameter`] where the kernel or its polynomials cannot be used on these bases.
-    pub(super) fn for_regression(kernel: ConditionalKernel, bases: Vec<f64>, columns: ColumnSums) -> Result<Self> {
+    pub(super) fn for_regression(kernel: ConditionalKernel, bases: Vec<f64>, columns: ColumnMoments) -> Result<Self> {
         BasisPlan::of_degree(kernel, kernel.degree().or(Some(0)), bases, columns)
     }
 
-    fn of_degree(kernel: ConditionalKernel, degree: Option<u32>, bases: Vec<f64>, columns: ColumnSums) -> Result<Self> {
+    fn of_degree(
+        kernel: ConditionalKernel,
+        degree: Option<u32>,
+        bases: Vec<f64>,
+        columns: ColumnMoments,
+    ) -> Result<Self> {
         let n_features = columns.mean.len();
-        let variances: Vec<f64> = columns.squares.iter().map(|squares| squares / columns.total).collect();
-        let space = PolynomialSpace::of_moments(degree, columns.mean.clone(), &variances)?;
-        let ones = vec![1.0; bases.len() / n_features.max(1)];
-        let between = weighted_gram(kernel, &bases, n_features, &ones, &Pool::new(1)?)?;
-        let feature_map = feature_map_of(between, &weighted_polynomials(&space, &bases, n_features, &ones))?;
+        let space = columns.space(degree)?;
+        let feature_map = basis_features(kernel, &bases, n_features, &space, &Pool::new(1)?)?;
         Ok(BasisPlan { kernel, n_features, bases, columns, degree, space, feature_map })
     }
 
@@ -208,7 +158,7 @@ impl BasisPlan {
     /// # Errors
     /// [`Error::Parameter`] for bytes that are no plan, or of bases that the kernel cannot be used on.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let (kernel, degree, bases, columns): (String, Option<u32>, Vec<f64>, ColumnSums) = from_bytes(bytes)?;
+        let (kernel, degree, bases, columns): (String, Option<u32>, Vec<f64>, ColumnMoments) = from_bytes(bytes)?;
         BasisPlan::of_degree(kernel.parse()?, degree, bases, columns)
     }
 
@@ -254,21 +204,19 @@ impl BasisPlan {
         Ok(all)
     }
 
-    /// Decides on the treatment of the polynomials. For `auto` it must be known whether they alone separate a problem
-    /// ([`rows_separate`] on the columns settled as `free`). `n` is the number of samples of weight above 0, `total` the
-    /// sum of their weights.
+    /// Decides on the treatment of the polynomials; `separates` returns whether free ones separate a problem
+    /// ([`rows_separate`]). `n` is the number of samples of weight above 0, `total` the sum of their weights.
     pub(super) fn settle(
         &self,
         sums: &FirstSums,
         requested: Polynomials,
-        n: usize,
-        total: f64,
-        separates: bool,
-    ) -> Result<SettledPolynomials> {
+        (n, total): (usize, f64),
+        separates: impl FnOnce(&Settled) -> Result<bool>,
+    ) -> Result<Settled> {
         let mut settled = Settled::new(sums, &self.feature_map, total)?;
         let spreads = self.space.spreads(self.kernel.dilation_exponent());
-        let (polynomials, why) = settled.settle(requested, n, &spreads, || Ok(separates))?;
-        Ok(SettledPolynomials { polynomials, why, settled })
+        settled.settle(requested, n, &spreads, separates)?;
+        Ok(settled)
     }
 
     /// The features of the samples of weight above 0, times √w, penalized ones first: row-major.
@@ -336,28 +284,22 @@ impl ThinPlateParams {
         let (plan, sums) = BasisPlan::of_workers((kernel, kernel.degree()), bases, samples, monitor)?;
         let WeightedLabels { labels, weights, sample_weights } = labeled;
         let (targets, n_rows, total) = (OneVsRest::of(labels), labeled.n_present(), weights.iter().sum());
-        let mut rows_of = |settled: &SettledPolynomials, lift: PartLift| {
+        let mut rows_of = |settled: &Settled, lift: PartLift| {
             let (n_penalized, n_problems) = (lift.n_penalized, targets.n_problems());
             let shape = RowsShape { n_rows, n_penalized, n_free: settled.n_free(), n_problems };
-            Ok::<_, Error>(RemoteRowSums::new(features(&plan, lift)?, shape).weighed(targets.uneven_weight(weights)))
+            Ok::<_, Error>(RemoteRowSums::new(features(&plan, lift)?, shape, targets.uneven_weight(weights)))
         };
-        let mut separates = false;
-        if polynomials == Polynomials::Auto {
-            let free = plan.settle(&sums, Polynomials::Free, n_rows, total, false)?;
-            if free.n_free() > 1 {
-                let only = PartLift { n_penalized: 0, cross: None, ..free.lift() };
-                separates = rows_separate(&mut rows_of(&free, only)?, total, self.threads, monitor)?;
-            }
-        }
-        let settled = plan.settle(&sums, polynomials, n_rows, total, separates)?;
+        let settled = plan.settle(&sums, polynomials, (n_rows, total), |free| {
+            let only = PartLift { n_penalized: 0, cross: None, ..PartLift::of(free) };
+            rows_separate(&mut rows_of(free, only)?, total, self.threads, monitor)
+        })?;
         clock.end("polynomials")?;
-        let mut rows = rows_of(&settled, settled.lift())?;
+        let mut rows = rows_of(&settled, PartLift::of(&settled))?;
         clock.end("features")?;
-        let SettledPolynomials { polynomials, why, settled } = settled;
         let BasisPlan { bases, space, feature_map, .. } = plan;
+        let feature_map = settled.feature_map(feature_map);
         let pool = Pool::new(self.threads)?;
-        let settings = &self.settings(weights);
-        let fitted = fit_remote(&mut rows, feature_map, settled, (polynomials, why), settings, (&pool, monitor))?;
+        let fitted = fit_rows(&mut rows, (&settled, &feature_map), &self.settings(weights), None, (&pool, monitor))?;
         clock.end_solved("solve")?;
         stages.extend(clock.stages);
         let metadata = ModelMetadata {
@@ -373,29 +315,18 @@ impl ThinPlateParams {
     }
 }
 
-impl SettledPolynomials {
-    /// How the features of the samples are made.
-    pub(super) fn lift(&self) -> PartLift {
-        let Settled { penalized, columns, cross, is_free, .. } = &self.settled;
+impl PartLift {
+    /// That of the settled polynomials.
+    pub(super) fn of(settled: &Settled) -> Self {
         PartLift {
-            n_penalized: self.n_penalized(),
-            penalized: penalized.values().to_vec(),
-            columns: columns.values().to_vec(),
-            cross: Some(if *is_free { cross.values().to_vec() } else { Vec::new() }),
+            n_penalized: settled.n_penalized(),
+            penalized: settled.penalized.values().to_vec(),
+            columns: settled.columns.values().to_vec(),
+            cross: Some(if settled.is_free { settled.cross.values().to_vec() } else { Vec::new() }),
         }
-    }
-
-    /// Number of penalized features: the bases and the penalized polynomials.
-    pub(super) fn n_penalized(&self) -> usize {
-        self.settled.cross.n_rows() + self.settled.penalized.n_cols()
-    }
-
-    /// Number of unpenalized features.
-    pub(super) fn n_free(&self) -> usize {
-        self.settled.columns.n_cols()
     }
 }
 
 fn misfit(what: &str, found: usize, expected: usize) -> Error {
-    Error::Shape { what: what.into(), found: format!("{found} numbers"), expected: expected.to_string() }
+    Error::shape(what, format!("{found} numbers"), expected.to_string())
 }

@@ -1,12 +1,11 @@
 //! The functions of a thin plate model: f(x) = Σ α_j φ(‖x − z_j‖) + Σ β_m p_m(x), one for each problem or output.
 
-use super::kernel_blocks::dense_rows;
+use super::kernel_blocks::{dense_rows, scale_rows};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::linalg::factor::dot;
 use crate::model::Scores;
-use crate::model::file::{Array, array};
-use crate::model::scale_rows::scale_rows;
+use crate::model::file::{Array, Reader, array};
 use crate::model::scores::check_width;
 use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
@@ -16,23 +15,106 @@ use crate::similarity::{ConditionalKernel, PolynomialSpace};
 pub(super) const CHUNK_ROWS: usize = 64;
 
 /// The functions of a model.
-#[derive(Clone, Copy)]
-pub(in crate::model) struct Spline<'a> {
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Spline {
     pub kernel: ConditionalKernel,
     pub n_features: usize,
     /// The factor of each feature, if features were standardized.
-    pub scale: Option<&'a [f64]>,
+    pub scale: Option<Vec<f64>>,
     /// Row-major, bases × features, scaled.
-    pub bases: &'a [f64],
+    pub bases: Vec<f64>,
+    /// Rows of the bases among the training samples; empty if bases are means of samples.
+    pub support: Vec<u64>,
     /// α, functions × bases.
-    pub coefficients: &'a [f64],
-    pub space: &'a PolynomialSpace,
+    pub coefficients: Vec<f64>,
+    pub space: PolynomialSpace,
     /// β, functions × monomials.
-    pub polynomial: &'a [f64],
+    pub polynomial: Vec<f64>,
     pub n_functions: usize,
 }
 
-impl<'a> Spline<'a> {
+/// What models tell of their spline.
+macro_rules! tells_spline {
+    () => {
+        /// The kernel.
+        pub fn kernel(&self) -> crate::similarity::ConditionalKernel {
+            self.spline.kernel
+        }
+
+        /// Number of features of the training samples.
+        pub fn n_features(&self) -> usize {
+            self.spline.n_features
+        }
+
+        /// The factor by which each feature is first multiplied (one over its standard deviation), if features were
+        /// standardized.
+        pub fn scale(&self) -> Option<&[f64]> {
+            self.spline.scale.as_deref()
+        }
+
+        /// Number of bases: training samples with a coefficient, or bases.
+        pub fn n_bases(&self) -> usize {
+            self.spline.n_bases()
+        }
+
+        /// A basis with its original features.
+        pub fn basis(&self, basis: usize) -> Vec<f64> {
+            self.spline.basis(basis)
+        }
+
+        /// The bases, row-major, bases × features; their features multiplied by the factors of the scale.
+        pub fn bases(&self) -> &[f64] {
+            &self.spline.bases
+        }
+
+        /// Row of each basis among the training samples; empty if bases are means of samples.
+        pub fn support(&self) -> &[u64] {
+            &self.spline.support
+        }
+
+        /// α, row-major, two-class problems or outputs × bases.
+        pub fn coefficients(&self) -> &[f64] {
+            &self.spline.coefficients
+        }
+
+        /// β, row-major, two-class problems or outputs × monomials of the centered and scaled features: the constant,
+        /// the features, their products of degree two, and so on.
+        pub fn polynomial(&self) -> &[f64] {
+            &self.spline.polynomial
+        }
+    };
+}
+pub(super) use tells_spline;
+
+impl Spline {
+    /// Its part of a model file, whose header has the rest; `least` is the degree of the polynomials of a kernel without.
+    pub fn read(
+        reader: &Reader<'_>,
+        (kernel, least): (&str, Option<u32>),
+        [n_features, n_bases, n_functions]: [usize; 3],
+        is_standardized: bool,
+        support: Vec<u64>,
+    ) -> Result<Self> {
+        let file_error = |error: Error| reader.wrong(error.to_string());
+        let kernel: ConditionalKernel = kernel.parse().map_err(file_error)?;
+        // The tensor sizes are checked against the file size before memory for the monomials is allocated.
+        let center = reader.tensor("center", &[n_features])?;
+        let factors = reader.tensor("factors", &[n_features])?;
+        let space = PolynomialSpace::new(kernel.degree().or(least), center, factors).map_err(file_error)?;
+        let scale = reader.tensor("scale", &[if is_standardized { n_features } else { 0 }])?;
+        Ok(Spline {
+            kernel,
+            n_features,
+            scale: is_standardized.then_some(scale),
+            bases: reader.tensor("bases", &[n_bases, n_features])?,
+            support,
+            coefficients: reader.tensor("coefficients", &[n_functions, n_bases])?,
+            polynomial: reader.tensor("polynomial", &[n_functions, space.len()])?,
+            space,
+            n_functions,
+        })
+    }
+
     /// Number of bases.
     pub fn n_bases(&self) -> usize {
         self.bases.len() / self.n_features
@@ -44,9 +126,7 @@ impl<'a> Spline<'a> {
     /// As for [`Spline::values`].
     pub fn scaled(&self, samples: &impl Rows, row: usize) -> Result<Vec<f64>> {
         let mut dense = dense_rows(samples, &[row], self.n_features)?;
-        if let Some(factors) = self.scale {
-            scale_rows(&mut dense, factors);
-        }
+        scale_rows(&mut dense, self.scale.as_deref());
         Ok(dense)
     }
 
@@ -65,11 +145,9 @@ impl<'a> Spline<'a> {
             count.go_on()?;
             let rows: Vec<usize> = (at * CHUNK_ROWS..((at + 1) * CHUNK_ROWS).min(n)).collect();
             let mut dense = dense_rows(samples, &rows, self.n_features)?;
-            if let Some(factors) = self.scale {
-                scale_rows(&mut dense, factors);
-            }
+            scale_rows(&mut dense, self.scale.as_deref());
             let mut block = vec![0.0; rows.len() * n_bases];
-            self.kernel.block(&dense, self.bases, self.n_features, &mut block);
+            self.kernel.block(&dense, &self.bases, self.n_features, &mut block);
             let mut monomials = vec![0.0; self.space.len()];
             let mut values = Vec::with_capacity(rows.len() * k);
             for (at, sample) in dense.chunks(self.n_features).enumerate() {
@@ -88,13 +166,13 @@ impl<'a> Spline<'a> {
     }
 
     /// Its part of a model file.
-    pub fn arrays(&self) -> Vec<Array<'a>> {
-        let (k, scale) = (self.n_functions, self.scale.unwrap_or_default());
+    pub fn arrays(&self) -> Vec<Array<'_>> {
+        let (k, scale) = (self.n_functions, self.scale.as_deref().unwrap_or_default());
         vec![
             array("scale", vec![scale.len()], scale),
-            array("bases", vec![self.n_bases(), self.n_features], self.bases),
-            array("coefficients", vec![k, self.n_bases()], self.coefficients),
-            array("polynomial", vec![k, self.space.len()], self.polynomial),
+            array("bases", vec![self.n_bases(), self.n_features], &self.bases),
+            array("coefficients", vec![k, self.n_bases()], &self.coefficients),
+            array("polynomial", vec![k, self.space.len()], &self.polynomial),
             array("center", vec![self.n_features], self.space.center()),
             array("factors", vec![self.n_features], self.space.factors()),
         ]
@@ -103,7 +181,7 @@ impl<'a> Spline<'a> {
     /// A basis with its original features.
     pub fn basis(&self, basis: usize) -> Vec<f64> {
         let row = &self.bases[basis * self.n_features..(basis + 1) * self.n_features];
-        match self.scale {
+        match &self.scale {
             // A constant column has the factor 0.
             Some(factors) => row.iter().zip(factors).map(|(x, f)| if *f > 0.0 { x / f } else { *x }).collect(),
             None => row.to_vec(),

@@ -6,17 +6,19 @@ use std::ops::Range;
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Deserialize, Serialize};
 
 use super::bases::{Placed, ThinPlateBasis, choose};
-use super::kernel_blocks::{weighted_block, weighted_polynomials};
-use crate::data::{AnySamples, Fingerprint, Kind, Rows, Source, Vectors};
+use super::kernel_blocks::{basis_features, dense_rows, scale_rows, weighted_block, weighted_polynomials};
+use crate::data::{AnySamples, Fingerprint, Rows, SamplesView, Source};
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
-use crate::model::scale_rows::scale_rows;
+use crate::model::clock::Clock;
 use crate::monitor::RowCount;
 use crate::par::Pool;
+use crate::problem::OneVsRest;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
-use crate::solve::thin_plate::{BLOCK, RawRows, SPAN};
+use crate::solve::thin_plate::{BLOCK, BlockStorage, FitSettings, Fitted, RawRows, RowData, SPAN, fit_blocks};
 
 /// Rows read at a time by each thread when only the samples themselves are needed.
 const CHUNK: usize = SPAN * BLOCK / 4;
@@ -31,26 +33,27 @@ pub(super) struct Drawn<'a> {
     pub weights: &'a [f64],
 }
 
-/// Samples of a source as dense rows.
+/// The method, as messages name it.
+const METHOD: &str = "the thin plate SVM";
+
+/// Samples of a source as dense rows, with columns times factors, if there are any.
 #[derive(Clone, Copy)]
 pub(crate) struct Stream<'a> {
     pub samples: &'a dyn Source<Samples = AnySamples>,
     pub n_features: usize,
+    pub scale: Option<&'a [f64]>,
 }
 
 impl<'a> Stream<'a> {
     /// # Errors
     /// [`Error::Kind`] if the samples are not vectors, [`Error::Shape`] if they have no features.
     pub fn new(samples: &'a dyn Source<Samples = AnySamples>) -> Result<Self> {
-        let n_features = vectors(samples.chunk(0..samples.n_samples().min(1))?)?.n_cols();
+        let first = samples.chunk(0..samples.n_samples().min(1))?;
+        let n_features = SamplesView::Other(&first).rows(METHOD)?.n_cols();
         if n_features == 0 {
-            return Err(Error::Shape {
-                what: "samples".into(),
-                found: "no features".into(),
-                expected: "at least one column".into(),
-            });
+            return Err(Error::shape("samples", "no features", "at least one column"));
         }
-        Ok(Stream { samples, n_features })
+        Ok(Stream { samples, n_features, scale: None })
     }
 
     pub fn n(&self) -> usize {
@@ -62,41 +65,30 @@ impl<'a> Stream<'a> {
     /// # Errors
     /// Read errors; [`Error::Value`] for a non-finite number, [`Error::Shape`] for rows of a different width.
     pub fn rows(&self, range: Range<usize>) -> Result<Vec<f64>> {
-        let read = match self.samples.chunk(range.clone())? {
-            AnySamples::Far(far) if far.n_cols() == self.n_features => {
-                let mut rows = vec![0.0; range.len() * self.n_features];
-                for (row, out) in rows.chunks_mut(self.n_features).enumerate() {
-                    far.for_each_nonzero(row, |column, x| out[column] = x);
-                }
-                return Ok(rows);
-            }
-            read => vectors(read)?,
-        };
-        let dense = read.dense()?;
-        if dense.n_cols != self.n_features || dense.n_rows != range.len() {
-            return Err(Error::Shape {
-                what: format!("rows {} to {} of the samples", range.start, range.end),
-                found: format!("{} of {} features", dense.n_rows, dense.n_cols),
-                expected: format!("{} of {}", range.len(), self.n_features),
-            });
+        let read = self.samples.chunk(range.clone())?;
+        let rows = SamplesView::Other(&read).rows(METHOD)?;
+        if rows.n_cols() != self.n_features || rows.n_rows() != range.len() {
+            return Err(Error::shape(
+                format!("rows {} to {} of the samples", range.start, range.end),
+                format!("{} of {} features", rows.n_rows(), rows.n_cols()),
+                format!("{} of {}", range.len(), self.n_features),
+            ));
         }
-        if let Some(at) = dense.values.iter().position(|value| !value.is_finite()) {
-            let (row, column) = (range.start + at / self.n_features, at % self.n_features);
-            let problem = "is not a finite number: remove or impute it";
-            return Err(Error::Value { row, column, value: dense.values[at].into(), problem });
-        }
-        Ok(dense.values.iter().map(|&value| f64::from(value)).collect())
+        let all: Vec<usize> = (0..range.len()).collect();
+        let mut rows = dense_rows(&rows, &all, self.n_features).map_err(|error| error.of_chunk(range.start))?;
+        scale_rows(&mut rows, self.scale);
+        Ok(rows)
     }
 
     /// One pass for the statistics of all samples of non-zero weight.
-    pub fn look(&self, weights: &[f64], picked: &[usize], pool: &Pool, count: &RowCount<'_>) -> Result<ColumnMoments> {
+    pub fn look(&self, weights: &[f64], picked: &[usize], pool: &Pool, count: &RowCount<'_>) -> Result<Scan> {
         let d = self.n_features;
         let work = |range: Range<usize>| {
             count.go_on()?;
             let rows = self.rows(range.clone())?;
-            let mut part = ColumnMoments::new(d);
+            let mut part = Scan::new(d);
             for (row, x) in range.clone().zip(rows.chunks(d)) {
-                part.add(weights[row], x);
+                part.moments.add(weights[row], x);
                 let content = fingerprint(x);
                 part.content.add(row, content as u64);
                 part.content.add(row, (content >> 64) as u64);
@@ -108,9 +100,11 @@ impl<'a> Stream<'a> {
             count.add(range.len());
             Ok::<_, Error>(part)
         };
-        let mut all = ColumnMoments::new(d);
+        let mut all = Scan::new(d);
         pool.fold_chunks(self.n(), CHUNK, work, |part| {
-            all.merge(part);
+            all.moments.merge(&part.moments);
+            all.content = all.content.together(part.content);
+            all.sample.extend(part.sample);
             Ok(())
         })?;
         Ok(all)
@@ -134,28 +128,21 @@ impl<'a> Stream<'a> {
         Ok((rows, numbers))
     }
 
-    /// Bases, row-major, with columns times `scale`, and the rows of those that are samples: chosen among samples that
+    /// Bases, row-major, and the rows of those that are samples: chosen among samples that
     /// were drawn, but for [`ThinPlateBasis::Index`].
     pub(super) fn bases(
         &self,
         among: Drawn<'_>,
         (choice, n_basis): (ThinPlateBasis, usize),
-        scale: Option<&[f64]>,
         seed: u64,
         pool: &Pool,
     ) -> Result<(Vec<f64>, Vec<usize>)> {
-        let scaled = |mut rows: Vec<f64>| {
-            if let Some(factors) = scale {
-                scale_rows(&mut rows, factors);
-            }
-            rows
-        };
         if choice == ThinPlateBasis::Index {
-            let (rows, numbers) = self.first(among.weights, n_basis)?;
-            return Ok((scaled(rows), numbers));
+            return self.first(among.weights, n_basis);
         }
         let weights: Vec<f64> = among.rows.iter().map(|&row| among.weights[row]).collect();
-        let (rows, first_come) = (scaled(among.values), (0..weights.len()).collect::<Vec<usize>>());
+        let (mut rows, first_come) = (among.values, (0..weights.len()).collect::<Vec<usize>>());
+        scale_rows(&mut rows, self.scale);
         let placed = Placed { rows: &rows, n_features: self.n_features, weights: &weights, first_come: &first_come };
         let (bases, chosen) = choose(choice, n_basis, placed, seed, pool)?;
         Ok((bases, chosen.into_iter().map(|at| among.rows[at]).collect()))
@@ -168,16 +155,8 @@ fn fingerprint(row: &[f64]) -> u128 {
     fingerprint.finish()
 }
 
-fn vectors(samples: AnySamples) -> Result<Vectors> {
-    Vectors::from_any(samples).map_err(|other| Error::Kind {
-        found: other.kind(),
-        method: "the thin plate SVM".into(),
-        wanted: "vectors",
-    })
-}
-
 /// `most` rows of weight above 0, drawn without replacement, ascending; all if there are no more.
-pub(crate) fn drawn(weights: &[f64], most: usize, seed: u64) -> Vec<usize> {
+pub fn draw_rows(weights: &[f64], most: usize, seed: u64) -> Vec<usize> {
     let n_present = weights.iter().filter(|weight| **weight > 0.0).count();
     let present = |row: &usize| weights[*row] > 0.0;
     if n_present <= most {
@@ -201,26 +180,51 @@ pub(crate) fn drawn(weights: &[f64], most: usize, seed: u64) -> Vec<usize> {
 }
 
 /// The statistics of all samples from one pass.
-pub(crate) struct ColumnMoments {
-    /// Σ w.
-    pub total: f64,
-    pub mean: Vec<f64>,
-    /// Σ w (x − mean)².
-    pub squares: Vec<f64>,
+pub(crate) struct Scan {
+    pub moments: ColumnMoments,
     /// Of the content of all samples in order.
     pub content: Fingerprint,
     /// The requested rows, row-major.
     pub sample: Vec<f64>,
 }
 
+impl Scan {
+    fn new(d: usize) -> Self {
+        Scan { moments: ColumnMoments::new(d), content: Fingerprint::default(), sample: Vec::new() }
+    }
+}
+
+/// Weight, mean and squared deviations of the columns of some samples.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ColumnMoments {
+    /// Σ w.
+    total: f64,
+    /// Σ w x / Σ w of each column.
+    pub mean: Vec<f64>,
+    /// Σ w (x − mean)² of each column.
+    squares: Vec<f64>,
+}
+
 impl ColumnMoments {
-    pub fn new(d: usize) -> Self {
-        let (mean, squares) = (vec![0.0; d], vec![0.0; d]);
-        ColumnMoments { total: 0.0, mean, squares, content: Fingerprint::default(), sample: Vec::new() }
+    fn new(d: usize) -> Self {
+        ColumnMoments { total: 0.0, mean: vec![0.0; d], squares: vec![0.0; d] }
+    }
+
+    /// Those of the samples of weight above 0; `weights` has one number per sample.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for a non-finite number.
+    pub fn of(samples: &impl Rows, weights: &[f64]) -> Result<Self> {
+        let d = samples.n_cols();
+        let mut moments = ColumnMoments::new(d);
+        for row in (0..weights.len()).filter(|&row| weights[row] > 0.0) {
+            moments.add(weights[row], &dense_rows(samples, &[row], d)?);
+        }
+        Ok(moments)
     }
 
     /// Welford's update, which has no rounding error for a constant column.
-    pub fn add(&mut self, weight: f64, row: &[f64]) {
+    fn add(&mut self, weight: f64, row: &[f64]) {
         if weight > 0.0 {
             self.total += weight;
             let share = weight / self.total;
@@ -233,7 +237,7 @@ impl ColumnMoments {
     }
 
     /// Merges both (Chan, Golub and LeVeque).
-    pub fn merge(&mut self, other: ColumnMoments) {
+    pub fn merge(&mut self, other: &ColumnMoments) {
         let total = self.total + other.total;
         if other.total > 0.0 {
             let share = other.total / total;
@@ -244,16 +248,21 @@ impl ColumnMoments {
             }
         }
         self.total = total;
-        self.content = self.content.together(other.content);
-        self.sample.extend(other.sample);
     }
 
-    /// The space of polynomials on these samples, with their columns first multiplied by factors.
-    pub fn space(&self, degree: Option<u32>, factors: Option<&[f64]>) -> Result<PolynomialSpace> {
-        let factor = |column: usize| factors.map_or(1.0, |factors| factors[column]);
-        let center = self.mean.iter().enumerate().map(|(column, mean)| factor(column) * mean).collect();
-        let variance = |(column, squares): (usize, &f64)| factor(column) * factor(column) * squares / self.total;
-        PolynomialSpace::of_moments(degree, center, &self.squares.iter().enumerate().map(variance).collect::<Vec<_>>())
+    /// Those of the columns times factors, if there are any.
+    pub fn scaled(mut self, factors: Option<&[f64]>) -> Self {
+        for ((mean, squares), factor) in self.mean.iter_mut().zip(&mut self.squares).zip(factors.unwrap_or_default()) {
+            *mean *= factor;
+            *squares *= factor * factor;
+        }
+        self
+    }
+
+    /// The space of polynomials on these samples.
+    pub fn space(&self, degree: Option<u32>) -> Result<PolynomialSpace> {
+        let variances: Vec<f64> = self.squares.iter().map(|squares| squares / self.total).collect();
+        PolynomialSpace::of_moments(degree, self.mean.clone(), &variances)
     }
 }
 
@@ -262,8 +271,8 @@ impl ColumnMoments {
 pub(crate) enum RowSource<'a> {
     /// Dense rows in memory, row-major, scaled.
     Memory(&'a [f64]),
-    /// A source, and the factors of its columns.
-    Stream(Stream<'a>, Option<&'a [f64]>),
+    /// A source.
+    Stream(Stream<'a>),
 }
 
 /// Kernel values with bases and polynomials of rows.
@@ -285,6 +294,26 @@ pub(crate) struct Span<'a> {
 }
 
 impl KernelRows<'_> {
+    /// The fit of one-vs-rest problems on the bases, whose samples are `support`.
+    pub fn fit(
+        &self,
+        (targets, units): (OneVsRest<'_>, &[f64]),
+        support: &[usize],
+        settings: &FitSettings,
+        storage: BlockStorage<'_>,
+        pool: &Pool,
+        clock: &mut Clock<'_>,
+    ) -> Result<Fitted> {
+        let feature_map = basis_features(self.kernel, self.bases, self.n_features, self.space, pool)?;
+        let units = units_of_others(units, support);
+        let row_data = RowData { targets, roots: self.roots, units: &units };
+        let spreads = self.space.spreads(self.kernel.dilation_exponent());
+        let (rows, work) = ((row_data, &spreads[..]), (pool, clock.monitor));
+        let fitted = fit_blocks(self, feature_map, rows, settings, storage, work, || clock.end("features"))?;
+        clock.end_solved("solve")?;
+        Ok(fitted)
+    }
+
     fn of<'s>(&self, span: &'s Span<'_>, rows: &Range<usize>) -> &'s [f64] {
         let d = self.n_features;
         &span.rows[(rows.start - span.first) * d..(rows.end - span.first) * d]
@@ -302,13 +331,7 @@ impl<'a> RawRows for KernelRows<'a> {
         let (first, d) = (rows.start, self.n_features);
         let rows = match self.source {
             RowSource::Memory(all) => Cow::Borrowed(&all[rows.start * d..rows.end * d]),
-            RowSource::Stream(stream, scale) => {
-                let mut rows = stream.rows(rows)?;
-                if let Some(factors) = scale {
-                    scale_rows(&mut rows, factors);
-                }
-                Cow::Owned(rows)
-            }
+            RowSource::Stream(stream) => Cow::Owned(stream.rows(rows)?),
         };
         Ok(Span { first, rows })
     }
@@ -322,4 +345,14 @@ impl<'a> RawRows for KernelRows<'a> {
         let samples = self.of(span, &rows);
         weighted_polynomials(self.space, samples, self.n_features, &self.roots[rows]).transposed()
     }
+}
+
+/// The part of each sample that leave-one-out removes if some are bases: 0 for bases, unless the others are too few for
+/// an estimate.
+pub(super) fn units_of_others(units: &[f64], support: &[usize]) -> Vec<f64> {
+    let mut units = units.to_vec();
+    if 2 * support.len() < units.len() {
+        support.iter().for_each(|&row| units[row] = 0.0);
+    }
+    units
 }

@@ -2,15 +2,11 @@
 
 use super::sums::Sums;
 use crate::data::{DenseView, Rows};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::isa::Isa;
 use crate::linalg::{self, Columns, Panel};
-use crate::monitor::{Monitor, Stopped};
+use crate::monitor::{Monitor, is_late};
 use crate::par::Pool;
-
-pub(super) fn scores(view: &DenseView<'_, f32>, rows: &[u32], packed: &[f32], out: &mut [f32]) {
-    linalg::scores(Isa::best(), Panel::new(view.values(), view.n_cols(), rows), packed, out);
-}
 
 pub(super) fn add_combination(view: &DenseView<'_, f32>, rows: &[u32], factors: &[f32], sums: &mut Sums) {
     linalg::add_combination(Isa::best(), Panel::new(view.values(), view.n_cols(), rows), factors, &mut sums.narrow);
@@ -77,10 +73,8 @@ pub(super) fn gram(
             }
             Ok(())
         });
-        match done.into_iter().collect() {
-            Ok(()) => (),
-            Err(Stopped::TimeLimit) => return Ok(None),
-            Err(Stopped::Cancelled) => return Err(Error::Cancelled { stage: "gram" }),
+        if is_late(done.into_iter().collect(), "gram")? {
+            return Ok(None);
         }
     }
     let factor = same.unwrap_or(1.0);

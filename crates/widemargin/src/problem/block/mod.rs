@@ -6,6 +6,9 @@ mod sums;
 
 use crate::data::{CsrView, DenseView, Rows, Vectors};
 use crate::error::{Error, Result};
+use crate::isa::Isa;
+use crate::linalg::factor::{Matrix, add_gram};
+use crate::linalg::{self, Panel};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 
@@ -72,6 +75,43 @@ impl<'a> Block<'a> {
     /// Calls `visit(feature, value)` for each non-zero of a row, features ascending.
     pub(crate) fn for_each_nonzero(&self, row: usize, visit: impl FnMut(usize, f64)) {
         on_view!(self, view => view.for_each_nonzero(row, visit))
+    }
+
+    /// √W Φ Φᵀ √W. Dense: n²·D flops. Sparse: for each feature, 2 flops for each pair of rows that have it, the second
+    /// not before the first.
+    pub(crate) fn inner_products(&self, roots: &[f64], pool: &Pool) -> Matrix {
+        let n = self.n_rows();
+        let mut gram = Matrix::zeros(n, n);
+        let view = match self {
+            Block::Dense(view) => {
+                add_gram(&mut gram, view.values(), roots, pool);
+                return gram;
+            }
+            Block::Sparse(view) => view,
+        };
+        let mut by_feature: Vec<Vec<(u32, f64)>> = vec![Vec::new(); view.n_cols()];
+        for (row, root) in roots.iter().enumerate() {
+            view.for_each_nonzero(row, |feature, x| by_feature[feature].push((row as u32, root * x)));
+        }
+        let mut columns: Vec<&mut [f64]> = gram.values_mut().chunks_mut(n.max(1)).collect();
+        pool.map_mut(&mut columns, |at, column| {
+            view.for_each_nonzero(at, |feature, x| {
+                let x = roots[at] * x;
+                let from = by_feature[feature].partition_point(|&(row, _)| (row as usize) < at);
+                by_feature[feature][from..].iter().for_each(|&(row, y)| column[row as usize] += x * y);
+            });
+        });
+        gram.mirror_lower();
+        gram
+    }
+
+    /// Σ α φ.
+    pub(crate) fn combination(&self, alphas: &[f64]) -> Vec<f64> {
+        let mut sums = vec![0.0; self.n_features()];
+        for (row, alpha) in alphas.iter().enumerate().filter(|(_, alpha)| **alpha != 0.0) {
+            self.for_each_nonzero(row, |feature, x| sums[feature] += alpha * x);
+        }
+        sums
     }
 
     /// The product of a row with weights of its features.
@@ -141,7 +181,9 @@ impl Block<'_> {
     /// out\[problem\]\[i\] = φ_{rows\[i\]} · w for packed weights.
     pub(super) fn scores(&self, rows: &[u32], packed: &[f32], out: &mut [f32]) {
         match self {
-            Block::Dense(view) => dense::scores(view, rows, packed, out),
+            Block::Dense(view) => {
+                linalg::scores(Isa::best(), Panel::new(view.values(), view.n_cols(), rows), packed, out)
+            }
             Block::Sparse(view) => sparse::scores(view, rows, packed, out),
         }
     }

@@ -3,8 +3,8 @@
 
 use super::sums::Sums;
 use crate::data::{CsrView, Rows};
-use crate::error::{Error, Result};
-use crate::monitor::{Monitor, Stopped};
+use crate::error::Result;
+use crate::monitor::{Monitor, is_late};
 use crate::par::Pool;
 
 pub(super) fn scores(view: &CsrView<'_, f32>, rows: &[u32], packed: &[f32], out: &mut [f32]) {
@@ -86,9 +86,5 @@ pub(super) fn gram(
         }
         Ok(())
     });
-    match done.into_iter().collect() {
-        Ok(()) => Ok(Some(lower)),
-        Err(Stopped::TimeLimit) => Ok(None),
-        Err(Stopped::Cancelled) => Err(Error::Cancelled { stage: "gram" }),
-    }
+    Ok(if is_late(done.into_iter().collect(), "gram")? { None } else { Some(lower) })
 }

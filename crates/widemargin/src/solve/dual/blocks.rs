@@ -29,10 +29,10 @@ use super::rows::{DualRows, Pass};
 use super::settings::DualSettings;
 use super::tables::Tables;
 use super::weights::Frame;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::expansion::{Entry, Narrow, Wide};
 use crate::isa::Isa;
-use crate::monitor::{Monitor, Stopped};
+use crate::monitor::{self, Monitor, Stopped};
 use crate::par::Pool;
 use crate::problem::HeldOutScores;
 use crate::solve::Status;
@@ -281,11 +281,7 @@ impl<'a, E: Entry> Descent<'a, E> {
         }
         let mut is_late = false;
         for visit in self.pool.map_mut(&mut parts, |_, (one, alphas)| self.visit(block, rows, one, alphas, round)) {
-            match visit {
-                Err(Stopped::Cancelled) => return Err(Error::Cancelled { stage: "solve" }),
-                Err(Stopped::TimeLimit) => is_late = true,
-                Ok(()) => {}
-            }
+            is_late |= monitor::is_late(visit, "solve")?;
         }
         Ok(is_late)
     }

@@ -16,7 +16,8 @@ use super::pack::Pack;
 use super::rows::{DualRows, Pass};
 use super::settings::DualSettings;
 use super::weights::Frame;
-use crate::monitor::{Monitor, Progress, Stopped};
+use crate::error::Result;
+use crate::monitor::{Monitor, Progress, Stopped, is_late};
 use crate::problem::HeldOutRows;
 use crate::solve::Status;
 use crate::tuning::{DUAL_HELD_OUT_TOL, EPOCHS_PER_EXACT_PASS};
@@ -207,8 +208,11 @@ pub(super) struct Descent<'a, R, T> {
 }
 
 impl<R, T: Real> Descent<'_, R, T> {
-    /// Solves the problems from their states. `Err` is a cancellation; a time limit ends with the current state.
-    pub fn run<const L: usize>(&mut self) -> Result<(), ()>
+    /// Solves the problems from their states; a time limit ends with the current state.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled).
+    pub fn run<const L: usize>(&mut self) -> Result<()>
     where
         R: DualRows<T, L>,
     {
@@ -222,10 +226,7 @@ impl<R, T: Real> Descent<'_, R, T> {
                 return Ok(());
             };
             let open = self.problems.which(&all, |one| one.status.is_none() && one.epochs == epoch);
-            let stopped = match self.descend::<L>(&open, epoch, &mut order) {
-                Err(Stopped::Cancelled) => return Err(()),
-                ended => ended.is_err(),
-            };
+            let stopped = is_late(self.descend::<L>(&open, epoch, &mut order), "solve")?;
             self.certify::<L>(open.clone());
             let max_epochs = self.problems.settings.max_epochs;
             open.into_iter().for_each(|k| self.problems.course(k).judge(max_epochs, stopped));

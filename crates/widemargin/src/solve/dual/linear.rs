@@ -124,14 +124,7 @@ fn check(
     if n_rows == 0 {
         return Err(Error::NoSamples(""));
     }
-    for (what, found) in [("targets", targets.n_samples()), ("costs", costs.len())] {
-        if found != n_rows {
-            return Err(Error::shape(what, format!("{found} {what}"), format!("{n_rows}, one per row")));
-        }
-    }
-    if let Some(row) = costs.iter().position(|cost| !cost.is_finite() || *cost < 0.0) {
-        return Err(Error::Weight { row, value: costs[row] });
-    }
+    targets.check_costs(n_rows, costs)?;
     if let Some(at) = rows.values().iter().position(|value| !value.is_finite()) {
         let (row, column) = (at / rows.n_cols(), at % rows.n_cols());
         let problem = "is not a finite number: remove or impute it";
@@ -286,10 +279,9 @@ impl<M> LinearDual<'_, M> {
             }
             let mut descent = Descent { pass, problems, monitor };
             descent.run::<L>()?;
-            Ok(descent.problems.states)
-        });
-        let solved: Vec<State<f64>> =
-            solved.map_err(|()| Error::Cancelled { stage: "solve" })?.into_iter().flatten().collect();
+            Ok::<_, Error>(descent.problems.states)
+        })?;
+        let solved: Vec<State<f64>> = solved.into_iter().flatten().collect();
         Ok(LinearDualSolution {
             weights: solved.iter().flat_map(|one| one.weights[..d].iter().map(|w| *w as f32)).collect(),
             intercepts: solved.iter().map(|one| one.weights[d]).collect(),

@@ -28,10 +28,10 @@ mod weights;
 
 use std::ops::Range;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::expansion::{Entries, Entry};
 use crate::isa::Isa;
-use crate::monitor::{Monitor, Stopped};
+use crate::monitor::{Monitor, is_late};
 use crate::par;
 use crate::problem::HeldOutRows;
 use crate::solve::Status;
@@ -100,21 +100,15 @@ impl Additive<'_> {
             Entries::Wide(entries) => {
                 self.shard(AdditiveRows::new(problem.rows, entries, &tables, &diagonal), shards[at].clone())
             }
-        });
-        match solved {
-            Ok(shards) => {
-                let n_weights = problem.frame(self.isa).n_weights();
-                Ok(DualSolution::join(n_weights, shards.into_iter().flatten().collect()))
-            }
-            Err(()) => Err(Error::Cancelled { stage: "solve" }),
-        }
+        })?;
+        Ok(DualSolution::join(problem.frame(self.isa).n_weights(), solved.into_iter().flatten().collect()))
     }
 
     /// Solves the problems of a shard.
-    fn shard<E: Entry>(&self, rows: AdditiveRows<'_, E>, shard: Range<usize>) -> Result<Vec<State<f32>>, ()> {
+    fn shard<E: Entry>(&self, rows: AdditiveRows<'_, E>, shard: Range<usize>) -> Result<Vec<State<f32>>> {
         let Additive { problem, settings, held_out, monitor, .. } = self;
         let (terms, frame) = (problem.terms(), problem.frame(self.isa));
-        if monitor.ask() == Err(Stopped::TimeLimit) {
+        if monitor.is_time_up("solve")? {
             // With this many problems, even a single visit of the rows may take far longer than the limit. The gap is
             // known without reading them.
             let unbegun = |k| {
@@ -133,10 +127,7 @@ impl Additive<'_> {
         let is_limited = descent.problems.states.iter().any(|one| one.status() == Status::IterationLimit);
         let is_elsewhere = held_out.is_left_to_another && is_limited;
         if !held_out.sets.is_empty() && !is_elsewhere {
-            match descent.hold_out(held_out.sets) {
-                Err(Stopped::Cancelled) => return Err(()),
-                Ok(()) | Err(Stopped::TimeLimit) => {}
-            }
+            is_late(descent.hold_out(held_out.sets), "solve")?;
         }
         let mut states = descent.problems.states;
         if !self.keep_alphas {

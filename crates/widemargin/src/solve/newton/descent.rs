@@ -5,8 +5,8 @@ use super::certificate::{dual_bound, relative_gap};
 use super::conjugate::dot;
 use super::preconditioner::Preconditioner;
 use super::settings::{NewtonSettings, NewtonSolution, NewtonStart};
-use crate::error::{Error, Result};
-use crate::monitor::{Monitor, Progress, Stopped};
+use crate::error::{Error, Result, require, require_gap};
+use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
 use crate::problem::{Gradient, Intercept, Line, Objective, Shape};
 use crate::solve::Status;
@@ -50,16 +50,31 @@ pub(super) struct Descent<'a, O> {
     pub(super) ridge: f64,
 }
 
-pub(super) fn run<O: Objective>(
-    objective: &mut O,
+/// Minimizes every problem of `objective`, from `start` or from 0.
+///
+/// # Errors
+/// [`Error::Parameter`] for invalid settings, [`Error::Shape`] for a start with other dimensions, [`Error::Cancelled`]
+/// if the monitor cancelled (a time limit is a status instead), and errors of the objective.
+pub fn solve(
+    objective: &mut impl Objective,
     settings: &NewtonSettings,
     start: Option<NewtonStart<'_>>,
     monitor: &Monitor<'_>,
 ) -> Result<NewtonSolution> {
+    require_gap(settings.tol, "0.001")?;
+    require(settings.max_iter > 0, "max_iter", "0", "at least 1")?;
     let shape = objective.shape();
     let size = shape.n_features + 1;
     let mut points = vec![0.0; shape.n_problems * size];
     if let Some(start) = start {
+        let (found, right) = (start.weights.len(), shape.n_problems * shape.n_features);
+        if found != right || start.intercepts.len() != shape.n_problems {
+            return Err(Error::shape(
+                "start",
+                format!("{found} weights and {} intercepts", start.intercepts.len()),
+                format!("{right} weights (problems × features) and {} intercepts", shape.n_problems),
+            ));
+        }
         let weights = start.weights.chunks(shape.n_features.max(1));
         for (point, weights) in points.chunks_mut(size).zip(weights) {
             point.iter_mut().zip(weights).for_each(|(w, start)| *w = f64::from(*start));
@@ -109,25 +124,17 @@ impl<O: Objective> Descent<'_, O> {
             if iteration == self.settings.max_iter {
                 return Ok(Status::IterationLimit);
             }
-            if self.is_time_up()? || !self.prepare()? {
+            if self.monitor.is_time_up("solve")? || !self.prepare()? {
                 return Ok(Status::TimeLimit);
             }
             let directions = self.directions(&gradient)?;
             self.step(&gradient, directions)?;
             self.live.iter().for_each(|&k| self.problems[k].iterations += 1);
-            if self.is_time_up()? {
+            if self.monitor.is_time_up("solve")? {
                 return Ok(Status::TimeLimit);
             }
         }
         Ok(Status::IterationLimit)
-    }
-
-    pub(super) fn is_time_up(&self) -> Result<bool> {
-        match self.monitor.ask() {
-            Ok(()) => Ok(false),
-            Err(Stopped::TimeLimit) => Ok(true),
-            Err(Stopped::Cancelled) => Err(Error::Cancelled { stage: "solve" }),
-        }
     }
 
     pub(super) fn point(&self, k: usize) -> &[f64] {

@@ -22,36 +22,6 @@ mod preconditioner;
 mod settings;
 mod step;
 
-use crate::error::{Error, Result, require, require_gap};
-use crate::monitor::Monitor;
-use crate::problem::Objective;
-
 pub(in crate::solve) use certificate::relative_gap;
+pub use descent::solve;
 pub use settings::{NewtonSettings, NewtonSolution, NewtonStart, Preconditioning};
-
-/// Minimizes every problem of `objective`, from `start` or from 0.
-///
-/// # Errors
-/// [`Error::Parameter`] for invalid settings, [`Error::Shape`] for a start with other dimensions, [`Error::Cancelled`]
-/// if the monitor cancelled (a time limit is a status instead), and errors of the objective.
-pub fn solve(
-    objective: &mut impl Objective,
-    settings: &NewtonSettings,
-    start: Option<NewtonStart<'_>>,
-    monitor: &Monitor<'_>,
-) -> Result<NewtonSolution> {
-    require_gap(settings.tol, "0.001")?;
-    require(settings.max_iter > 0, "max_iter", "0", "at least 1")?;
-    let shape = objective.shape();
-    if let Some(start) = start {
-        let (found, right) = (start.weights.len(), shape.n_problems * shape.n_features);
-        if found != right || start.intercepts.len() != shape.n_problems {
-            return Err(Error::shape(
-                "start",
-                format!("{found} weights and {} intercepts", start.intercepts.len()),
-                format!("{right} weights (problems × features) and {} intercepts", shape.n_problems),
-            ));
-        }
-    }
-    descent::run(objective, settings, start, monitor)
-}

@@ -2,9 +2,8 @@
 
 use super::few_rows::RowsFactor;
 use crate::linalg::Cholesky;
-use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::problem::{ActiveRows, Gram, Intercept, Shape};
+use crate::problem::{Gram, Intercept, Shape};
 
 /// An approximation of the inverse Hessian.
 #[derive(Debug)]
@@ -67,17 +66,6 @@ impl Preconditioner {
         None
     }
 
-    /// Factors the matrix of a problem's active rows, at the cost of [`RowsFactor::cost`].
-    pub fn from_rows(
-        shape: &Shape,
-        active: ActiveRows,
-        penalty: f64,
-        pool: &Pool,
-        monitor: &Monitor<'_>,
-    ) -> Option<Self> {
-        RowsFactor::new(shape, active, penalty, pool, monitor).map(Preconditioner::Rows)
-    }
-
     /// M⁻¹r for several r, which are points.
     pub fn apply(&self, residuals: &[f64]) -> Vec<f64> {
         match self {
@@ -114,7 +102,8 @@ impl GramFactor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problem::Loss;
+    use crate::monitor::Monitor;
+    use crate::problem::{ActiveRows, Loss};
 
     #[test]
     fn applies_the_inverse_of_the_bordered_matrix() {
@@ -133,8 +122,9 @@ mod tests {
         {
             let shape = Shape { n_rows: 3, n_features: 2, n_problems: 1, loss: Loss::SquaredHinge, intercept };
             let of_gram = Preconditioner::from_gram(&shape, &gram, penalty, &pool).unwrap();
-            let of_rows = Preconditioner::from_rows(&shape, active.clone(), penalty, &pool, &Monitor::none()).unwrap();
             let to_rows = (&pool, &Monitor::none());
+            let of_rows = RowsFactor::new(&shape, active.clone(), penalty, to_rows.0, to_rows.1).unwrap();
+            let of_rows = Preconditioner::Rows(of_rows);
             let precise = RowsFactor::with_products(&shape, active.clone(), penalty, |_, _, _, _| false, to_rows);
             let precise = Preconditioner::Rows(precise.unwrap());
             let r = [1.0, -2.0, 0.5];

@@ -142,10 +142,10 @@ impl<O: Objective> Descent<'_, O> {
         if products > of_rows
             && of_rows < of_gram
             && let Some(active) = self.objective.active_rows(k, intercept, most)?
-            && let Some(made) = Preconditioner::from_rows(&self.shape, active, self.ridge, &self.pool, self.monitor)
+            && let Some(made) = RowsFactor::new(&self.shape, active, self.ridge, &self.pool, self.monitor)
         {
             self.n_factors += 1;
-            return Ok(Some(made));
+            return Ok(Some(Preconditioner::Rows(made)));
         }
         if products <= of_gram {
             return Ok(None);
@@ -184,7 +184,7 @@ impl<O: Objective> Descent<'_, O> {
             self.add_penalty(&mut products, paths);
             self.passes += 1;
             self.spent += cost.pass + ids.len() as f64 * cost.problem;
-            Ok(if self.is_time_up()? { None } else { Some(products) })
+            Ok(if self.monitor.is_time_up("solve")? { None } else { Some(products) })
         })?;
         for ((&at, direction), products) in group.iter().zip(found.points.chunks(size)).zip(&found.products) {
             directions[at * size..(at + 1) * size].copy_from_slice(direction);

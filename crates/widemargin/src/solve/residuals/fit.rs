@@ -4,8 +4,8 @@ use super::folds::Folds;
 use super::leave_one_out::leave_one_out;
 use super::loss::Rounded;
 use super::newton::{Solved, State, Task};
+use super::parted_rows::PartedRows;
 use super::path::{Estimate, Moments, best, costs, walk};
-use super::residual_rows::ResidualRows;
 use super::spread::{quantile, spread};
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
@@ -30,8 +30,8 @@ const CHUNKS: usize = 5;
 
 /// The problem to fit.
 #[derive(Clone, Copy)]
-pub(crate) struct Samples<'a> {
-    pub rows: &'a dyn ResidualRows,
+pub(crate) struct Samples<'a, 'r> {
+    pub rows: &'a PartedRows<'r>,
     /// Samples × outputs, each output divided by its scale.
     pub targets: &'a Matrix,
     pub scales: &'a [f64],
@@ -80,7 +80,7 @@ pub(crate) fn memory(loss: Loss, (n, d, k): (usize, usize, usize), threads: usiz
 ///
 /// # Errors
 /// [`Error::Parameter`] if C is to be chosen and there is no estimate; [`Error::Cancelled`].
-pub(crate) fn fit(samples: Samples<'_>, choice: Choice, monitor: &Monitor<'_>) -> Result<Fit> {
+pub(crate) fn fit(samples: Samples<'_, '_>, choice: Choice, monitor: &Monitor<'_>) -> Result<Fit> {
     let k = samples.targets.n_cols();
     let choosing = &monitor.with_part_of_time(SELECTION_TIME_SHARE);
     let patient = &choosing.without_time_limit().without_progress();
@@ -100,7 +100,7 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, monitor: &Monitor<'_>) -
     let losses: Vec<Loss> = (0..k)
         .map(|output| {
             let scale = samples.scales[output];
-            let chosen = |first: fn(&Task<'_>) -> Loss| {
+            let chosen = |first: fn(&Task<'_, '_>) -> Loss| {
                 let task = task(output, patient);
                 residual_spread(&task, first(&task), samples.units, choice.c, &grid, choosing)
             };
@@ -179,7 +179,7 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, monitor: &Monitor<'_>) -
 }
 
 /// Huber's loss for residuals that are the targets themselves.
-fn wide_huber(task: &Task<'_>) -> Loss {
+fn wide_huber(task: &Task<'_, '_>) -> Loss {
     Loss::Huber { epsilon: Some(above_zero(HUBER_EPSILON_IN_SPREADS * spread(task.targets, task.weights))) }
 }
 
@@ -190,7 +190,7 @@ fn above_zero(epsilon: f64) -> f64 {
 
 /// The spread of leave-one-out residuals, at the fixed C or the best one.
 fn residual_spread(
-    task: &Task<'_>,
+    task: &Task<'_, '_>,
     loss: Loss,
     units: &[f64],
     c: Option<f64>,
@@ -220,14 +220,14 @@ fn residual_spread(
 }
 
 /// The weighted mean of the leave-one-out losses, starting at the state, and that of their squares.
-fn leave_one_out_loss(task: &Task<'_>, loss: Loss, c: f64, units: &[f64], state: &mut State) -> Result<Moments> {
+fn leave_one_out_loss(task: &Task<'_, '_>, loss: Loss, c: f64, units: &[f64], state: &mut State) -> Result<Moments> {
     task.solve(loss, c, state, RESIDUAL_TOL)?;
     let left = leave_one_out(task, Rounded { loss, width: 0.0 }, c, units, state)?;
     Ok(loss_moments(loss, left.into_iter(), task.weights))
 }
 
 /// The weighted mean loss of the best constant, or of 0 without an intercept.
-fn loss_of_constant(task: &Task<'_>, loss: Loss) -> Result<f64> {
+fn loss_of_constant(task: &Task<'_, '_>, loss: Loss) -> Result<f64> {
     let constant = match loss {
         _ if !task.has_intercept => 0.0,
         Loss::Quantile { quantile: q } => quantile(task.targets.iter().copied(), task.weights, q),

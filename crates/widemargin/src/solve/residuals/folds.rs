@@ -46,7 +46,7 @@ impl Folds {
     ///
     /// # Errors
     /// [`Error::Cancelled`].
-    pub fn loss(&mut self, task: &Task<'_>, loss: Loss, c: f64) -> Result<Moments> {
+    pub fn loss(&mut self, task: &Task<'_, '_>, loss: Loss, c: f64) -> Result<Moments> {
         let sums = self.fits.iter_mut().map(|fit| fit.loss(task, loss, c));
         let total: f64 = task.weights.iter().sum();
         let sums = sums.collect::<Result<Vec<Moments>>>()?;
@@ -56,7 +56,7 @@ impl Folds {
 
 impl FoldFit {
     /// The weighted sums of the losses of the fold's samples, and of their squares.
-    fn loss(&mut self, task: &Task<'_>, loss: Loss, c: f64) -> Result<Moments, Error> {
+    fn loss(&mut self, task: &Task<'_, '_>, loss: Loss, c: f64) -> Result<Moments, Error> {
         let quiet: Monitor<'_> = task.monitor.without_progress();
         let own = Task { weights: &self.weights, monitor: &quiet, ..*task };
         let mut state = State::new(task.rows);

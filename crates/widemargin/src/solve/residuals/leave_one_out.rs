@@ -16,7 +16,7 @@ use crate::tuning::MIN_RESIDUAL_LEVERAGE;
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled).
 pub(super) fn leave_one_out(
-    task: &Task<'_>,
+    task: &Task<'_, '_>,
     rounded: Rounded,
     c: f64,
     units: &[f64],

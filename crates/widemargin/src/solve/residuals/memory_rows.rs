@@ -1,17 +1,14 @@
 //! Features of samples in memory, never more than there are samples.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use crate::data::{DenseMatrix, Vectors};
 use crate::error::{Error, Result};
 use crate::linalg::eigen;
 use crate::linalg::factor::Matrix;
-use crate::memory;
 use crate::par::Pool;
-use crate::solve::ridge::{
-    ChunkedRows, Chunks, RidgeFeatures, RowTargets, TakesFeatures, Values, each_non_zero, first_significant, products,
-};
+use crate::problem::Block;
+use crate::solve::ridge::{ChunkedRows, Chunks, RowTargets, Values, first_significant, in_memory, products};
 
 /// Rows of features.
 pub(crate) enum MemoryRows<'a> {
@@ -23,20 +20,18 @@ pub(crate) enum MemoryRows<'a> {
 }
 
 impl<'a> MemoryRows<'a> {
-    /// Of the features of n samples.
+    /// Of the features of samples.
     ///
     /// # Errors
     /// [`Error::NotFinite`]; [`Error::Memory`] for sparse features that do not fit in memory if they are written out,
     /// or products of samples that do not.
-    pub fn new(phi: &'a Vectors, n: usize) -> Result<Self> {
+    pub fn new(phi: &'a Vectors, pool: &Pool) -> Result<Self> {
+        let n = Block::of(phi)?.n_rows();
         if n > phi.n_cols() {
             return Ok(MemoryRows::Dense(phi.dense()?));
         }
-        let what = || format!("the products of {n} samples of {} features with each other", phi.n_cols());
-        memory::check(memory::product(&[n, n, 8 * 4]), what, memory::FEWER_COLUMNS)?;
         let not_finite = || Error::NotFinite { what: "a product of features".into(), value: f64::NAN };
-        let mut gram = products(phi)?;
-        gram.mirror_lower();
+        let gram = products(phi, pool)?;
         let decomposed = eigen::symmetric(gram.values(), n, true).ok_or_else(not_finite)?;
         let first = first_significant(&decomposed.values, 0.0);
         let mut rows = Matrix::zeros(n, n - first);
@@ -56,19 +51,11 @@ impl<'a> MemoryRows<'a> {
         has_intercept: bool,
         pool: &'s Pool,
     ) -> ChunkedRows<'s, impl Chunks> {
-        let with = move |rows: Range<usize>, work: &mut TakesFeatures<'_>| {
-            let (values, width) = match self {
-                MemoryRows::Dense(phi) => {
-                    (Values::Single(&phi.values[rows.start * phi.n_cols..rows.end * phi.n_cols]), phi.n_cols)
-                }
-                MemoryRows::Rotated { rows: all, back, .. } => {
-                    let width = back.n_cols();
-                    (Values::Double(&all[rows.start * width..rows.end * width]), width)
-                }
-            };
-            work(RidgeFeatures::Plain { values, has_intercept, first: rows.start }, width)
+        let values = match self {
+            MemoryRows::Dense(phi) => (Values::Single(&phi.values), phi.n_cols),
+            MemoryRows::Rotated { rows, back, .. } => (Values::Double(rows), back.n_cols()),
         };
-        ChunkedRows { targets, pool, with }
+        in_memory(values, has_intercept, targets, pool)
     }
 
     /// The weights of the original features.
@@ -77,8 +64,6 @@ impl<'a> MemoryRows<'a> {
     /// [`Error::Shape`] for inconsistent sparse features.
     pub fn original(&self, weights: &[f64]) -> Result<Vec<f64>> {
         let MemoryRows::Rotated { back, phi, .. } = self else { return Ok(weights.to_vec()) };
-        let (alphas, mut original) = (back.times(weights), vec![0.0; phi.n_cols()]);
-        each_non_zero(phi, |row, feature, value| original[feature] += alphas[row] * value)?;
-        Ok(original)
+        Ok(Block::of(phi)?.combination(&back.times(weights)))
     }
 }

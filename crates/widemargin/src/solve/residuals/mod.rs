@@ -6,8 +6,8 @@
 //! values, each from the solution of the one before ([`path`]): by leave-one-out ([`leave_one_out`]) or, for the
 //! pinball loss, by folds ([`folds`]).
 //!
-//! Numbers per row stay with the solver; it requests products with the features ([`residual_rows`]), whether these are
-//! in memory ([`memory_rows`]) or elsewhere ([`parted_rows`]).
+//! Numbers per row stay with the solver; it requests products with the features ([`parted_rows`]), whether these are
+//! in memory ([`memory_rows`]) or elsewhere.
 
 mod active_gram;
 mod factor;

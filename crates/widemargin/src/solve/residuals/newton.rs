@@ -14,10 +14,11 @@
 use super::active_gram::ActiveGram;
 use super::factor::Factor;
 use super::loss::Rounded;
-use super::residual_rows::{Change, Products, ResidualRows};
-use crate::error::{Error, Result};
+use super::parted_rows::PartedRows;
+use super::residual_rows::{Change, Products};
+use crate::error::Result;
 use crate::linalg::factor::{add_scaled, dot};
-use crate::monitor::{Monitor, Progress, Stopped};
+use crate::monitor::{Monitor, Progress};
 use crate::problem::Loss;
 use crate::solve::Status;
 use crate::solve::newton::line_search::{SlopeAt, find_zeros};
@@ -38,8 +39,8 @@ const RESIDUAL_BALANCE_TOL: f64 = 1e-13;
 
 /// One output.
 #[derive(Clone, Copy)]
-pub(super) struct Task<'a> {
-    pub rows: &'a dyn ResidualRows,
+pub(super) struct Task<'a, 'r> {
+    pub rows: &'a PartedRows<'r>,
     pub targets: &'a [f64],
     /// At least 0; rows without weight have no part in the fit.
     pub weights: &'a [f64],
@@ -101,14 +102,14 @@ struct Here {
 
 impl State {
     /// The constant 0.
-    pub fn new(rows: &dyn ResidualRows) -> Self {
+    pub fn new(rows: &PartedRows<'_>) -> Self {
         let (n, d) = (rows.n_rows(), rows.n_features());
         let point = Point { weights: vec![0.0; d], intercept: 0.0, scores: vec![0.0; n], shifts: vec![0.0; n] };
         State { point, gram: ActiveGram::new(n, d) }
     }
 }
 
-impl Task<'_> {
+impl Task<'_, '_> {
     /// The residuals of a point.
     pub fn residuals(&self, point: &Point) -> Vec<f64> {
         let rows = self.targets.iter().zip(&point.scores);
@@ -151,11 +152,9 @@ impl Task<'_> {
             if steps == MAX_RESIDUAL_STEPS {
                 return Ok(solved(Status::IterationLimit));
             }
-            match self.monitor.ask() {
-                // There is always one step.
-                Err(Stopped::TimeLimit) if steps > 0 => return Ok(solved(Status::TimeLimit)),
-                Err(Stopped::Cancelled) => return Err(Error::Cancelled { stage: "solve" }),
-                _ => {}
+            // There is always one step.
+            if self.monitor.is_time_up("solve")? && steps > 0 {
+                return Ok(solved(Status::TimeLimit));
             }
             if gap < GAP_PROGRESS * best {
                 (best, since) = (gap, 0);

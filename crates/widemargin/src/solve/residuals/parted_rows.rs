@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use super::factor::Factor;
-use super::residual_rows::{Change, Extent, Products, ResidualRows};
+use super::residual_rows::{Change, Extent, Products};
 use super::residual_sums::{Found, ResidualSums, Wanted};
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -12,9 +12,22 @@ use crate::monitor::Monitor;
 use crate::partition::Executor;
 use crate::solve::ridge::{RidgeRows, center_of, rounding_of_center};
 
-/// The rows of weight above 0 of an executor, whose features are plain. Each call is a pass over the features.
-pub(crate) struct PartedRows<'e, E> {
-    executor: RefCell<&'e mut E>,
+/// An executor, whatever its type.
+trait Ask {
+    fn ask(&mut self, wanted: Vec<Wanted>, monitor: &Monitor<'_>) -> Result<Vec<Found>>;
+}
+
+impl<E: Executor<Of = RidgeRows>> Ask for E {
+    fn ask(&mut self, wanted: Vec<Wanted>, monitor: &Monitor<'_>) -> Result<Vec<Found>> {
+        // The solver reports its own progress; this is one of many passes.
+        self.reduce(&ResidualSums { wanted }, &monitor.without_progress())
+    }
+}
+
+/// The rows of weight above 0 of an executor, whose features are plain, less their weighted mean. Numbers of the rows
+/// stay with the solver, in the order of the rows. Each call is a pass over the features.
+pub(crate) struct PartedRows<'e> {
+    executor: RefCell<&'e mut dyn Ask>,
     /// 0 without an intercept.
     center: Vec<f64>,
     /// The number of each row among all rows.
@@ -22,14 +35,14 @@ pub(crate) struct PartedRows<'e, E> {
     n_all: usize,
 }
 
-impl<'e, E: Executor<Of = RidgeRows>> PartedRows<'e, E> {
+impl<'e> PartedRows<'e> {
     /// Of all rows, with weights, and the number of their targets.
     ///
     /// # Errors
     /// An error of the rows; [`Error::Parameter`] for more features than products are computed of;
     /// [`Error::NotFinite`]; [`Error::Cancelled`].
     pub fn new(
-        executor: &'e mut E,
+        executor: &'e mut impl Executor<Of = RidgeRows>,
         weights: &[f64],
         n_outputs: usize,
         max_features: usize,
@@ -43,13 +56,8 @@ impl<'e, E: Executor<Of = RidgeRows>> PartedRows<'e, E> {
         Ok(PartedRows { executor: RefCell::new(executor), center, numbers, n_all: weights.len() })
     }
 
-    fn ask(&self, wanted: Vec<Wanted>, monitor: &Monitor<'_>) -> Result<Vec<Found>> {
-        // The solver reports its own progress; this is one of many passes.
-        self.executor.borrow_mut().reduce(&ResidualSums { wanted }, &monitor.without_progress())
-    }
-
     fn ask_one(&self, wanted: Wanted, monitor: &Monitor<'_>) -> Result<Found> {
-        self.ask(vec![wanted], monitor)?.pop().ok_or_else(wrong)
+        self.executor.borrow_mut().ask(vec![wanted], monitor)?.pop().ok_or_else(wrong)
     }
 
     /// The numbers among all rows of some of these.
@@ -85,44 +93,48 @@ impl<'e, E: Executor<Of = RidgeRows>> PartedRows<'e, E> {
         let rows = self.among_all(&rows);
         (!rows.is_empty()).then(|| Wanted::Products { rows, coefficients, center: self.center.clone() })
     }
-}
 
-impl<E: Executor<Of = RidgeRows>> ResidualRows for PartedRows<'_, E> {
-    fn n_rows(&self) -> usize {
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
         self.numbers.len()
     }
 
-    fn n_features(&self) -> usize {
+    /// Number of features.
+    pub fn n_features(&self) -> usize {
         self.center.len()
     }
 
-    fn times(&self, weights: &[f64], monitor: &Monitor<'_>) -> Result<Vec<f64>> {
+    /// The product of every row with `weights`.
+    pub fn times(&self, weights: &[f64], monitor: &Monitor<'_>) -> Result<Vec<f64>> {
         let of_all = in_order(self.ask_one(Wanted::Times(weights.to_vec()), monitor)?, self.n_all)?;
         let of_center = dot(&self.center, weights);
         Ok(self.numbers.iter().map(|&row| of_all[row] - of_center).collect())
     }
 
-    fn add_products(&self, change: Change<'_>, monitor: &Monitor<'_>) -> Result<()> {
+    /// Changes sums over some rows.
+    pub fn add_products(&self, change: Change<'_>, monitor: &Monitor<'_>) -> Result<()> {
         match self.wanted_products(&change) {
             Some(wanted) => add_found(change.sums, self.ask_one(wanted, monitor)?),
             None => Ok(()),
         }
     }
 
-    fn transposed_times_and_products(
+    /// The sum of the rows, each times its number, and the change, in a single pass.
+    pub fn transposed_times_and_products(
         &self,
         numbers: &[f64],
         change: Change<'_>,
         monitor: &Monitor<'_>,
     ) -> Result<Vec<f64>> {
         let wanted = [Some(self.wanted_sum(numbers)), self.wanted_products(&change)];
-        let mut found = self.ask(wanted.into_iter().flatten().collect(), monitor)?.into_iter();
+        let mut found = self.executor.borrow_mut().ask(wanted.into_iter().flatten().collect(), monitor)?.into_iter();
         let sum = self.centered_sum(found.next(), numbers)?;
         found.try_for_each(|products| add_found(change.sums, products))?;
         Ok(sum)
     }
 
-    fn extent(&self, weights: &[f64], monitor: &Monitor<'_>) -> Result<Extent> {
+    /// How large Σ v φφᵀ is.
+    pub fn extent(&self, weights: &[f64], monitor: &Monitor<'_>) -> Result<Extent> {
         let d = self.n_features();
         let (mut sums, all) = (Products::of(d), (0..self.n_rows()).collect::<Vec<usize>>());
         self.add_products(Change { sums: &mut sums, added: &all, removed: &[], weights }, monitor)?;
@@ -141,13 +153,15 @@ impl<E: Executor<Of = RidgeRows>> ResidualRows for PartedRows<'_, E> {
         })
     }
 
-    fn leverages(&self, factor: &Factor, rows: &[usize], monitor: &Monitor<'_>) -> Result<Vec<f64>> {
+    /// (φ, 1)ᵀ H⁻¹ (φ, 1) of some rows, in ascending order, with the factor of H.
+    pub fn leverages(&self, factor: &Factor, rows: &[usize], monitor: &Monitor<'_>) -> Result<Vec<f64>> {
         let (rows, factor, center) = (self.among_all(rows), factor.clone(), self.center.clone());
         let n = rows.len();
         in_order(self.ask_one(Wanted::Leverages { rows, factor, center }, monitor)?, n)
     }
 
-    fn shift(&self, weights: &[f64]) -> f64 {
+    /// The contribution of centering to the intercept.
+    pub fn shift(&self, weights: &[f64]) -> f64 {
         -dot(&self.center, weights)
     }
 }

@@ -1,8 +1,9 @@
 //! C on a path of values, from small to large, by an estimate of the loss of other samples.
 
-use super::residual_rows::{Extent, ResidualRows};
-use crate::error::{Error, Result};
-use crate::monitor::{Monitor, Progress, Stopped};
+use super::parted_rows::PartedRows;
+use super::residual_rows::Extent;
+use crate::error::Result;
+use crate::monitor::{Monitor, Progress};
 use crate::solve::{effective_number, explained_standard_error};
 use crate::tuning::{MAX_C_BEYOND_BEST, MIN_PATH_LAMBDA};
 
@@ -28,7 +29,7 @@ pub(super) type Moments = [f64; 2];
 /// # Errors
 /// [`Error::Cancelled`].
 pub(super) fn costs(
-    rows: &dyn ResidualRows,
+    rows: &PartedRows<'_>,
     weights: &[f64],
     per_decade: i32,
     monitor: &Monitor<'_>,
@@ -60,10 +61,8 @@ pub(super) fn walk(
     let n_effective = effective_number(weights, units);
     let (mut path, mut best): (Vec<Estimate>, Option<(f64, f64)>) = (Vec::new(), None);
     for (done, &c) in costs.iter().enumerate() {
-        match monitor.ask() {
-            Err(Stopped::Cancelled) => return Err(Error::Cancelled { stage: "path" }),
-            Err(Stopped::TimeLimit) if !path.is_empty() => break,
-            _ => {}
+        if monitor.is_time_up("path")? && !path.is_empty() {
+            break;
         }
         monitor.tell(Progress { stage: "path", done: done as u64, total: costs.len() as u64, gap: None });
         let moments = losses(c)?;

@@ -1,46 +1,10 @@
-//! The solver's interface to the rows, wherever they are.
+//! Sums over the rows of a fit.
 
 use serde::{Deserialize, Serialize};
 
-use super::factor::Factor;
 use crate::error::Result;
 use crate::linalg::factor::dot;
-use crate::monitor::Monitor;
 use crate::tuning::POWER_ITERATIONS;
-
-/// Rows of features less their weighted mean. Numbers of the rows stay with the solver, in the order of the rows.
-///
-/// Errors are those of the holder of the rows, and [`Error::Cancelled`](crate::Error::Cancelled).
-pub(crate) trait ResidualRows {
-    /// Number of rows.
-    fn n_rows(&self) -> usize;
-
-    /// Number of features.
-    fn n_features(&self) -> usize;
-
-    /// The product of every row with `weights`.
-    fn times(&self, weights: &[f64], monitor: &Monitor<'_>) -> Result<Vec<f64>>;
-
-    /// Changes sums over some rows.
-    fn add_products(&self, change: Change<'_>, monitor: &Monitor<'_>) -> Result<()>;
-
-    /// The sum of the rows, each times its number, and the change, in a single pass.
-    fn transposed_times_and_products(
-        &self,
-        numbers: &[f64],
-        change: Change<'_>,
-        monitor: &Monitor<'_>,
-    ) -> Result<Vec<f64>>;
-
-    /// How large Σ v φφᵀ is.
-    fn extent(&self, weights: &[f64], monitor: &Monitor<'_>) -> Result<Extent>;
-
-    /// (φ, 1)ᵀ H⁻¹ (φ, 1) of some rows, in ascending order, with the factor of H.
-    fn leverages(&self, factor: &Factor, rows: &[usize], monitor: &Monitor<'_>) -> Result<Vec<f64>>;
-
-    /// The contribution of centering to the intercept.
-    fn shift(&self, weights: &[f64]) -> f64;
-}
 
 /// Sums over rows.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

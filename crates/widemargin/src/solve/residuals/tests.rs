@@ -7,7 +7,6 @@ use super::loss::Rounded;
 use super::memory_rows::MemoryRows;
 use super::newton::{State, Task};
 use super::parted_rows::PartedRows;
-use super::residual_rows::ResidualRows;
 use crate::data::{CsrMatrix, DenseMatrix, Vectors};
 use crate::linalg::factor::Matrix;
 use crate::monitor::Monitor;
@@ -83,10 +82,10 @@ fn with_rows<T>(
     phi: &Vectors,
     weights: &[f64],
     has_intercept: bool,
-    work: impl FnOnce(&dyn ResidualRows, &MemoryRows<'_>) -> T,
+    work: impl FnOnce(&PartedRows<'_>, &MemoryRows<'_>) -> T,
 ) -> T {
     let (zeros, pool) = (vec![0.0; weights.len()], Pool::new(2).unwrap());
-    let memory = MemoryRows::new(phi, weights.len()).unwrap();
+    let memory = MemoryRows::new(phi, &pool).unwrap();
     let targets = RowTargets { values: &zeros, n_outputs: 1, weights, units: weights };
     let mut chunks = memory.with_targets(targets, has_intercept, &pool);
     let rows = PartedRows::new(&mut chunks, weights, 1, usize::MAX, &Monitor::none()).unwrap();
@@ -223,7 +222,7 @@ fn the_loss_of_folds_is_that_of_refits_without_their_samples() {
 fn whole_fit(phi: &Vectors, targets: &[f64], weights: &[f64], loss: Loss, threads: usize) -> Fit {
     let (n, pool) = (weights.len(), Pool::new(threads).unwrap());
     let units: Vec<f64> = weights.iter().map(|weight| weight.min(1.0)).collect();
-    let memory = MemoryRows::new(phi, n).unwrap();
+    let memory = MemoryRows::new(phi, &pool).unwrap();
     let of_rows = RowTargets { values: targets, n_outputs: 1, weights, units: &units };
     let mut chunks = memory.with_targets(of_rows, true, &pool);
     let samples = Samples {

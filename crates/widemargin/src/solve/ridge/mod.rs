@@ -20,7 +20,7 @@ use std::ops::Range;
 
 pub(crate) use chunks::{ChunkedRows, Chunks, RowTargets, TakesFeatures};
 pub(crate) use features::FeatureRidge;
-pub(super) use features::{each_non_zero, products};
+pub(super) use features::{in_memory, products};
 pub use part::{RidgeFeatures, RidgePart, RidgeRows, Values};
 pub use parts::RIDGE_QUERIES;
 pub(crate) use parts::{FeatureSolution, PartedRidge, center_of};

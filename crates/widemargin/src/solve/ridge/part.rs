@@ -1,5 +1,7 @@
 //! Some of the rows of a regression.
 
+use std::ops::Range;
+
 use crate::linalg::factor;
 use crate::partition::Kind;
 use crate::solve::dual::linear;
@@ -26,12 +28,17 @@ impl<'p> Values<'p> {
         }
     }
 
-    /// Those of one row, of this number of features.
-    pub(in crate::solve) fn row(self, row: usize, width: usize) -> Values<'p> {
+    /// Those of some rows, of this number of features.
+    pub(in crate::solve) fn rows(self, rows: Range<usize>, width: usize) -> Values<'p> {
         match self {
-            Values::Single(values) => Values::Single(&values[row * width..][..width]),
-            Values::Double(values) => Values::Double(&values[row * width..][..width]),
+            Values::Single(values) => Values::Single(&values[rows.start * width..rows.end * width]),
+            Values::Double(values) => Values::Double(&values[rows.start * width..rows.end * width]),
         }
+    }
+
+    /// Those of one row.
+    pub(in crate::solve) fn row(self, row: usize, width: usize) -> Values<'p> {
+        self.rows(row..row + 1, width)
     }
 
     /// Their product with weights.

@@ -94,15 +94,10 @@ pub(crate) struct RemoteRowSums<W> {
 }
 
 impl<W: Workers> RemoteRowSums<W> {
-    /// `shape` is that of all their rows together, whose problems weigh them equally.
-    pub fn new(workers: W, shape: RowsShape) -> Self {
-        RemoteRowSums { rows: Remote::new(workers), shape, mean_weight: None }
-    }
-
-    /// The same of problems that weigh rows differently: with
+    /// `shape` is that of all their rows together, whose problems weigh them equally, or with
     /// [`OneVsRest::uneven_weight`](crate::problem::OneVsRest::uneven_weight).
-    pub fn weighed(self, mean_weight: Option<f64>) -> Self {
-        RemoteRowSums { mean_weight, ..self }
+    pub fn new(workers: W, shape: RowsShape, mean_weight: Option<f64>) -> Self {
+        RemoteRowSums { rows: Remote::new(workers), shape, mean_weight }
     }
 
     fn ask<Q: Query<Of = BasisRows>>(&mut self, query: &Q) -> Result<Q::Answer> {

@@ -8,10 +8,10 @@ use super::batched_newton::BatchedNewton;
 use super::feature_map::FeatureMap;
 use super::log::Log;
 use super::newton::{Lambdas, Stop};
-use super::path::{Outcome, walk};
+use super::path::{FitSettings, walk};
 use super::polynomials::{Polynomials, span};
 use super::row_sums::RowSums;
-use super::settings::{FitSettings, Fitted, WhyNotFree, settle_auto};
+use super::settings::{Fitted, WhyNotFree, settle_auto};
 use crate::error::{Error, Result};
 use crate::linalg::factor::{Matrix, Side, Svd, product, stacked, triangle};
 use crate::monitor::Monitor;
@@ -55,11 +55,9 @@ impl FirstSums {
     fn cross(&self, n_bases: usize) -> Result<Matrix> {
         let m = self.n_polynomials;
         if self.cross.len() != n_bases * m {
-            return Err(Error::Shape {
-                what: "sums over the samples".into(),
-                found: format!("{} numbers", self.cross.len()),
-                expected: format!("{n_bases} bases × {m} polynomials"),
-            });
+            let (found, expected) =
+                (format!("{} numbers", self.cross.len()), format!("{n_bases} bases × {m} polynomials"));
+            return Err(Error::shape("sums over the samples", found, expected));
         }
         Ok(Matrix::from_columns(self.cross.clone(), n_bases, m))
     }
@@ -90,6 +88,8 @@ pub(crate) struct Settled {
     pub columns: Matrix,
     /// Whether these are all the polynomials, which are then projected out of the penalized features.
     pub is_free: bool,
+    polynomials: Polynomials,
+    why: Option<WhyNotFree>,
 }
 
 impl Settled {
@@ -102,21 +102,33 @@ impl Settled {
         let cross = product(Side::Plain(&cross), Side::Plain(&columns));
         let along = cross.values().iter().map(|x| x * x).sum();
         let penalized = Matrix::zeros(columns.n_rows(), 0);
-        Ok(Settled { rank: basis.s.len(), basis, cross, along, total, penalized, columns, is_free })
+        let (rank, polynomials, why) = (basis.s.len(), Polynomials::Free, None);
+        Ok(Settled { rank, basis, cross, along, total, penalized, columns, is_free, polynomials, why })
     }
 
-    /// Resolves `auto` like the in-memory fit, with the weights of the polynomials if they are penalized.
+    /// Resolves `auto` like the in-memory fit, with the weights of the polynomials if they are penalized; `separates`
+    /// returns whether free ones separate a problem ([`rows_separate`]).
     pub fn settle(
         &mut self,
         requested: Polynomials,
         n: usize,
         spreads: &[f64],
-        separates: impl FnOnce() -> Result<bool>,
-    ) -> Result<(Polynomials, Option<WhyNotFree>)> {
-        let (polynomials, why) = settle_auto(requested, n, self.rank, separates)?;
-        self.penalized = penalized(polynomials, spreads);
-        (self.columns, self.is_free) = unpenalized(polynomials, &self.basis.s, &self.basis.v, self.total);
-        Ok((polynomials, why))
+        separates: impl FnOnce(&Settled) -> Result<bool>,
+    ) -> Result<()> {
+        (self.polynomials, self.why) = settle_auto(requested, n, self.rank, || separates(self))?;
+        self.penalized = penalized(self.polynomials, spreads);
+        (self.columns, self.is_free) = unpenalized(self.polynomials, &self.basis.s, &self.basis.v, self.total);
+        Ok(())
+    }
+
+    /// Number of penalized features.
+    pub fn n_penalized(&self) -> usize {
+        self.cross.n_rows() + self.penalized.n_cols()
+    }
+
+    /// Number of unpenalized features.
+    pub fn n_free(&self) -> usize {
+        self.columns.n_cols()
     }
 
     /// Σ over the samples of the squares of their penalized polynomials, from PᵀWP = V diag(s²) Vᵀ.
@@ -148,14 +160,14 @@ pub fn rows_separate(rows: &mut dyn RowSums, total: f64, threads: usize, monitor
     Ok(ended.is_some() && batched_newton.sums.iter().any(|sums| sums.loss <= enough))
 }
 
-/// Walks the path over rows, wherever they are; also returns whether nothing was left for the kernel.
+/// The fit over rows, wherever they are, whose features were computed by the map with the settled polynomials.
 pub(crate) fn fit_rows(
     rows: &mut dyn RowSums,
-    settled: &Settled,
+    (settled, feature_map): (&Settled, &FeatureMap),
     settings: &FitSettings,
     log: Option<Log<'_>>,
     (pool, monitor): (&Pool, &Monitor<'_>),
-) -> Result<(Outcome, bool)> {
+) -> Result<Fitted> {
     let mut batched_newton = BatchedNewton::new(rows, pool);
     let (flat, unit) = match log.as_ref().and_then(Log::unit) {
         Some(known) => known,
@@ -168,22 +180,11 @@ pub(crate) fn fit_rows(
         }
     };
     let log = log.map(|log| log.with_unit(flat, unit));
-    let path = settings.in_units(unit);
-    let mut visits = BasisVisits::new(batched_newton, path.unit, settings.stop, pool, monitor, log);
+    let unit = unit * settings.typical_weight;
+    let mut visits = BasisVisits::new(batched_newton, unit, settings.stop, pool, monitor, log);
     let origins = visits.origins();
-    Ok((walk(&mut visits, &origins, &path, monitor)?, flat))
-}
-
-/// The whole fit over rows whose features were computed with the chosen polynomials.
-pub(crate) fn fit_remote(
-    rows: &mut dyn RowSums,
-    feature_map: FeatureMap,
-    settled: Settled,
-    (polynomials, why): (Polynomials, Option<WhyNotFree>),
-    settings: &FitSettings,
-    work: (&Pool, &Monitor<'_>),
-) -> Result<Fitted> {
-    let (outcome, flat) = fit_rows(rows, &settled, settings, None, work)?;
-    let (alpha, beta) = translated(&outcome, &settled.feature_map(feature_map));
-    Ok(Fitted { alpha, beta, polynomials, why, rank: settled.rank, flat, outcome })
+    let outcome = walk(&mut visits, &origins, (settings, unit), monitor)?;
+    let (alpha, beta) = translated(&outcome, feature_map);
+    let Settled { rank, polynomials, why, .. } = *settled;
+    Ok(Fitted { alpha, beta, polynomials, why, rank, flat, outcome })
 }

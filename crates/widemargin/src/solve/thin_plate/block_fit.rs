@@ -7,13 +7,13 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::basis_fit::translated;
 use super::basis_sums::{FirstSums, Settled, first_sums, fit_rows, rows_separate};
 use super::block_sums::{Block, RowData};
 use super::feature_map::FeatureMap;
 use super::local::{Blocks, Local};
 use super::log::Log;
-use super::settings::{FitSettings, Fitted};
+use super::path::FitSettings;
+use super::settings::Fitted;
 use crate::data::Checkpoint;
 use crate::error::Result;
 use crate::linalg::factor::Matrix;
@@ -57,7 +57,7 @@ enum CachedBlock {
 /// Rows as the solver sees them.
 struct Passes<'a, R> {
     raw: &'a R,
-    feature_map: FeatureMap,
+    feature_map: &'a FeatureMap,
     cached: &'a [CachedBlock],
     lifts: bool,
     only_polynomials: bool,
@@ -71,7 +71,7 @@ impl<R: RawRows> Blocks for Passes<'_, R> {
     }
 
     fn feature_map(&self) -> &FeatureMap {
-        &self.feature_map
+        self.feature_map
     }
 
     fn read(&self, rows: Range<usize>) -> Result<Option<R::Span>> {
@@ -120,14 +120,13 @@ pub(crate) fn fit_blocks<R: RawRows>(
     let total: f64 = row_data.roots.iter().map(|root| root * root).sum();
     let First { sums, mut cached } = first_pass(raw, &feature_map, storage.n_cached, pool, monitor)?;
     let mut settled = Settled::new(&sums, &feature_map, total)?;
-    let all = settled.columns.clone();
     let n = row_data.roots.iter().filter(|root| **root > 0.0).count();
-    let (polynomials, why) = settled.settle(settings.polynomials, n, spreads, || {
-        let feature_map = feature_map.only_polynomials(all.clone());
+    settled.settle(settings.polynomials, n, spreads, |free| {
+        let feature_map = &feature_map.only_polynomials(free.columns.clone());
         let blocks = Passes { raw, feature_map, cached: &cached, lifts: false, only_polynomials: true };
         rows_separate(&mut Local::new(blocks, row_data, false, pool, monitor), total, pool.threads(), monitor)
     })?;
-    let feature_map = settled.feature_map(feature_map);
+    let feature_map = &settled.feature_map(feature_map);
     if storage.lifts {
         pool.map_mut(&mut cached, |_, block| {
             if let CachedBlock::Raw(phi, polynomials) = block {
@@ -139,9 +138,7 @@ pub(crate) fn fit_blocks<R: RawRows>(
     let blocks = Passes { raw, feature_map, cached: &cached, lifts: storage.lifts, only_polynomials: false };
     let mut rows = Local::new(blocks, row_data, storage.lifts, pool, monitor);
     let log = storage.checkpoint.map(|(checkpoint, fingerprint)| Log::open(checkpoint, fingerprint)).transpose()?;
-    let (outcome, flat) = fit_rows(&mut rows, &settled, settings, log, (pool, monitor))?;
-    let (alpha, beta) = translated(&outcome, rows.blocks.feature_map());
-    Ok(Fitted { alpha, beta, polynomials, why, rank: settled.rank, flat, outcome })
+    fit_rows(&mut rows, (&settled, feature_map), settings, log, (pool, monitor))
 }
 
 fn first_pass<R: RawRows>(
@@ -151,7 +148,7 @@ fn first_pass<R: RawRows>(
     pool: &Pool,
     monitor: &Monitor<'_>,
 ) -> Result<First> {
-    let blocks = Passes { raw, feature_map: feature_map.clone(), cached: &[], lifts: false, only_polynomials: false };
+    let blocks = Passes { raw, feature_map, cached: &[], lifts: false, only_polynomials: false };
     let mut first = First::default();
     blocks.pass(
         (pool, monitor),

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::feature_map::FeatureMap;
 use super::path::Problems;
 use super::row_sums::{LeaveOneOutSums, PointSums, RowsShape};
@@ -105,36 +107,37 @@ impl RowData<'_> {
     }
 }
 
-/// The state of the rows, `[problem][row]`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct State {
+/// The state of the rows, `[problem][row]`; empty at the start.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RowsState {
     /// z at the current point.
     pub scores: Vec<f64>,
     /// z at the point evaluated last.
     pub ahead: Vec<f64>,
-    /// The share of the row that is counted in the problem's Hessian: 0 outside the margin.
+    /// The share of the row that is counted in the problem's Hessian.
     pub counted: Vec<f32>,
     /// The fold whose copies of samples are excluded.
     pub absent: Option<u32>,
 }
 
-impl State {
-    pub fn new(n: usize) -> Self {
-        State { scores: vec![0.0; n], ahead: vec![0.0; n], counted: vec![0.0; n], absent: None }
+impl RowsState {
+    pub(crate) fn new(n: usize) -> Self {
+        RowsState { scores: vec![0.0; n], ahead: vec![0.0; n], counted: vec![0.0; n], absent: None }
     }
 
     /// The share of a row that belongs to the excluded fold.
-    pub fn absent_share(&self, row_data: RowData<'_>, row: usize) -> f64 {
+    pub(crate) fn absent_share(&self, row_data: RowData<'_>, row: usize) -> f64 {
         self.absent.map_or(0.0, |fold| row_data.share_in(fold, row))
     }
 
     /// The rest of it times the row's weight in a problem, as the Hessian counts it.
-    pub fn present_share(&self, row_data: RowData<'_>, row: usize, problem: usize) -> f64 {
+    pub(crate) fn present_share(&self, row_data: RowData<'_>, row: usize, problem: usize) -> f64 {
         f64::from((row_data.targets.weight(row, problem) * (1.0 - self.absent_share(row_data, row))) as f32)
     }
 }
 
 /// The results of a block for the live problems.
+#[derive(Default)]
 pub(crate) struct BlockEvaluation {
     pub rows: Range<usize>,
     /// z at the points, one vector per live problem; empty if the current points were evaluated.
@@ -151,7 +154,7 @@ pub(crate) struct BlockEvaluation {
 
 /// Evaluates a block at the points, or at the current ones.
 pub(crate) fn evaluate(
-    (row_data, state, feature_map): (RowData<'_>, &State, &FeatureMap),
+    (row_data, state, feature_map): (RowData<'_>, &RowsState, &FeatureMap),
     (rows, block): (Range<usize>, &Block<'_>),
     live: &[usize],
     points: Option<&Points>,
@@ -161,14 +164,7 @@ pub(crate) fn evaluate(
     let scores = points.map(|points| block.scores(points));
     let mut slacks = Matrix::zeros(n, k);
     let (mut place, mut changed) = (vec![usize::MAX; n], Vec::new());
-    let mut evaluation = BlockEvaluation {
-        rows: rows.clone(),
-        ahead: Vec::new(),
-        inside: Vec::new(),
-        sums: Vec::new(),
-        changed: Matrix::default(),
-        changes: Vec::new(),
-    };
+    let mut evaluation = BlockEvaluation { rows: rows.clone(), ..BlockEvaluation::default() };
     for &problem in live {
         let own = problem * all + rows.start..problem * all + rows.end;
         let z: Vec<f64> = match &scores {
@@ -245,7 +241,7 @@ impl Root {
 
 /// Leave-one-out decision values of a block's rows, one vector per problem, and their sums.
 pub(crate) fn leave_out(
-    (row_data, state, feature_map): (RowData<'_>, &State, &FeatureMap),
+    (row_data, state, feature_map): (RowData<'_>, &RowsState, &FeatureMap),
     (rows, block): (Range<usize>, &Block<'_>),
     roots: &[Root],
 ) -> (LeaveOneOutSums, Vec<Vec<f64>>) {
@@ -283,7 +279,7 @@ pub(crate) fn leave_out(
 }
 
 /// Sums of the current decision values of the rows of the absent fold.
-pub(crate) fn absent_rows(row_data: RowData<'_>, state: &State) -> LeaveOneOutSums {
+pub(crate) fn absent_rows(row_data: RowData<'_>, state: &RowsState) -> LeaveOneOutSums {
     let n = row_data.roots.len();
     let (mut sums, mut one) = (LeaveOneOutSums::default(), vec![0.0; row_data.targets.n_problems()]);
     for row in (0..n).filter(|&row| row_data.roots[row] > 0.0) {

@@ -5,14 +5,16 @@
 //! every quantity, including the unit of λ.
 
 use super::basis_sums::rows_separate;
+use super::block_sums::RowsState;
 use super::exact::Exact;
 use super::exact_visits::ExactVisits;
-use super::part_rows::{PartRows, RowsState};
-use super::path::{Outcome, Problems, Solved, walk};
+use super::part_rows::PartRows;
+use super::path::{FitSettings, Outcome, Problems, walk};
 use super::polynomials::{Definite, Polynomials, Projected, overflow, project, span, trace};
-use super::settings::{FitSettings, Fitted, WhyNotFree, settle_auto};
+use super::settings::{Fitted, settle_auto};
+use super::system::Point;
 use crate::error::Result;
-use crate::linalg::factor::{Matrix, Side, Svd, add_product, add_scaled, dot};
+use crate::linalg::factor::{Matrix, Side, add_product, add_scaled, dot};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 
@@ -40,6 +42,14 @@ pub(crate) fn fit_exact(
 
     let separates = || separate(&basis.u, problems, pool, monitor);
     let (polynomials, why) = settle_auto(settings.polynomials, n, rank, separates)?;
+    let fitted = |polynomials, outcome: Outcome, one: &dyn Fn(&Point) -> (Vec<f64>, Vec<f64>)| {
+        let solutions = outcome.best.solutions.iter();
+        let (mut alpha, beta): (Vec<Vec<f64>>, Vec<Vec<f64>>) = solutions.map(|solution| one(&solution.point)).unzip();
+        for alpha in &mut alpha {
+            alpha.iter_mut().zip(problems.weights).for_each(|(a, w)| *a *= w.sqrt());
+        }
+        Fitted { alpha, beta, polynomials, why, rank, flat, outcome }
+    };
     // Polynomials of degree 0 are the constant: both ways are the same.
     let reduced = rank > 0 && (polynomials == Polynomials::None || values.n_cols() > 1);
     let tried = match polynomials {
@@ -51,8 +61,14 @@ pub(crate) fn fit_exact(
             let Projected { kernel, cross, .. } = projected;
             let system = Exact::new(kernel, basis.u.clone(), None);
             let outcome = solve(&system, unit, problems, settings, pool, monitor)?;
-            let form = Form::Free(cross);
-            return Ok(fitted(&form, &basis, values, problems, (polynomials, why, flat, outcome)));
+            // Scores are √WΦ√W a + Q(γ − Bᵀa); Q = √W P V diag(s)⁻¹ takes the second part to β.
+            let one = |point: &Point| {
+                let mut left = point.free.clone();
+                add_scaled(&mut left, -1.0, &cross.transposed_times(&point.coefficients));
+                left.iter_mut().zip(&basis.s).for_each(|(left, s)| *left /= s);
+                (point.coefficients.clone(), basis.v.times(&left))
+            };
+            return Ok(fitted(polynomials, outcome, &one));
         }
     };
     let (definite, mut kernel, mut removals) = if flat {
@@ -65,7 +81,10 @@ pub(crate) fn fit_exact(
     let mut best: Option<(Polynomials, Outcome)> = None;
     for polynomials in tried {
         if polynomials == Polynomials::Penalized {
-            let scaled = scaled_columns(values, spreads);
+            let mut scaled = values.clone();
+            for (k, spread) in spreads.iter().enumerate() {
+                scaled.col_mut(k).iter_mut().for_each(|x| *x *= spread.sqrt());
+            }
             if flat {
                 unit = scaled.values().iter().map(|x| x * x).sum::<f64>() / total;
             }
@@ -82,9 +101,17 @@ pub(crate) fn fit_exact(
         (kernel, removals) = (system.kernel, system.removals);
     }
     let (polynomials, outcome) = best.ok_or_else(overflow)?;
-    let penalized = if polynomials == Polynomials::Penalized { spreads.to_vec() } else { Vec::new() };
-    let form = Form::Definite { definite, penalized };
-    Ok(fitted(&form, &basis, values, problems, (polynomials, why, flat, outcome)))
+    let one = |point: &Point| {
+        let (v, mut beta) = (&point.coefficients, vec![0.0; values.n_cols()]);
+        if polynomials == Polynomials::Penalized {
+            beta.iter_mut().zip(spreads).enumerate().for_each(|(k, (b, weight))| *b = weight * dot(values.col(k), v));
+        }
+        if let Some(gamma) = point.free.first() {
+            beta[0] += gamma / total.sqrt();
+        }
+        (definite.coefficients(&basis.u, v), beta)
+    };
+    Ok(fitted(polynomials, outcome, &one))
 }
 
 /// Walks the path of one system.
@@ -99,25 +126,9 @@ fn solve(
     if !(unit > 0.0 && unit.is_finite()) {
         return Err(overflow());
     }
-    let path = settings.in_units(unit);
     let origins = vec![system.origin(); problems.targets.n_problems()];
-    walk(&mut ExactVisits::new(system, problems, &path, pool, monitor), &origins, &path, monitor)
-}
-
-/// Converts the solutions to α and β.
-fn fitted(
-    form: &Form,
-    basis: &Svd,
-    values: &Matrix,
-    problems: &Problems<'_>,
-    (polynomials, why, flat, outcome): (Polynomials, Option<WhyNotFree>, bool, Outcome),
-) -> Fitted {
-    let one = |solution: &Solved| {
-        let (v, gamma) = (&solution.point.coefficients, &solution.point.free);
-        form.translate(basis, v, gamma, values, problems.weights)
-    };
-    let (alpha, beta) = outcome.best.solutions.iter().map(one).unzip();
-    Fitted { alpha, beta, polynomials, why, rank: basis.s.len(), flat, outcome }
+    let settings = (settings, unit * settings.typical_weight);
+    walk(&mut ExactVisits::new(system, problems, settings, pool, monitor), &origins, settings, monitor)
 }
 
 /// Whether the polynomials, which span the columns of `u`, alone separate a problem.
@@ -131,70 +142,16 @@ fn separate(u: &Matrix, problems: &Problems<'_>, pool: &Pool, monitor: &Monitor<
     Ok(separate)
 }
 
-/// Multiplies rows by the square roots of their weights.
-pub(super) fn scaled_columns(columns: &Matrix, weights: &[f64]) -> Matrix {
-    let mut scaled = columns.clone();
-    for (k, weight) in weights.iter().enumerate() {
-        scaled.col_mut(k).iter_mut().for_each(|x| *x *= weight.sqrt());
-    }
-    scaled
-}
-
 /// √w as a column of norm 1: the constant function among weighted scores.
 pub(crate) fn unit_column(weights: &[f64]) -> Matrix {
     let norm = weights.iter().sum::<f64>().sqrt();
     Matrix::from_columns(weights.iter().map(|w| w.sqrt() / norm).collect(), weights.len(), 1)
 }
 
-/// How the solver's coefficients are converted to α and β.
-enum Form {
-    /// With B = √W Φ √W Q.
-    Free(Matrix),
-    Definite {
-        definite: Definite,
-        /// The weights of the monomials if they are penalized, otherwise empty.
-        penalized: Vec<f64>,
-    },
-}
-
-impl Form {
-    fn translate(
-        &self,
-        basis: &Svd,
-        v: &[f64],
-        gamma: &[f64],
-        polynomials: &Matrix,
-        weights: &[f64],
-    ) -> (Vec<f64>, Vec<f64>) {
-        let mut beta = vec![0.0; polynomials.n_cols()];
-        let mut alpha = match self {
-            Form::Free(cross) => {
-                // Scores are √WΦ√W a + Q(γ − Bᵀa); Q = √W P V diag(s)⁻¹ takes the second part to β.
-                let mut left = gamma.to_vec();
-                add_scaled(&mut left, -1.0, &cross.transposed_times(v));
-                for (k, left) in left.iter().enumerate() {
-                    add_scaled(&mut beta, left / basis.s[k], basis.v.col(k));
-                }
-                v.to_vec()
-            }
-            Form::Definite { definite, penalized } => {
-                for (k, weight) in penalized.iter().enumerate() {
-                    beta[k] = weight * dot(polynomials.col(k), v);
-                }
-                if let Some(gamma) = gamma.first() {
-                    beta[0] += gamma / weights.iter().sum::<f64>().sqrt();
-                }
-                definite.coefficients(&basis.u, v)
-            }
-        };
-        alpha.iter_mut().zip(weights).for_each(|(a, w)| *a *= w.sqrt());
-        (alpha, beta)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linalg::factor::Svd;
     use crate::problem::OneVsRest;
 
     fn answer(points: &[f64], codes: &[u32]) -> bool {

@@ -5,7 +5,7 @@ use super::exact::Exact;
 use super::exact_newton::{Solution, minimize};
 use super::leave_one_out::{Converged, closed_form, refitted};
 use super::newton::{Lambdas, Stop};
-use super::path::{Candidate, PathSettings, Problems, Refits, Solved, Visit};
+use super::path::{Candidate, FitSettings, Problems, Refits, Solved, Visit};
 use super::row_sums::LeaveOneOutSums;
 use super::system::{Part, Point, Target};
 use crate::error::Result;
@@ -18,7 +18,9 @@ use crate::tuning::{MAX_REFITTED_SAMPLES, N_FOLDS};
 pub(super) struct ExactVisits<'a> {
     system: &'a Exact,
     problems: &'a Problems<'a>,
-    settings: &'a PathSettings,
+    settings: &'a FitSettings,
+    /// trace(G)/n.
+    unit: f64,
     signs: Vec<Vec<f64>>,
     roots: Vec<f64>,
     /// The samples' weights in each problem, where these differ.
@@ -31,7 +33,7 @@ impl<'a> ExactVisits<'a> {
     pub fn new(
         system: &'a Exact,
         problems: &'a Problems<'a>,
-        settings: &'a PathSettings,
+        (settings, unit): (&'a FitSettings, f64),
         pool: &'a Pool,
         monitor: &'a Monitor<'a>,
     ) -> Self {
@@ -41,7 +43,7 @@ impl<'a> ExactVisits<'a> {
         let roots = problems.roots();
         let of_problem = |problem: usize| (0..n).map(|i| targets.weight(i, problem)).collect();
         let weights = (!targets.is_even()).then(|| (0..k).map(of_problem).collect());
-        ExactVisits { system, problems, settings, signs, roots, weights, pool, monitor }
+        ExactVisits { system, problems, settings, unit, signs, roots, weights, pool, monitor }
     }
 
     fn target(&self, problem: usize) -> Target<'_> {
@@ -130,7 +132,7 @@ impl ExactVisits<'_> {
 impl Visit for ExactVisits<'_> {
     fn visit(&mut self, lambda: f64, starts: &[Point], done: u64) -> Result<Option<Candidate>> {
         self.monitor.tell(Progress { stage: "solve", done, total: 0, gap: None });
-        let true_lambda = lambda * self.settings.unit;
+        let true_lambda = lambda * self.unit;
         let one = |problem: usize| -> Result<_> {
             let Some(solution) = self.solve(problem, (true_lambda, lambda), &starts[problem])? else { return Ok(None) };
             let values = self.loo_values(problem, true_lambda, &solution, closed_form);
@@ -161,7 +163,7 @@ impl Visit for ExactVisits<'_> {
         }
         self.monitor.tell(Progress { stage: "leave one out", done: 0, total: 0, gap: None });
         let lambda = candidate.point.lambda;
-        let true_lambda = lambda * self.settings.unit;
+        let true_lambda = lambda * self.unit;
         let one = |problem: usize| -> Result<_> {
             self.monitor.go_on("leave one out")?;
             // A step from the solution recomputes its factorization.

@@ -3,9 +3,10 @@
 use crate::linalg::factor::{Cholesky, Matrix, Side, add_product, add_scaled, product, stacked};
 
 /// How the kernel values of a row become features.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) enum Lift {
     /// Not at all: nothing is left of the kernel once it is projected off the polynomials.
+    #[default]
     Nothing,
     /// They are features already.
     Identity,
@@ -14,7 +15,7 @@ pub(crate) enum Lift {
 }
 
 /// The map from the raw numbers of a row: φ, its kernel values with the bases, and p, its polynomials.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct FeatureMap {
     pub lift: Lift,
     /// Q, the polynomials' span at the bases.
@@ -43,20 +44,13 @@ impl FeatureMap {
 
     /// The same polynomials without bases.
     pub fn only_polynomials(&self, columns: Matrix) -> FeatureMap {
-        let penalized = Matrix::zeros(columns.n_rows(), 0);
-        FeatureMap { lift: Lift::Nothing, at_bases: Matrix::zeros(0, 0), penalized, columns, cross: None }
+        FeatureMap { penalized: Matrix::zeros(columns.n_rows(), 0), columns, ..FeatureMap::default() }
     }
 
     /// For `n` plain features, and one polynomial, the constant; without unpenalized features.
     pub fn identity(n: usize) -> FeatureMap {
-        let none = Matrix::zeros(1, 0);
-        FeatureMap {
-            lift: Lift::Identity,
-            at_bases: Matrix::zeros(n, 0),
-            penalized: none.clone(),
-            columns: none,
-            cross: None,
-        }
+        let (at_bases, none) = (Matrix::zeros(n, 0), Matrix::zeros(1, 0));
+        FeatureMap { lift: Lift::Identity, at_bases, penalized: none.clone(), columns: none, cross: None }
     }
 
     /// f = L⁻¹(I − QQᵀ)φ of some rows, in place of their φ, one column per row.

@@ -14,11 +14,10 @@ use super::feature_map::FeatureMap;
 use super::local::BLOCK;
 use super::memory::basis_bytes;
 use super::newton::Stop;
-use super::path::{Outcome, Problems};
+use super::path::{FitSettings, Outcome, Problems};
 use super::polynomials::Polynomials;
-use super::settings::FitSettings;
 use crate::error::Result;
-use crate::linalg::factor::{Matrix, add_gram, add_scaled};
+use crate::linalg::factor::{Matrix, add_scaled};
 use crate::linalg::single::SingleMatrix;
 use crate::monitor::Monitor;
 use crate::par::Pool;
@@ -71,64 +70,32 @@ impl<'a> FeatureMatrix<'a> {
     pub fn n_features(&self) -> usize {
         self.rows.n_features() + usize::from(self.has_constant)
     }
-}
 
-impl FeatureMatrix<'_> {
-    /// √W Φ Φᵀ √W. Dense: n²·D flops. Sparse: for each feature, 2 flops for each pair of rows that have it, the second
-    /// not before the first.
+    /// √W Φ Φᵀ √W.
     pub fn gram(&self, pool: &Pool) -> Matrix {
-        let n = self.n_rows();
-        if let problem::Block::Dense(view) = &self.rows {
-            let mut gram = if let Some(center) = &self.single {
+        let mut gram = match (&self.single, &self.rows) {
+            (Some(center), problem::Block::Dense(view)) => {
                 let d = center.len();
                 let rows = view.values().chunks(d.max(1)).zip(self.roots);
                 let scaled = rows.flat_map(|(row, root)| {
                     row.iter().zip(center).map(move |(x, mean)| (root * (f64::from(*x) - mean)) as f32)
                 });
-                let mut gram = SingleMatrix::from_columns(scaled.collect(), d, n).inner(pool);
+                let mut gram = SingleMatrix::from_columns(scaled.collect(), d, self.n_rows()).inner(pool);
                 gram.mirror_lower();
                 gram
-            } else {
-                Matrix::zeros(n, n)
-            };
-            if self.has_constant {
-                self.roots.iter().enumerate().for_each(|(at, root)| add_scaled(gram.col_mut(at), *root, self.roots));
             }
-            if self.single.is_none() {
-                add_gram(&mut gram, view.values(), self.roots, pool);
-            }
-            return gram;
+            _ => self.rows.inner_products(self.roots, pool),
+        };
+        if self.has_constant {
+            self.roots.iter().enumerate().for_each(|(at, root)| add_scaled(gram.col_mut(at), *root, self.roots));
         }
-        let mut by_feature: Vec<Vec<(u32, f64)>> = vec![Vec::new(); self.rows.n_features()];
-        let root = |row: usize| self.roots[row];
-        for row in 0..n {
-            self.rows.for_each_nonzero(row, |feature, x| by_feature[feature].push((row as u32, root(row) * x)));
-        }
-        let mut gram = Matrix::zeros(n, n);
-        let mut columns: Vec<&mut [f64]> = gram.values_mut().chunks_mut(n.max(1)).collect();
-        pool.map_mut(&mut columns, |at, column| {
-            self.rows.for_each_nonzero(at, |feature, x| {
-                let x = root(at) * x;
-                let from = by_feature[feature].partition_point(|&(row, _)| (row as usize) < at);
-                by_feature[feature][from..].iter().for_each(|&(row, y)| column[row as usize] += x * y);
-            });
-            if self.has_constant {
-                column.iter_mut().zip(self.roots).skip(at).for_each(|(value, other)| *value += root(at) * other);
-            }
-        });
-        gram.mirror_lower();
         gram
     }
 
     /// Σ_i α_i (φ_i, 1 where it is a feature).
     pub fn combination(&self, alpha: &[f64]) -> Vec<f64> {
-        let mut sums = vec![0.0; self.n_features()];
-        for (row, alpha) in alpha.iter().enumerate().filter(|(_, alpha)| **alpha != 0.0) {
-            self.rows.for_each_nonzero(row, |feature, x| sums[feature] += alpha * x);
-        }
-        if self.has_constant {
-            sums[self.rows.n_features()] = alpha.iter().sum();
-        }
+        let mut sums = self.rows.combination(alpha);
+        sums.extend(self.has_constant.then(|| alpha.iter().sum::<f64>()));
         sums
     }
 }
@@ -240,7 +207,7 @@ pub(crate) fn leave_one_out_path(
     Ok(by_gram_matrix(&rows, problems, &settings, pool, monitor)?.outcome)
 }
 
-fn settings_of(intercept: Intercept, path: PathOptions, problems: &Problems<'_>) -> FitSettings {
+pub(super) fn settings_of(intercept: Intercept, path: PathOptions, problems: &Problems<'_>) -> FitSettings {
     let PathOptions { c, near, refines, confirms } = path;
     let polynomials = if intercept == Intercept::Free { Polynomials::Free } else { Polynomials::None };
     let stop = Stop { max_steps: MAX_STEPS_OF_CANDIDATE, tol: MAX_VIOLATION_OF_CANDIDATE };

@@ -157,18 +157,14 @@ pub(crate) fn closed_form(at: &Converged<'_>) -> Option<Vec<f64>> {
     Some(values)
 }
 
-/// The flops of factoring a problem with this number of violators.
-fn flops_afresh(n_violators: usize) -> u64 {
-    let m = n_violators.max(1) as u64;
-    (m * m * m / 3).max(1)
-}
-
 /// The same if other samples may cross the margin: the solution without the sample. `None` if it is not determined, not
 /// found, or too expensive: [`MAX_REFACTOR_FLOPS`] for a few violators,
 /// [`MIN_REFACTORIZATIONS`] for many.
 pub(crate) fn refitted(at: &Converged<'_>) -> Option<Vec<f64>> {
     let covariance = Covariance::new(at);
-    let afresh = (MAX_REFACTOR_FLOPS / flops_afresh(at.violators.len())).max(MIN_REFACTORIZATIONS);
+    // A solution from scratch is a Cholesky factorization: m³/3 flops for m violators.
+    let m = at.violators.len() as u64;
+    let afresh = (MAX_REFACTOR_FLOPS / (m * m * m / 3).max(1)).max(MIN_REFACTORIZATIONS);
     let mut shared = Shared::new(at, &covariance, afresh);
     (0..at.scores.len()).map(|i| SampleRefit::new(at, &covariance, &mut shared, i).solve()).collect()
 }

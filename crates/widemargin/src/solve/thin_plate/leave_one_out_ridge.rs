@@ -15,15 +15,15 @@
 use std::ops::Range;
 
 use super::block_fit::RawRows;
-use super::feature_matrix::{FeatureFit, FeatureMatrix, PathOptions};
+use super::feature_matrix::{FeatureFit, FeatureMatrix, PathOptions, settings_of};
 use super::local::BLOCK;
 use super::newton::Stop;
-use super::path::{Candidate, PathSettings, Problems, Refits, Solved, Visit, half_decades, walk};
+use super::path::{Candidate, FitSettings, Problems, Refits, Solved, Visit, half_decades, walk};
 use super::row_sums::LeaveOneOutSums;
 use super::system::Point;
 use crate::error::{Error, Result};
 use crate::linalg::factor::{Cholesky, Matrix, Side, add_product, add_scaled, dot, product};
-use crate::linalg::single::{SingleFactor, SingleMatrix};
+use crate::linalg::single::SingleMatrix;
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
 use crate::problem::{self, Intercept, typical_weight};
@@ -100,12 +100,12 @@ pub(crate) fn fit_squared(
     let roots = problems.roots();
     let rows = FeatureMatrix::new(rows, &roots, intercept).in_single_precision(intercept);
     let system = System::new(&rows, problems, intercept, pool)?;
-    let (PathOptions { c, near, refines, .. }, unit) = (path, system.unit);
     // Leaving out is exact in closed form: that is no further work.
     let stop = Stop { max_steps: 1, tol: 0.0 };
-    let settings = PathSettings { c, unit, lowest: FEATURE_PATH_LOWEST, near, refines, confirms: true, stop };
+    let settings = FitSettings { confirms: true, stop, ..settings_of(intercept, path, problems) };
     let mut visits = RidgeVisits { system: &system, problems, pool, monitor };
-    let outcome = walk(&mut visits, &vec![Point::default(); problems.targets.n_problems()], &settings, monitor)?;
+    let origins = vec![Point::default(); problems.targets.n_problems()];
+    let outcome = walk(&mut visits, &origins, (&settings, system.unit), monitor)?;
     let (mut weights, mut intercepts) = (Vec::new(), Vec::new());
     for (problem, solved) in outcome.best.solutions.iter().enumerate() {
         let coefficients = &solved.point.coefficients;
@@ -289,7 +289,7 @@ impl<'a> System<'a> {
                 factor.solve_lower_transposed(&mut weights);
                 let mut residuals = self.targets.clone();
                 add_product(&mut residuals, -1.0, Side::Transposed(phi), Side::Plain(&weights));
-                let (single, mut leverages) = (SingleFactor::of(&factor), Vec::with_capacity(n));
+                let (single, mut leverages) = (SingleMatrix::of(factor.lower()), Vec::with_capacity(n));
                 let squares = |rows: Range<usize>| Ok::<_, Error>(single.inverse_products(rounded, rows));
                 pool.fold_chunks(n, BLOCK, squares, |some| {
                     leverages.extend(some);

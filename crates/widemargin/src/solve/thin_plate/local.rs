@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::block_sums::{Block, BlockEvaluation, Points, Root, RowData, State, absent_rows, evaluate, leave_out};
+use super::block_sums::{Block, BlockEvaluation, Points, Root, RowData, RowsState, absent_rows, evaluate, leave_out};
 use super::feature_map::FeatureMap;
 use super::row_sums::{Hessians, LeaveOneOutSums, PointSums, RowSums, RowsShape};
 use crate::error::Result;
@@ -69,7 +69,7 @@ pub(crate) struct Local<'a, B> {
     row_data: RowData<'a>,
     pool: &'a Pool,
     monitor: &'a Monitor<'a>,
-    state: State,
+    state: RowsState,
     /// Whether leave-one-out decision values are stored, and these values.
     keeps: bool,
     loo_values: Vec<Vec<f64>>,
@@ -77,17 +77,17 @@ pub(crate) struct Local<'a, B> {
 
 impl<'a, B: Blocks> Local<'a, B> {
     pub fn new(blocks: B, row_data: RowData<'a>, keeps: bool, pool: &'a Pool, monitor: &'a Monitor<'a>) -> Self {
-        let state = State::new(blocks.n_rows() * row_data.targets.n_problems());
+        let state = RowsState::new(blocks.n_rows() * row_data.targets.n_problems());
         Local { blocks, row_data, pool, monitor, state, keeps, loo_values: Vec::new() }
     }
 
     /// Restores the state of another instance over the same rows.
-    pub fn recall(&mut self, state: State) {
+    pub fn recall(&mut self, state: RowsState) {
         self.state = state;
     }
 
     /// The state.
-    pub fn state(self) -> State {
+    pub fn state(self) -> RowsState {
         self.state
     }
 
@@ -271,7 +271,7 @@ impl<B: Blocks> RowSums for Local<'_, B> {
     fn take_step(&mut self, live: &[usize], places: &[f64], hessians: &mut Hessians) -> Result<Vec<PointSums>> {
         for (&problem, t) in live.iter().zip(places) {
             let own = self.own(problem);
-            let State { scores, ahead, .. } = &mut self.state;
+            let RowsState { scores, ahead, .. } = &mut self.state;
             scores[own.clone()].iter_mut().zip(&ahead[own]).for_each(|(z, to)| *z += t * (to - *z));
         }
         self.gather_hessians(live, None, hessians)

@@ -85,15 +85,10 @@ pub(crate) fn check(needed: u64, limit: Option<u64>, n: usize, n_basis: Option<u
         return Ok(());
     }
     let solver = if n_basis.is_some() { "that many bases" } else { "the exact solver" };
-    Err(Error::Parameter {
-        name: "n_basis",
-        value: n_basis.map_or_else(|| "none".to_owned(), |n_basis| n_basis.to_string()),
-        expected: format!(
-            "{solver} would take {} for {n} samples and {} are free: {cheaper}",
-            bytes_text(needed),
-            bytes_text(available),
-        ),
-    })
+    let value = n_basis.map_or_else(|| "none".to_owned(), |n_basis| n_basis.to_string());
+    let (needed, free) = (bytes_text(needed), bytes_text(available));
+    let expected = format!("{solver} would take {needed} for {n} samples and {free} are free: {cheaper}");
+    Err(Error::parameter("n_basis", value, expected))
 }
 
 #[cfg(test)]

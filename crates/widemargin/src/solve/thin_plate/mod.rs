@@ -44,9 +44,10 @@ mod system;
 
 pub(crate) use basis_fit::feature_map_of;
 pub(crate) use basis_queries::{BASIS_QUERIES, BasisRows, RemoteRowSums};
-pub(crate) use basis_sums::{FirstSums, Settled, first_sums, fit_remote, rows_separate};
+pub(crate) use basis_sums::{FirstSums, Settled, first_sums, fit_rows, rows_separate};
 pub(crate) use block_fit::{BlockStorage, RawRows, fit_blocks};
 pub(crate) use block_sums::RowData;
+pub use block_sums::RowsState;
 pub(crate) use exact_fit::fit_exact;
 pub(crate) use feature_map::FeatureMap;
 pub(crate) use feature_matrix::{Comparison, FeatureFit, PathOptions, fit_features, leave_one_out_path};
@@ -54,9 +55,8 @@ pub(crate) use leave_one_out_ridge::{fit_squared, leave_one_out_ridge, numbers_o
 pub(crate) use local::{BLOCK, SPAN};
 pub(crate) use newton::Stop;
 pub(crate) use part_rows::PartRows;
-pub use part_rows::RowsState;
 pub use path::PathPoint;
-pub(crate) use path::{Problems, Solved};
+pub(crate) use path::{FitSettings, Problems, Solved};
 pub use polynomials::Polynomials;
 pub(crate) use row_sums::{LeaveOneOutSums, RowSums, RowsShape};
-pub(crate) use settings::{FitSettings, Fitted, WhyNotFree};
+pub(crate) use settings::{Fitted, WhyNotFree};

@@ -4,10 +4,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use serde::{Deserialize, Serialize};
-
-use super::block_sums::{Block, RowData, State};
-use super::feature_map::{FeatureMap, Lift};
+use super::block_sums::{Block, RowData, RowsState};
+use super::feature_map::FeatureMap;
 use super::local::{Blocks, Local};
 use super::row_sums::RowSums;
 use crate::error::{Error, Result};
@@ -31,19 +29,6 @@ pub struct PartRows<'a> {
     pub units: &'a [f64],
     /// Number of threads, 0 meaning one per core.
     pub threads: usize,
-}
-
-/// The state of rows, `[problem][row]`; empty at the start.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct RowsState {
-    /// z at the current point.
-    pub scores: Vec<f64>,
-    /// z at the point evaluated last.
-    pub ahead: Vec<f64>,
-    /// The share of the row that is counted in the problem's Hessian.
-    pub counted: Vec<f32>,
-    /// The fold whose copies of samples are excluded.
-    pub absent: Option<u32>,
 }
 
 struct Whole<'a> {
@@ -88,31 +73,24 @@ impl PartRows<'_> {
         let p = self.features.len().checked_div(n).unwrap_or(self.n_penalized);
         let fits = p * n == self.features.len() && self.n_penalized <= p && self.units.len() == n;
         let empty = state == RowsState::default();
-        let RowsState { scores, ahead, counted, absent } = state;
-        let known = [scores.len(), ahead.len(), counted.len()];
+        let known = [state.scores.len(), state.ahead.len(), state.counted.len()];
         if !fits || self.targets.n_samples() != n || (!empty && known != [n * k; 3]) {
-            return Err(Error::Shape {
-                what: "rows of a fit".into(),
-                found: format!("{} numbers and {known:?} remembered", self.features.len()),
-                expected: format!("{n} rows of features and {} remembered", n * k),
-            });
+            return Err(Error::shape(
+                "rows of a fit",
+                format!("{} numbers and {known:?} remembered", self.features.len()),
+                format!("{n} rows of features and {} remembered", n * k),
+            ));
         }
-        let feature_map = FeatureMap {
-            lift: Lift::Nothing,
-            at_bases: Matrix::zeros(self.n_penalized, 0),
-            penalized: Matrix::zeros(0, 0),
-            columns: Matrix::zeros(0, p - self.n_penalized),
-            cross: None,
-        };
+        let (at_bases, columns) = (Matrix::zeros(self.n_penalized, 0), Matrix::zeros(0, p - self.n_penalized));
+        let feature_map = FeatureMap { at_bases, columns, ..FeatureMap::default() };
         let pool = Pool::new(self.threads)?;
         let row_data = RowData { targets: self.targets, roots: self.roots, units: self.units };
         let mut local = Local::new(Whole { features: self.features, feature_map }, row_data, false, &pool, monitor);
         if !empty {
-            local.recall(State { scores, ahead, counted, absent });
+            local.recall(state);
         }
         let sums = work(&mut local)?;
-        let State { scores, ahead, counted, absent } = local.state();
-        Ok((sums, RowsState { scores, ahead, counted, absent }))
+        Ok((sums, local.state()))
     }
 }
 

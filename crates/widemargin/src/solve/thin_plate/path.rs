@@ -6,12 +6,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::newton::Stop;
+use super::polynomials::{Polynomials, overflow};
 use super::row_sums::LeaveOneOutSums;
 use super::system::Point;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
-use crate::problem::HeldOutScores;
-use crate::problem::OneVsRest;
+use crate::problem::{HeldOutScores, OneVsRest};
 use crate::solve::Status;
 use crate::tuning::{
     LAMBDA_PATH_HIGHEST, LAMBDA_PATH_LEVEL, LAMBDA_PATH_PATIENCE, LAMBDA_PATH_PATIENCE_NEAR, LAMBDA_PATH_START,
@@ -22,7 +22,7 @@ use crate::tuning::{
 const MIN_LAMBDA_IN_DOUBLE: f64 = 1e-12;
 
 /// The results at one C of the path.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PathPoint {
     /// C of ½‖f‖² + C Σ loss.
     #[serde(rename = "C")]
@@ -78,21 +78,24 @@ impl Problems<'_> {
     }
 }
 
-/// Settings of the path.
-pub(crate) struct PathSettings {
+/// The settings of a fit.
+pub(crate) struct FitSettings {
+    pub polynomials: Polynomials,
     /// A fixed C; `None` selects the best of the path.
     pub c: Option<f64>,
-    /// trace(G)/n, times the weight of a typical sample.
-    pub unit: f64,
-    /// The smallest λ of the path, in half decades.
+    /// The smallest λ of the path in scale-free units, in half decades.
     pub lowest: i32,
     /// A λ near which the best is expected, in scale-free units.
     pub near: Option<f64>,
+    /// Whether that is the only one.
+    pub stays: bool,
     /// Whether the path is refined at its best point.
     pub refines: bool,
-    /// Whether the error there is estimated by refits.
+    /// Whether the error at the C selected is estimated by refits.
     pub confirms: bool,
     pub stop: Stop,
+    /// As of [`typical_weight`](crate::problem::typical_weight): λ is in units of it.
+    pub typical_weight: f64,
 }
 
 /// A problem's solution.
@@ -110,7 +113,7 @@ pub(crate) struct Solved {
 }
 
 /// The solutions at one C.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Candidate {
     pub solutions: Vec<Solved>,
     /// Leave-one-out decision values, one vector per problem; empty unless solved.
@@ -121,7 +124,7 @@ pub(crate) struct Candidate {
     pub refitted: Vec<Vec<f64>>,
     /// By refits without each fold, the weight of the wrong and of all samples of each class, or of each label.
     pub fold_sums: Vec<[f64; 2]>,
-    #[serde(with = "every_field")]
+    #[serde(with = "EveryField")]
     pub point: PathPoint,
 }
 
@@ -141,20 +144,11 @@ impl Candidate {
             objective: c * solutions.iter().map(|solution| solution.objective).sum::<f64>(),
             loo_squared_hinge: sums.map(|sums| sums.mean_hinge(solutions.len())),
             loo_error: sums.map(LeaveOneOutSums::error),
-            loo_exact: false,
-            fold_error: None,
-            label_errors: Vec::new(),
             violators: solutions.iter().map(|solution| solution.n_inside).sum(),
             steps: solutions.iter().map(|solution| solution.steps).max().unwrap_or(0),
+            ..PathPoint::default()
         };
-        Candidate {
-            solutions,
-            loo_values,
-            some: HeldOutScores::default(),
-            refitted: Vec::new(),
-            fold_sums: Vec::new(),
-            point,
-        }
+        Candidate { solutions, loo_values, point, ..Candidate::default() }
     }
 }
 
@@ -195,38 +189,19 @@ fn loss_of(candidate: &Candidate) -> f64 {
 }
 
 /// A point with the fields that its JSON omits if they have their defaults: for formats without field names.
-mod every_field {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    use super::PathPoint;
-
-    type Fields = (f64, f64, f64, Option<f64>, Option<f64>, bool, Option<f64>, Vec<f64>, u64, u32);
-
-    pub fn serialize<S: Serializer>(point: &PathPoint, to: S) -> Result<S::Ok, S::Error> {
-        let PathPoint { c, lambda, objective, loo_squared_hinge, loo_error, loo_exact, .. } = *point;
-        let PathPoint { fold_error, violators, steps, .. } = *point;
-        let (loo, labels) = ((loo_squared_hinge, loo_error, loo_exact), point.label_errors.clone());
-        let fields: Fields = (c, lambda, objective, loo.0, loo.1, loo.2, fold_error, labels, violators, steps);
-        fields.serialize(to)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathPoint, D::Error> {
-        let fields = Fields::deserialize(from)?;
-        let (c, lambda, objective, loo_squared_hinge, loo_error, loo_exact, ..) = fields;
-        let (.., fold_error, label_errors, violators, steps) = fields;
-        Ok(PathPoint {
-            c,
-            lambda,
-            objective,
-            loo_squared_hinge,
-            loo_error,
-            loo_exact,
-            fold_error,
-            label_errors,
-            violators,
-            steps,
-        })
-    }
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "PathPoint")]
+struct EveryField {
+    c: f64,
+    lambda: f64,
+    objective: f64,
+    loo_squared_hinge: Option<f64>,
+    loo_error: Option<f64>,
+    loo_exact: bool,
+    fold_error: Option<f64>,
+    label_errors: Vec<f64>,
+    violators: u64,
+    steps: u32,
 }
 
 /// Solves all problems at one λ.
@@ -249,16 +224,17 @@ pub(super) fn half_decades(lambda: f64) -> i32 {
     (2.0 * lambda.log10()).round() as i32
 }
 
-/// Solves at a fixed C, or along the path.
+/// Solves at a fixed C, or along the path, for a kernel whose mean diagonal is `unit`.
 pub(crate) fn walk(
     visits: &mut impl Visit,
     origins: &[Point],
-    settings: &PathSettings,
+    (settings, unit): (&FitSettings, f64),
     monitor: &Monitor<'_>,
 ) -> Result<Outcome> {
-    match settings.c {
+    let only = settings.near.filter(|_| settings.stays);
+    match settings.c.or(only.map(|lambda| 0.5 / (lambda * unit))) {
         Some(c) => {
-            let mut outcome = single(visits, 0.5 / c / settings.unit, origins)?;
+            let mut outcome = single(visits, 0.5 / c / unit, origins)?;
             if settings.confirms && monitor.ask().is_ok() {
                 confirm(visits, &mut outcome.best, &mut outcome.path)?;
             }
@@ -279,7 +255,7 @@ fn single(visits: &mut impl Visit, requested: f64, origins: &[Point]) -> Result<
         }
         lambda *= 10.0;
         if lambda > 1e12 {
-            return Err(super::polynomials::overflow());
+            return Err(overflow());
         }
     }
 }
@@ -287,12 +263,7 @@ fn single(visits: &mut impl Visit, requested: f64, origins: &[Point]) -> Result<
 /// Walks from the start downwards, then upwards, in each direction until the loss has risen for a while; then between
 /// the best and its neighbors. The best candidate by the closed form is confirmed; if its estimate gets worse, so is
 /// the next.
-fn whole(
-    visits: &mut impl Visit,
-    origins: &[Point],
-    settings: &PathSettings,
-    monitor: &Monitor<'_>,
-) -> Result<Outcome> {
+fn whole(visits: &mut impl Visit, origins: &[Point], settings: &FitSettings, monitor: &Monitor<'_>) -> Result<Outcome> {
     let lowest = settings.lowest;
     let usual = if monitor.has_time_limit() { TIMED_PATH_START } else { LAMBDA_PATH_START };
     let expected = settings.near.map_or(usual, |lambda| half_decades(lambda).clamp(lowest, LAMBDA_PATH_HIGHEST));
@@ -322,7 +293,7 @@ fn whole(
                 cut = true;
                 break;
             }
-            let (best_at, best) = best.as_ref().ok_or_else(super::polynomials::overflow)?;
+            let (best_at, best) = best.as_ref().ok_or_else(overflow)?;
             let has_risen = (f64::from(at) - best_at) * f64::from(direction) >= f64::from(patience);
             if has_risen || is_steep(&losses, loss_of(best)) || (direction < 0 && is_level(&losses)) {
                 break;
@@ -348,7 +319,7 @@ fn whole(
             }
         }
     }
-    let (_, mut best) = best.ok_or_else(super::polynomials::overflow)?;
+    let (_, mut best) = best.ok_or_else(overflow)?;
     let closed_form = loss_of(&best);
     if !cut && settings.confirms {
         best = confirmed(visits, best, &mut path, monitor)?;

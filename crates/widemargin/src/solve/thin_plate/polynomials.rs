@@ -1,12 +1,12 @@
 //! The polynomials: their span over the samples, the kernel projected off it, and the positive definite kernel that
 //! remains when they are dropped.
 
-use std::fmt;
-use std::str::FromStr;
+use serde::{Deserialize, Serialize};
 
 use super::exact::Removals;
 use crate::error::{Error, Result};
 use crate::linalg::factor::{Cholesky, Matrix, Side, Svd, add_lower_product, add_product, add_scaled, product};
+use crate::macros::named;
 
 /// Fraction of the kernel's typical value below which the projected kernel is rounding.
 const MIN_PROJECTED_KERNEL: f64 = 1e-10;
@@ -15,7 +15,8 @@ const MIN_PROJECTED_KERNEL: f64 = 1e-10;
 const MIN_POLYNOMIAL: f64 = 1e-9;
 
 /// How the polynomials of a kernel are treated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Polynomials {
     /// [`Polynomials::Free`] if there are at least a hundred samples per polynomial and the polynomials alone do not
@@ -36,39 +37,13 @@ pub enum Polynomials {
     None,
 }
 
-impl Polynomials {
-    /// The name as written in files and on the command line.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Polynomials::Auto => "auto",
-            Polynomials::Free => "free",
-            Polynomials::Penalized => "penalized",
-            Polynomials::Constant => "constant",
-            Polynomials::None => "none",
-        }
-    }
-}
-
-impl fmt::Display for Polynomials {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Polynomials {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        [Polynomials::Auto, Polynomials::Free, Polynomials::Penalized, Polynomials::Constant, Polynomials::None]
-            .into_iter()
-            .find(|known| known.as_str() == name)
-            .ok_or_else(|| Error::UnknownName {
-                what: "polynomials",
-                name: name.to_owned(),
-                expected: "known are auto, free, penalized, constant, none".into(),
-            })
-    }
-}
+named!("polynomials": Polynomials {
+    "auto" = Polynomials::Auto,
+    "free" = Polynomials::Free,
+    "penalized" = Polynomials::Penalized,
+    "constant" = Polynomials::Constant,
+    "none" = Polynomials::None,
+});
 
 /// The polynomials at the samples, √w P = Q diag(s) Vᵀ with orthonormal Q.
 pub(crate) fn span(polynomials: &Matrix) -> Result<Svd> {

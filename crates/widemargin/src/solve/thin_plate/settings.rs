@@ -1,39 +1,9 @@
-//! The settings and the results that the exact fit and the fit on bases share, and the choice of the polynomials.
+//! The results that the exact fit and the fit on bases share, and the choice of the polynomials.
 
-use super::newton::Stop;
-use super::path::{Outcome, PathSettings};
+use super::path::Outcome;
 use super::polynomials::Polynomials;
 use crate::error::Result;
 use crate::tuning::SAMPLES_PER_FREE_POLYNOMIAL;
-
-/// The settings of a fit.
-pub(crate) struct FitSettings {
-    pub polynomials: Polynomials,
-    pub c: Option<f64>,
-    /// The smallest λ of the path in scale-free units, in half decades.
-    pub lowest: i32,
-    /// A λ near which the best is expected, in scale-free units.
-    pub near: Option<f64>,
-    /// Whether that is the only one.
-    pub stays: bool,
-    /// Whether the path is refined at its best point.
-    pub refines: bool,
-    /// Whether the error at the C selected is estimated by refits.
-    pub confirms: bool,
-    pub stop: Stop,
-    /// As of [`typical_weight`](crate::problem::typical_weight).
-    pub typical_weight: f64,
-}
-
-impl FitSettings {
-    /// The path's, for a kernel with this mean diagonal.
-    pub fn in_units(&self, mean_diagonal: f64) -> PathSettings {
-        let FitSettings { lowest, near, refines, confirms, stop, .. } = *self;
-        let unit = mean_diagonal * self.typical_weight;
-        let c = self.c.or(near.filter(|_| self.stays).map(|lambda| 0.5 / (lambda * unit)));
-        PathSettings { c, unit, lowest, near, refines, confirms, stop }
-    }
-}
 
 /// Why `auto` does not leave the polynomials free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -323,7 +323,7 @@ fn rejects_parts_that_do_not_fit() {
         BlockObjective::alone(block(), OneVsRest::new(&codes, 2), costs, loss, widemargin::model::Intercept::Free, 1)
     };
     assert!(matches!(rows(&costs[1..]), Err(Error::Shape { .. })));
-    assert!(matches!(rows(&costs).unwrap().recall(&ObjectiveState::default()), Err(Error::Shape { .. })));
+    assert!(matches!(rows(&costs).unwrap().recall(ObjectiveState::default()), Err(Error::Shape { .. })));
 
     let targets = Targets::single(vec![1.0, 2.0, 3.0]).unwrap();
     let error = PartedTargets::new(&targets, Some(&[0.0; 3]), true).unwrap_err().to_string();

@@ -2,12 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::super::spline::Spline;
 use super::ThinPlateRegressor;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::RegressionPoint;
 use crate::model::file::{Array, Reader, file_methods, header, to_bytes};
 use crate::model::origin::Origin;
-use crate::similarity::{ConditionalKernel, PolynomialSpace};
+use crate::similarity::ConditionalKernel;
 use crate::solve::Report;
 
 pub(crate) const METHOD: &str = "thin-plate-regression";
@@ -56,24 +57,24 @@ impl ThinPlateRegressor {
         self.report.check_finite()?;
         header(&Header {
             method: METHOD.into(),
-            kernel: self.kernel.to_string(),
+            kernel: self.kernel().to_string(),
             loss: LOSS.into(),
             c: self.c,
             lambda: self.lambda,
             rank: self.rank,
-            n_features: self.n_features,
+            n_features: self.n_features(),
             n_bases: self.n_bases(),
-            n_outputs: self.n_outputs,
-            standardized: self.scale.is_some(),
+            n_outputs: self.n_outputs(),
+            standardized: self.scale().is_some(),
             path: self.path.clone(),
-            support: self.support.clone(),
+            support: self.spline.support.clone(),
             report: self.report.clone(),
             origin: self.origin.clone(),
         })
     }
 
     pub(crate) fn arrays(&self) -> Vec<Array<'_>> {
-        self.spline().arrays()
+        self.spline.arrays()
     }
 
     pub(crate) fn read(reader: &Reader<'_>) -> Result<Self> {
@@ -87,27 +88,13 @@ impl ThinPlateRegressor {
         if header.loss != LOSS {
             return Err(reader.wrong(format!("the loss '{}' is not known", header.loss)));
         }
-        let file_error = |error: Error| reader.wrong(error.to_string());
-        header.origin.check(Some(n_features)).map_err(file_error)?;
-        let kernel: ConditionalKernel = header.kernel.parse().map_err(file_error)?;
-        // The tensor sizes are checked against the file size before memory for the monomials is allocated.
-        let center = reader.tensor("center", &[n_features])?;
-        let factors = reader.tensor("factors", &[n_features])?;
-        let space = PolynomialSpace::new(degree(kernel), center, factors).map_err(file_error)?;
-        let scale = reader.tensor("scale", &[if header.standardized { n_features } else { 0 }])?;
+        header.origin.check(Some(n_features)).map_err(|error| reader.wrong(error.to_string()))?;
+        let sizes = [n_features, n_bases, k];
         Ok(ThinPlateRegressor {
-            scale: header.standardized.then_some(scale),
-            bases: reader.tensor("bases", &[n_bases, n_features])?,
-            coefficients: reader.tensor("coefficients", &[k, n_bases])?,
-            polynomial: reader.tensor("polynomial", &[k, space.len()])?,
-            kernel,
+            spline: Spline::read(reader, (&header.kernel, Some(0)), sizes, header.standardized, header.support)?,
             c: header.c,
             lambda: header.lambda,
             rank: header.rank,
-            n_features,
-            n_outputs: k,
-            support: header.support,
-            space,
             path: header.path,
             report: header.report,
             origin: header.origin,

@@ -3,6 +3,7 @@
 use super::super::choose_kernel::KernelPoint;
 use super::super::kernel_blocks::dense_rows;
 use super::super::remarks::{crowded, dependent};
+use super::super::spline::Spline;
 use super::choose::Choice;
 use super::task::{Solved, Task, exact_bytes};
 use super::{ThinPlateRegressor, ThinPlateRegressorParams};
@@ -71,7 +72,7 @@ impl ThinPlateRegressorParams {
             let picked = PickedRows { source: samples, rows };
             let params = self.clone().n_basis(size.n_basis);
             let (mut model, tried) = params.fit_rows(&picked, &targets.of_rows(rows), Some(&of_rows), monitor)?;
-            model.support.iter_mut().for_each(|row| *row = rows[*row as usize] as u64);
+            model.spline.support.iter_mut().for_each(|row| *row = rows[*row as usize] as u64);
             Ok((model, tried))
         };
         let pick = |n| draw_rows(&weights, n, self.seed);
@@ -129,7 +130,7 @@ impl ThinPlateRegressorParams {
 
         let support = solved.support.iter().map(|&i| distinct.rows[i] as u64).collect();
         let mut model = solved.into_model(kernel, n_features, n, training, clock.stages);
-        (model.scale, model.support) = (factors, support);
+        (model.spline.scale, model.spline.support) = (factors, support);
         model.report.notes.extend(note);
         model.report.warnings.extend(warnings);
         Ok((model, tried))
@@ -159,19 +160,22 @@ impl Solved {
         let mut polynomial = restored(&self.betas);
         // The first monomial is the constant.
         polynomial.iter_mut().step_by(self.space.len()).zip(means).for_each(|(constant, mean)| *constant += mean);
-        ThinPlateRegressor {
+        let spline = Spline {
             kernel,
+            n_features,
+            scale: None,
+            bases: self.bases,
+            support: self.support.iter().map(|&i| i as u64).collect(),
+            coefficients: restored(&self.alphas),
+            space: self.space,
+            polynomial,
+            n_functions: k,
+        };
+        ThinPlateRegressor {
+            spline,
             c: self.chosen.c(),
             lambda: self.lambda,
             rank: self.rank,
-            n_features,
-            n_outputs: k,
-            scale: None,
-            coefficients: restored(&self.alphas),
-            bases: self.bases,
-            support: self.support.iter().map(|&i| i as u64).collect(),
-            space: self.space,
-            polynomial,
             path: self.chosen.path,
             report,
             origin: Origin::of(training),

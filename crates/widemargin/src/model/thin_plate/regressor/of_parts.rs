@@ -10,7 +10,7 @@ use crate::instant::Instant;
 use crate::model::clock::Clock;
 use crate::model::origin::TrainingSettings;
 use crate::model::thin_plate::remarks::dependent;
-use crate::model::thin_plate::{BasisPlan, PartLift, SettledPolynomials};
+use crate::model::thin_plate::{BasisPlan, PartLift};
 use crate::model::{CChoice, PartedTargets, StandardTargets};
 use crate::monitor::Monitor;
 use crate::par::Pool;
@@ -18,7 +18,7 @@ use crate::partition::{Executor, Remote, Workers};
 use crate::similarity::ConditionalKernel;
 use crate::solve::Stage;
 use crate::solve::ridge::{PartedRidge, ROWS, RidgeRows};
-use crate::solve::thin_plate::{FirstSums, Polynomials};
+use crate::solve::thin_plate::{FirstSums, Polynomials, Settled};
 use crate::tuning::MAX_PARTED_FEATURES;
 
 /// The metadata of the model of such a fit, in addition to its solution.
@@ -54,9 +54,9 @@ impl ThinPlateRegressor {
         metadata.c.check()?;
         let mut clock = Clock::start(monitor);
         let (plan, sums) = BasisPlan::of_workers((kernel, degree(kernel)), bases, samples, monitor)?;
-        let settled = plan.settle(&sums, Polynomials::Free, targets.n_present(), targets.total(), false)?;
+        let settled = plan.settle(&sums, Polynomials::Free, (targets.n_present(), targets.total()), |_| Ok(false))?;
         clock.end("polynomials")?;
-        let workers = features(&plan, settled.lift())?;
+        let workers = features(&plan, PartLift::of(&settled))?;
         clock.end("features")?;
         let mut model = plan.fit_spline(settled, targets, &mut Remote::new(workers), metadata, monitor)?;
         let at = model.report.stages.len() - 1;
@@ -69,7 +69,7 @@ impl BasisPlan {
     /// The same on features that are known.
     pub(super) fn fit_spline(
         self,
-        settled: SettledPolynomials,
+        settled: Settled,
         targets: &PartedTargets,
         rows: &mut impl Executor<Of = RidgeRows>,
         metadata: SplineMetadata,
@@ -87,7 +87,7 @@ impl BasisPlan {
         let training =
             TrainingSettings { seed: metadata.seed, basis: Some(metadata.basis), ..TrainingSettings::default() };
         let mut model = solved.into_model(kernel, n_features, targets.n_present(), training, stages);
-        model.support = metadata.support;
+        model.spline.support = metadata.support;
         model.report.warnings.extend(warnings);
         Ok(model)
     }
@@ -95,13 +95,12 @@ impl BasisPlan {
     /// The spline of the standardized targets, over rows of at most this number of features.
     pub(super) fn solve_spline(
         self,
-        settled: SettledPolynomials,
+        settled: Settled,
         (standard, total): (&StandardTargets, f64),
         c: CChoice,
         (rows, max_features): (&mut impl Executor<Of = RidgeRows>, usize),
         monitor: &Monitor<'_>,
     ) -> Result<Solved> {
-        let SettledPolynomials { settled, .. } = settled;
         let BasisPlan { kernel, bases, space, feature_map, .. } = self;
         let n_outputs = standard.scales.len();
         let ridge = PartedRidge::new(rows, (n_outputs, total), max_features, monitor)?;
@@ -130,15 +129,15 @@ impl BasisPlan {
     pub(super) fn free_polynomials(
         &self,
         n: usize,
-        (n_present, total): (usize, f64),
+        of_present: (usize, f64),
         pool: &Pool,
         first_sums: impl Fn(Range<usize>) -> Result<FirstSums> + Sync + Send,
-    ) -> Result<SettledPolynomials> {
+    ) -> Result<Settled> {
         let mut sums = FirstSums::default();
         pool.fold_chunks(n, ROWS, first_sums, |next| {
             sums = sums.merged(&next);
             Ok::<_, Error>(())
         })?;
-        self.settle(&sums, Polynomials::Free, n_present, total, false)
+        self.settle(&sums, Polynomials::Free, of_present, |_| Ok(false))
     }
 }

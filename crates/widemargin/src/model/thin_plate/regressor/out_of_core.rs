@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::super::bases::SAMPLES_PER_BASIS;
-use super::super::remote::{BasisPlan, ColumnSums};
-use super::super::stream::{ColumnMoments, Drawn, Stream, drawn};
+use super::super::remote::BasisPlan;
+use super::super::stream::{Drawn, Scan, Stream, draw_rows};
 use super::choose::Choice;
 use super::of_parts::SplineMetadata;
 use super::task::Task;
@@ -15,7 +15,6 @@ use crate::memory;
 use crate::model::PartedTargets;
 use crate::model::clock::Clock;
 use crate::model::manifest::Manifest;
-use crate::model::scale_rows::scale_rows;
 use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
 use crate::partition::{Executor, Query, Recorded, add_answer};
@@ -76,11 +75,11 @@ impl ThinPlateRegressorParams {
         let stream = Stream::new(samples)?;
         let mut clock = Clock::start(monitor);
 
-        let picked = drawn(&weights, SELECTION_SAMPLES.max(SAMPLES_PER_BASIS.saturating_mul(n_basis)), self.seed);
+        let picked = draw_rows(&weights, SELECTION_SAMPLES.max(SAMPLES_PER_BASIS.saturating_mul(n_basis)), self.seed);
         self.check_memory(&stream, (n_basis, picked.len()), &pool, resources.memory)?;
-        let mut look = stream.look(&weights, &picked, &pool, &RowCount::new(monitor, "scale", n))?;
+        let scan = stream.look(&weights, &picked, &pool, &RowCount::new(monitor, "scale", n))?;
         clock.end("scale")?;
-        let sample = std::mem::take(&mut look.sample);
+        let Scan { moments, content, sample } = scan;
         let task = Task {
             params: self,
             rows: sample,
@@ -95,25 +94,26 @@ impl ThinPlateRegressorParams {
         let Choice { kernel, factors, tried, warnings, note, .. } = task.choose()?;
         // The spreads of all samples, if the drawn ones have shown that columns are to be standardized.
         let scale = match factors {
-            Some(_) => Some(look.space(Some(0), None)?.factors().to_vec()),
+            Some(_) => Some(moments.space(Some(0))?.factors().to_vec()),
             None => None,
         };
         let sample = task.rows;
         if !tried.is_empty() {
             clock.end("choice")?;
         }
+        let stream = Stream { scale: scale.as_deref(), ..stream };
         let among = Drawn { rows: &picked, values: sample, weights: &weights };
-        let (bases, support) = stream.bases(among, (self.basis, n_basis), scale.as_deref(), self.seed, &pool)?;
+        let (bases, support) = stream.bases(among, (self.basis, n_basis), self.seed, &pool)?;
         clock.end("bases")?;
 
         if let Some(checkpoint) = resources.checkpoint {
             let all_alike = Labels::from_codes(vec![Label::Integer(0)], vec![0; n])?;
             let mut parameters = self.identity(n_basis, &parted);
-            parameters.push(("content of the samples", format!("{:032x}", look.content.finish())));
+            parameters.push(("content of the samples", format!("{:032x}", content.finish())));
             Manifest::new("thin-plate-regression", &parameters, samples, &all_alike, &weights)?.settle(checkpoint)?;
         }
-        let plan = BasisPlan::for_regression(kernel, bases, columns(look, scale.as_deref()))?;
-        let rows = ScaledRows { stream, scale: scale.as_deref(), weights: &weights };
+        let plan = BasisPlan::for_regression(kernel, bases, moments.scaled(scale.as_deref()))?;
+        let rows = WeightedRows { stream, weights: &weights };
         let count = RowCount::new(monitor, "polynomials", n);
         let some = |range: Range<usize>| {
             count.go_on()?;
@@ -125,7 +125,7 @@ impl ThinPlateRegressorParams {
         clock.end("polynomials")?;
 
         let spline_rows = SplineRows {
-            map: settled.settled.feature_map(plan.feature_map.clone()),
+            map: settled.feature_map(plan.feature_map.clone()),
             plan: &plan,
             rows,
             n_penalized: settled.n_penalized(),
@@ -149,7 +149,7 @@ impl ThinPlateRegressorParams {
             }
         }
         drop(spline_rows);
-        model.scale = scale;
+        model.spline.scale = scale;
         model.report.notes.extend(note);
         Ok(model)
     }
@@ -193,30 +193,16 @@ impl ThinPlateRegressorParams {
     }
 }
 
-/// The moments of columns times factors.
-fn columns(look: ColumnMoments, scale: Option<&[f64]>) -> ColumnSums {
-    let ColumnMoments { total, mut mean, mut squares, .. } = look;
-    for ((mean, squares), factor) in mean.iter_mut().zip(&mut squares).zip(scale.unwrap_or_default()) {
-        *mean *= factor;
-        *squares *= factor * factor;
-    }
-    ColumnSums { total, mean, squares }
-}
-
-/// Samples with their columns scaled, and their weights.
+/// Samples and their weights.
 #[derive(Clone, Copy)]
-struct ScaledRows<'a> {
+struct WeightedRows<'a> {
     stream: Stream<'a>,
-    scale: Option<&'a [f64]>,
     weights: &'a [f64],
 }
 
-impl ScaledRows<'_> {
+impl WeightedRows<'_> {
     fn with<T>(&self, range: Range<usize>, work: impl FnOnce(&DenseView<'_, f64>, &[f64]) -> Result<T>) -> Result<T> {
-        let mut values = self.stream.rows(range.clone())?;
-        if let Some(factors) = self.scale {
-            scale_rows(&mut values, factors);
-        }
+        let values = self.stream.rows(range.clone())?;
         work(&DenseView::new(&values, range.len(), self.stream.n_features)?, &self.weights[range])
     }
 }
@@ -225,7 +211,7 @@ impl ScaledRows<'_> {
 struct SplineRows<'a> {
     plan: &'a BasisPlan,
     map: FeatureMap,
-    rows: ScaledRows<'a>,
+    rows: WeightedRows<'a>,
     n_penalized: usize,
     width: usize,
     /// Of the samples of weight above 0.

@@ -1,6 +1,6 @@
 //! Parameters of a smoothing spline.
 
-use crate::error::{Error, Result};
+use crate::error::{Result, require};
 use crate::macros::setters;
 use crate::model::{AUTO_KERNELS, CChoice, Standardize, ThinPlateBasis};
 use crate::similarity::ConditionalKernel;
@@ -72,6 +72,8 @@ impl ThinPlateRegressorParams {
         seed: u64;
         /// Number of threads, 0 meaning one per core. The result does not depend on it.
         threads: usize;
+        /// Bytes the fit may use; by default the free memory, if the system reports it.
+        memory_limit: u64 => memory_limit = Some(memory_limit);
     }
 
     /// The weight C of the losses in ½‖f‖² + C Σ (y − f)²: a number above 0, or [`CChoice::Auto`], the C with the least
@@ -80,22 +82,14 @@ impl ThinPlateRegressorParams {
         ThinPlateRegressorParams { c: c.into(), ..self }
     }
 
-    /// Bytes the fit may use; by default the free memory, if the system reports it.
-    pub fn memory_limit(self, bytes: u64) -> Self {
-        ThinPlateRegressorParams { memory_limit: Some(bytes), ..self }
-    }
-
     /// Checks the parameters without fitting.
     ///
     /// # Errors
-    /// [`Error::Parameter`] naming the first that is invalid.
+    /// [`Error::Parameter`](crate::Error::Parameter) naming the first that is invalid.
     pub fn check(&self) -> Result<()> {
         self.kernels.iter().try_for_each(ConditionalKernel::check)?;
         self.c.check()?;
-        match self.n_basis {
-            Some(0) => Err(Error::parameter("n_basis", "0", "at least 1, or none for the exact solver")),
-            _ => Ok(()),
-        }
+        require(self.n_basis != Some(0), "n_basis", "0", "at least 1, or none for the exact solver")
     }
 
     /// The number of bases of a fit on `n` samples; none for the exact solver.

@@ -5,15 +5,14 @@ use std::ops::Range;
 
 use super::super::bases::{Placed, choose};
 use super::super::fit::merged;
-use super::super::kernel_blocks::{first_of_equals, weighted_gram, weighted_polynomials};
-use super::super::remote::ColumnSums;
+use super::super::kernel_blocks::{first_of_equals, scale_rows, weighted_gram, weighted_polynomials};
+use super::super::stream::ColumnMoments;
 use super::ThinPlateRegressorParams;
 use super::file::degree;
 use crate::data::{DenseView, Targets};
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
 use crate::memory;
-use crate::model::scale_rows::scale_rows;
 use crate::model::thin_plate::BasisPlan;
 use crate::model::{CChoice, RegressionSelection, StandardTargets};
 use crate::monitor::Monitor;
@@ -85,10 +84,11 @@ impl Task<'_> {
     }
 
     fn scaled(&self, factors: Option<&[f64]>) -> Cow<'_, [f64]> {
-        let Some(factors) = factors else { return Cow::Borrowed(&self.rows) };
-        let mut rows = self.rows.clone();
-        scale_rows(&mut rows, factors);
-        Cow::Owned(rows)
+        let mut rows = Cow::Borrowed(&self.rows[..]);
+        if factors.is_some() {
+            scale_rows(rows.to_mut(), factors);
+        }
+        rows
     }
 
     fn fitted(&self, standard: &StandardTargets) -> Fitted {
@@ -154,7 +154,7 @@ impl Task<'_> {
             Ok::<_, Error>((view?, &self.weights[range]))
         };
         let (all, weights) = some(0..n)?;
-        let plan = BasisPlan::for_regression(kernel, bases, ColumnSums::of(&all, weights)?)?;
+        let plan = BasisPlan::for_regression(kernel, bases, ColumnMoments::of(&all, weights)?)?;
         let standard = StandardTargets::new(&self.targets, (&self.weights, &self.units), true)?;
         let (fitted, by_row) = (self.fitted(&standard), standard.values.transposed().into_values());
         let targets = RowTargets::of(&fitted, &by_row);
@@ -162,7 +162,7 @@ impl Task<'_> {
             let (rows, weights) = some(range)?;
             plan.first_sums(&rows, weights)
         })?;
-        let map = settled.settled.feature_map(plan.feature_map.clone());
+        let map = settled.feature_map(plan.feature_map.clone());
         let (n_penalized, width) = (map.n_penalized(), map.n_penalized() + map.n_free());
         let with = |range: Range<usize>, work: &mut TakesFeatures<'_>| {
             self.monitor.go_on("solve")?;

@@ -18,6 +18,9 @@ use crate::linalg::factor::{Matrix, Side, add_product, add_scaled, dot};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 
+/// α and β of a problem.
+type Coefficients = (Vec<f64>, Vec<f64>);
+
 /// Fits √W Φ √W (`phi`, symmetric, samples × samples) and √W P (`values`, samples × monomials, the constant first);
 /// `spreads` has the weight of each monomial in the kernel of penalized polynomials, Σ weight p(x) p(y).
 pub(crate) fn fit_exact(
@@ -42,7 +45,7 @@ pub(crate) fn fit_exact(
 
     let separates = || separate(&basis.u, problems, pool, monitor);
     let (polynomials, why) = settle_auto(settings.polynomials, n, rank, separates)?;
-    let fitted = |polynomials, outcome: Outcome, one: &dyn Fn(&Point) -> (Vec<f64>, Vec<f64>)| {
+    let fitted = |polynomials, outcome: Outcome, one: &dyn Fn(&Point) -> Coefficients| {
         let solutions = outcome.best.solutions.iter();
         let (mut alpha, beta): (Vec<Vec<f64>>, Vec<Vec<f64>>) = solutions.map(|solution| one(&solution.point)).unzip();
         for alpha in &mut alpha {

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import is_classifier
+from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import check_scoring, get_scorer_names
 from sklearn.model_selection import BaseCrossValidator, GroupKFold, StratifiedGroupKFold, check_cv
 
@@ -144,8 +144,13 @@ class Auto(FittedModel):
             rows = np.sort(np.random.default_rng(self._seed()).permutation(n_samples)[:_COMPARED])
             is_all = len(rows) == n_samples
             fitted = timed(*(data if is_all else some(rows)), n_left=1)
-            measured = {"score": fitted.estimated_score_, "std": fitted.estimated_score_std_}
-            return measured | {"n_samples": len(rows)}, fitted if is_all else None
+            score, results = fitted.estimated_score_, fitted.cv_results_
+            selected = np.flatnonzero((results["iter"] == 0) & results["selected"])
+            if is_regressor(fitted) and len(selected):
+                # Leave-one-out for all methods; of few samples an estimate may be that of folds, which is lower.
+                score = float(results["mean_test_score"][selected[0]])
+            measured = {"score": score, "std": fitted.estimated_score_std_, "n_samples": len(rows)}
+            return measured, fitted if is_all else None
         scores = []
         for at, (train, test) in enumerate(splits):
             fitted = timed(*some(train), n_left=len(splits) - at)

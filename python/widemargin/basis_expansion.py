@@ -298,7 +298,8 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
         refit is approximated by one Newton step from the solution, which is exact if it moves no other sample over a
         corner of the loss; for "quantile" a fit leaves out one of five folds.
     estimated_score_ : float
-        R², or D² for losses other than squared_error, of the same predictions at `C_`.
+        R², or D² for losses other than squared_error, of the same predictions at `C_`. Where the similarity was
+        selected on fewer than 150 samples, R² of five folds, each with a selection of its own.
     estimated_score_std_ : float
         The standard error of this estimate, for a fixed spread of the targets.
     kind_ : str

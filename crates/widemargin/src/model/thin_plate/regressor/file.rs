@@ -48,7 +48,7 @@ impl ThinPlateRegressor {
     /// The bytes that [`ThinPlateRegressor::save`] writes.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] for a model with non-finite numbers.
+    /// [`Error::NotFinite`](crate::Error::NotFinite) for a model with non-finite numbers.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         to_bytes(self.header()?, &self.arrays())
     }

@@ -146,9 +146,10 @@ impl Report {
             .push(format!("not converged {what}: the largest relative duality gap is {gap:.2e}{requested}{unknown}"));
     }
 
-    /// Whether the time limit passed before some two-class problems were begun.
+    /// Whether the time limit passed before some two-class problems were begun. A fit of some samples has its status from
+    /// the limit, and no iterations where it began at the solution.
     pub(crate) fn has_unbegun(&self) -> bool {
-        self.status == Status::TimeLimit && self.iterations.contains(&0)
+        self.status == Status::TimeLimit && !self.is_of_part && self.iterations.contains(&0)
     }
 
     /// Whether the time limit stopped the solver far from the solution, to which any estimated error would refer.

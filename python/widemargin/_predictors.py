@@ -116,8 +116,7 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,) for two classes, above 0 for ``classes_[1]``, else (n_samples, n_classes); for
-        multilabel
-            targets (n_samples, n_labels), above 0 for predicted labels
+        multilabel targets (n_samples, n_labels), above 0 for predicted labels
         """
         check_is_fitted(self)
         scores = self._model.decision_function(self._collected(X), self._threads()).astype(np.float64, copy=False)

@@ -27,9 +27,9 @@ enum FileLabels {
 }
 
 impl FileLabels {
-    /// The labels of a file: of a `.npy` file a vector, or a column, of integers or text, or a matrix of indicators; of a `.csv` or
-    /// `.tsv` file the columns of indicators, or one column of classes; otherwise text with one label per line in the
-    /// order of the samples and no header.
+    /// The labels of a file: of a `.npy` file a vector, or a column, of integers or text, or a matrix of indicators; of a
+    /// `.csv` or `.tsv` file the columns of indicators, or one column of classes; otherwise text with one label per line
+    /// in the order of the samples and no header.
     fn read(path: &Path) -> Result<FileLabels> {
         if let Some(delimiter) = delimiter_of(path) {
             let records = Records::new(open_text(path)?, delimiter, &ReadOptions::default())?;

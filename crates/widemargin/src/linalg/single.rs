@@ -81,8 +81,8 @@ impl SingleMatrix {
         sum
     }
 
-    /// xᵀA⁻¹x of some columns x, where this is the factor of A, rounded: rows² flops each. With the condition number κ of A its relative error is about √κ ·
-    /// 6e-8.
+    /// xᵀA⁻¹x of some columns x, where this is the factor of A, rounded: rows² flops each. With the condition number κ of
+    /// A its relative error is about √κ · 6e-8.
     pub fn inverse_products(&self, columns: &SingleMatrix, some: Range<usize>) -> Vec<f64> {
         let n = columns.n_rows;
         if n == 0 {

@@ -30,7 +30,8 @@ fn reason_for_none(scores: &HeldOutScores) -> &'static str {
     "the samples that refits did not see are of too few classes"
 }
 
-/// Stores an estimate with its warning unless it beats a constant by the weights of the fit, or the reason why there is none.
+/// Stores an estimate, with a warning unless it beats a constant by the weights of the fit, or the reason why there is
+/// none.
 pub(crate) fn report_estimate(
     report: &mut Report,
     estimate: Option<(ErrorEstimate, bool)>,

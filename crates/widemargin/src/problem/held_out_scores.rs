@@ -47,8 +47,8 @@ impl HeldOutScores {
     }
 }
 
-/// The weight of a typical sample, in units of which 1/C is searched: the mean where all weights are below 1 or all are
-/// above 1, and 1 otherwise. `units` are the weights of single samples; 0 where there is none.
+/// The weight of a typical sample: the mean where all weights are below 1 or all are above 1, and 1 otherwise. The search
+/// for C scales 1/C by it. `units` are the weights of single samples; 0 where there is none.
 pub(crate) fn typical_weight(units: &[f64]) -> f64 {
     let present = || units.iter().copied().filter(|unit| *unit > 0.0);
     let (least, most) = present().fold((f64::INFINITY, 0.0f64), |(a, b), unit| (a.min(unit), b.max(unit)));

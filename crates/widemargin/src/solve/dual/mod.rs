@@ -51,8 +51,8 @@ use tables::Tables;
 /// Solves every two-class problem of `problem`.
 ///
 /// # Errors
-/// [`Error::Cancelled`](crate::Error::Cancelled) if the monitor cancelled, [`Error::Threads`](crate::Error::Threads) if no pool
-/// can be created.
+/// [`Error::Cancelled`](crate::Error::Cancelled) if the monitor cancelled, [`Error::Threads`](crate::Error::Threads) if
+/// no pool can be created.
 pub fn solve(problem: &DualProblem<'_>, settings: &DualSettings, monitor: &Monitor<'_>) -> Result<DualSolution> {
     Additive { problem, settings, keep_alphas: true, held_out: HeldOut::default(), monitor, isa: Isa::best() }.solve()
 }

@@ -23,7 +23,6 @@ use crate::error::{Error, Result};
 use crate::expansion::Normalization;
 use crate::instant::Instant;
 use crate::macros::named;
-use crate::model::within_limit::{Size, fit_within_limit};
 use crate::model::{
     AUTO_KERNELS, BasisExpansionParams, CChoice, Classifier, PowerMeanParams, Standardize, ThinPlateParams, choose_rows,
 };
@@ -32,8 +31,7 @@ use crate::search::{LeftOut, Table, Tried, listed_reasons};
 use crate::similarity::{AdditiveKernel, ConditionalKernel};
 use crate::solve::Report;
 use crate::tuning::{
-    AUTO_EXACT_SAMPLES, DEFAULT_N_BASIS, MAX_THIN_PLATE_LAG, REPEATED_SEARCH_COST, SELECTION_SAMPLES,
-    SELECTION_TIME_SHARE,
+    AUTO_EXACT_SAMPLES, MAX_THIN_PLATE_LAG, REPEATED_SEARCH_COST, SELECTION_SAMPLES, SELECTION_TIME_SHARE,
 };
 
 /// What is expected of the methods where none can be fitted.
@@ -168,29 +166,6 @@ impl AutoParams {
         monitor: &Monitor<'_>,
     ) -> Result<AutoFit> {
         labels.check(samples.n_samples())?;
-        let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
-        let n_basis = Some(DEFAULT_N_BASIS);
-        let size = Size { n_samples: labels.len(), n_classes: labels.classes().len(), n_basis };
-        let fit = |rows: Option<&[usize]>, monitor: &Monitor<'_>| {
-            let Some(rows) = rows else { return self.fit_rows(samples, labels, sample_weight, monitor) };
-            let some = About::new(samples, &weights)?.select(rows)?;
-            let weights: Option<Vec<f64>> = sample_weight.map(|all| rows.iter().map(|&row| all[row]).collect());
-            let view = SamplesView::Other(&some);
-            let mut found = self.fit_rows(&view, &labels.select(rows), weights.as_deref(), monitor)?;
-            found.model.of_picked(rows);
-            Ok(found)
-        };
-        let pick = |n| choose_rows(labels, &weights, n, self.seed);
-        fit_within_limit(size, monitor, pick, fit, |found| found.model.report_mut())
-    }
-
-    fn fit_rows(
-        &self,
-        samples: &SamplesView<'_>,
-        labels: &Labels,
-        sample_weight: Option<&[f64]>,
-        monitor: &Monitor<'_>,
-    ) -> Result<AutoFit> {
         let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
         let rows = choose_rows(labels, &weights, SELECTION_SAMPLES.min(weights.len()), self.seed);
         let is_part = weights.iter().filter(|weight| **weight > 0.0).count() > SELECTION_SAMPLES;
@@ -681,6 +656,26 @@ mod tests {
             });
             assert!(!found.unwrap().model.report().has_unbegun());
         }
+    }
+
+    #[test]
+    fn a_longer_time_limit_trains_on_more_samples_than_were_compared() {
+        let (samples, labels) = rings(20_000);
+        let view = SamplesView::Other(&samples);
+        let rows: Vec<usize> = (0..SELECTION_SAMPLES).collect();
+        let some = About::new(&view, &vec![1.0; labels.len()]).unwrap().select(&rows).unwrap();
+        let start = Instant::now();
+        AutoParams::default().fit(&SamplesView::Other(&some), &labels.select(&rows)).unwrap();
+        // Enough for the comparison and as much again, on a machine that may have other work.
+        let monitor = Monitor::none().with_time_limit(4 * start.elapsed());
+        let found = AutoParams::default().fit_with(&view, &labels, None, &monitor).unwrap();
+        let warnings = &found.model.report().warnings;
+        let n_trained = warnings.iter().find_map(|warning| {
+            let (_, rest) = warning.split_once("the model was trained on ")?;
+            rest.split(' ').next()?.parse::<usize>().ok()
+        });
+        assert!(n_trained.is_none_or(|n| n > SELECTION_SAMPLES), "{warnings:?}");
+        assert!(!warnings.iter().any(|warning| warning.contains("samples only")), "{warnings:?}");
     }
 
     #[test]

@@ -7,6 +7,9 @@ use crate::isa::compiled;
 /// Bases interleaved at a time.
 const TILE: usize = 64;
 
+/// Features of a tile that are read at a time: 128 KiB, which stay in the cache while all samples pass.
+const STRIP: usize = 256;
+
 /// The term that a distance sums over the features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Measure {
@@ -30,32 +33,37 @@ pub(super) fn tiled_distances(
     if n_bases == 0 {
         return;
     }
-    let mut tile = vec![0.0; TILE * n_features];
+    out.fill(0.0);
+    let mut tile = vec![0.0; TILE * STRIP.min(n_features)];
     for left in (0..n_bases).step_by(TILE) {
         let width = TILE.min(n_bases - left);
-        for (at, base) in bases[left * n_features..(left + width) * n_features].chunks(n_features).enumerate() {
-            for (feature, &value) in base.iter().enumerate() {
-                tile[feature * TILE + at] = value;
+        for first in (0..n_features).step_by(STRIP) {
+            let strip = first..n_features.min(first + STRIP);
+            for (at, base) in bases[left * n_features..(left + width) * n_features].chunks(n_features).enumerate() {
+                for (feature, &value) in base[strip.clone()].iter().enumerate() {
+                    tile[feature * TILE + at] = value;
+                }
+            }
+            for (sample, out) in samples.chunks(n_features).zip(out.chunks_mut(n_bases)) {
+                let out = &mut out[left..left + width];
+                let mut sums = [0.0; TILE];
+                sums[..width].copy_from_slice(out);
+                match measure {
+                    Measure::Absolute => absolute_distances(&sample[strip.clone()], &tile, &mut sums),
+                    Measure::Squared => squared_distances(&sample[strip.clone()], &tile, &mut sums),
+                }
+                out.copy_from_slice(&sums[..width]);
             }
         }
-        for (sample, out) in samples.chunks(n_features).zip(out.chunks_mut(n_bases)) {
-            let mut sums = [0.0; TILE];
-            match measure {
-                Measure::Absolute => absolute_distances(sample, &tile, &mut sums),
-                Measure::Squared => squared_distances(sample, &tile, &mut sums),
-            }
-            let out = &mut out[left..left + width];
-            out.copy_from_slice(&sums[..width]);
-            apply(out);
-        }
+        out.chunks_mut(n_bases).for_each(|out| apply(&mut out[left..left + width]));
     }
 }
 
 compiled! {
-    /// ‖sample − basis‖² for the bases of a tile, where `tile` has a row of [`TILE`] numbers per feature. Computed from
-    /// differences: the expansion ‖x‖² + ‖y‖² − 2x·y would lose half the digits.
+    /// Adds ‖sample − basis‖² for the bases of a tile, where `tile` has a row of [`TILE`] numbers per feature. Computed
+    /// from differences: the expansion ‖x‖² + ‖y‖² − 2x·y would lose half the digits.
     fn squared_distances(sample: &[f64], tile: &[f64], out: &mut [f64; TILE]) {
-        let mut sums = [0.0; TILE];
+        let mut sums = *out;
         for (x, bases) in sample.iter().zip(tile.as_chunks::<TILE>().0) {
             for (sum, y) in sums.iter_mut().zip(bases) {
                 *sum += (x - y) * (x - y);
@@ -66,9 +74,9 @@ compiled! {
 }
 
 compiled! {
-    /// ‖sample − basis‖₁ for the bases of a tile, as for [`squared_distances`].
+    /// Adds ‖sample − basis‖₁ for the bases of a tile, as for [`squared_distances`].
     fn absolute_distances(sample: &[f64], tile: &[f64], out: &mut [f64; TILE]) {
-        let mut sums = [0.0; TILE];
+        let mut sums = *out;
         for (x, bases) in sample.iter().zip(tile.as_chunks::<TILE>().0) {
             for (sum, y) in sums.iter_mut().zip(bases) {
                 *sum += (x - y).abs();
@@ -123,6 +131,28 @@ fn logarithm(x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sums_over_more_features_than_a_strip_are_in_the_order_of_features() {
+        let (n_features, n_samples, n_bases) = (2 * STRIP + 3, 3, TILE + 1);
+        let number = |i: usize| (i * 7919 % 1009) as f64 / 97.0;
+        let samples: Vec<f64> = (0..n_samples * n_features).map(number).collect();
+        let bases: Vec<f64> = (0..n_bases * n_features).map(|i| number(i + 5)).collect();
+        for measure in [Measure::Squared, Measure::Absolute] {
+            let mut found = vec![f64::NAN; n_samples * n_bases];
+            tiled_distances(&samples, &bases, n_features, measure, &mut found, |_| ());
+            for (at, found) in found.into_iter().enumerate() {
+                let sample = samples.chunks(n_features).nth(at / n_bases).unwrap();
+                let basis = bases.chunks(n_features).nth(at % n_bases).unwrap();
+                let terms = sample.iter().zip(basis).map(|(x, y)| x - y);
+                let expected = match measure {
+                    Measure::Squared => terms.fold(0.0, |sum, term| sum + term * term),
+                    Measure::Absolute => terms.fold(0.0, |sum, term| sum + term.abs()),
+                };
+                assert_eq!(found, expected, "{measure:?} {at}");
+            }
+        }
+    }
 
     #[test]
     fn close_to_the_logarithm_everywhere() {

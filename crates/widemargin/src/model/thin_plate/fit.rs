@@ -496,11 +496,10 @@ impl Fit<'_, '_> {
     pub fn exact(&mut self, rows: &[f64], space: PolynomialSpace) -> Result<Attempt> {
         let Fit { params, problems, n_features, pool, .. } = *self;
         let (n, k) = (problems.weights.len(), problems.targets.n_problems());
-        self.clock.monitor.tell(Progress { stage: "kernel", done: 0, total: 1, gap: None });
         let needed = memory::exact_bytes(n, space.len(), k, pool.threads());
         memory::check(needed, params.memory_limit, n, None, "take bases (n_basis)")?;
         let roots: Vec<f64> = problems.weights.iter().map(|w| w.sqrt()).collect();
-        let gram = weighted_gram(params.kernel, rows, n_features, &roots, pool)?;
+        let gram = weighted_gram(params.kernel, rows, n_features, &roots, pool, self.clock.monitor)?;
         let polynomials = weighted_polynomials(&space, rows, n_features, &roots);
         self.clock.end("kernel")?;
         let spreads = space.spreads(params.kernel.dilation_exponent());

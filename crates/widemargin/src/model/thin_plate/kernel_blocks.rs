@@ -1,17 +1,21 @@
 //! Computes the matrices of the thin plate solver from samples.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
 use crate::memory;
+use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::thin_plate::{FeatureMap, feature_map_of};
 
 /// Rows of the kernel matrix computed at a time by one thread.
-const CHUNK_ROWS: usize = 64;
+const CHUNK_ROWS: RangeInclusive<usize> = 4..=64;
+
+/// Differences of coordinates computed at a time by one thread, if that allows enough rows: about a tenth of a second.
+const CHUNK_DIFFERENCES: usize = 1 << 29;
 
 /// These rows, dense, row-major, `n_features` wide.
 ///
@@ -55,30 +59,39 @@ pub(crate) fn basis_features(
     n_features: usize,
     space: &PolynomialSpace,
     pool: &Pool,
+    monitor: &Monitor<'_>,
 ) -> Result<FeatureMap> {
     let ones = vec![1.0; bases.len() / n_features.max(1)];
-    let between = weighted_gram(kernel, bases, n_features, &ones, pool)?;
+    let between = weighted_gram(kernel, bases, n_features, &ones, pool, monitor)?;
     feature_map_of(between, &weighted_polynomials(space, bases, n_features, &ones))
 }
 
 /// √W Φ √W of row-major samples.
+///
+/// # Errors
+/// [`Error::Cancelled`]; [`Error::TooShort`] after a strict time limit.
 pub(crate) fn weighted_gram(
     kernel: ConditionalKernel,
     samples: &[f64],
     n_features: usize,
     roots: &[f64],
     pool: &Pool,
+    monitor: &Monitor<'_>,
 ) -> Result<Matrix> {
     let n = roots.len();
+    let count = RowCount::new(monitor, "kernel", n);
+    let chunk_rows = (CHUNK_DIFFERENCES / (n * n_features).max(1)).clamp(*CHUNK_ROWS.start(), *CHUNK_ROWS.end());
     let mut gram = Matrix::zeros(n, n);
     // Only some chunks are in memory twice, never the whole matrix.
     let fill = |rows: Range<usize>| {
+        count.go_on()?;
         let mut block = vec![0.0; rows.len() * (n - rows.start)];
         let others = &samples[rows.start * n_features..];
         kernel.block(&samples[rows.start * n_features..rows.end * n_features], others, n_features, &mut block);
+        count.add(rows.len());
         Ok::<_, Error>((rows, block))
     };
-    pool.fold_chunks(n, CHUNK_ROWS, fill, |(rows, block)| {
+    pool.fold_chunks(n, chunk_rows, fill, |(rows, block)| {
         let start = rows.start;
         for (row, values) in rows.zip(block.chunks_exact(n - start)) {
             let below = gram.col_mut(row)[row..].iter_mut().zip(&values[row - start..]).zip(&roots[row..]);

@@ -141,7 +141,7 @@ impl BasisPlan {
     ) -> Result<Self> {
         let n_features = columns.mean.len();
         let space = columns.space(degree)?;
-        let feature_map = basis_features(kernel, &bases, n_features, &space, &Pool::new(1)?)?;
+        let feature_map = basis_features(kernel, &bases, n_features, &space, &Pool::new(1)?, &Monitor::none())?;
         Ok(BasisPlan { kernel, n_features, bases, columns, degree, space, feature_map })
     }
 

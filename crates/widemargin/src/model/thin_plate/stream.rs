@@ -304,7 +304,7 @@ impl KernelRows<'_> {
         pool: &Pool,
         clock: &mut Clock<'_>,
     ) -> Result<Fitted> {
-        let feature_map = basis_features(self.kernel, self.bases, self.n_features, self.space, pool)?;
+        let feature_map = basis_features(self.kernel, self.bases, self.n_features, self.space, pool, clock.monitor)?;
         let units = units_of_others(units, support);
         let row_data = RowData { targets, roots: self.roots, units: &units };
         let spreads = self.space.spreads(self.kernel.dilation_exponent());

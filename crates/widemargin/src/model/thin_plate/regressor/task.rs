@@ -102,7 +102,7 @@ impl Task<'_> {
         let rows = self.scaled(factors);
         let space = self.space(&rows, kernel)?;
         let ones = vec![1.0; n];
-        let gram = weighted_gram(kernel, &rows, d, &ones, self.pool)?;
+        let gram = weighted_gram(kernel, &rows, d, &ones, self.pool, self.monitor)?;
         let polynomials = weighted_polynomials(&space, &rows, d, &ones);
         self.monitor.go_on("solve")?;
         let standard = StandardTargets::new(&self.targets, (&self.weights, &self.units), true)?;

@@ -315,7 +315,9 @@ pub(crate) const SAME_SCALE: f64 = 1e-3;
 
 /// Samples from which weights of columns are learned from labels (decision 0027).
 pub(crate) const MIN_ROWS_TO_WEIGH: usize = 300;
-/// Numbers of columns for which weights are tried (decision 0027).
+/// Samples for each column: with fewer the weights follow the noise.
+pub(crate) const MIN_ROWS_PER_COLUMN: usize = 10;
+/// Numbers of columns for which scales are tried in a regression (decision 0027).
 pub(crate) const WEIGHTED_COLUMNS: std::ops::RangeInclusive<usize> = 2..=100;
 /// Evaluations of the likelihood for a scale of all columns.
 pub(crate) const TIED_EVALUATIONS: usize = 15;
@@ -333,8 +335,14 @@ pub(crate) const SCALE_RANGE: (f64, f64) = (1e-6, 1e4);
 pub(crate) const NOISE_RANGE: (f64, f64) = (1e-4, 1e2);
 /// Logarithm of the likelihood by which a step must raise it for another to be worth its time.
 pub(crate) const MIN_LIKELIHOOD_GAIN: f64 = 0.02;
-/// Added to η²: a column that is not informative alone may be so together with others.
-pub(crate) const RELEVANCE_FLOOR: f64 = 0.02;
+/// Added to the weights, in units of the largest, so that no column is lost.
+pub(crate) const COLUMN_WEIGHT_FLOOR: f64 = 0.02;
+/// Times that weights are learned again on weighted columns.
+pub(crate) const MAX_WEIGHT_ROUNDS: usize = 4;
+/// Fraction of the loss that a round must save.
+pub(crate) const MIN_ROUND_GAIN: f64 = 0.01;
+/// Fraction of the loss without weights that weights must save, of samples that did not make them.
+pub(crate) const MIN_COLUMN_WEIGHT_GAIN: f64 = 0.05;
 
 // Weights of similarities
 

@@ -71,6 +71,7 @@ pub use regressor::Regressor;
 #[doc(hidden)]
 pub use samples_file::bases_arrays;
 pub use scores::Scores;
+pub(crate) use thin_plate::ColumnMoments;
 #[doc(hidden)]
 pub use thin_plate::{
     AUTO_KERNELS, BasisPlan, EXACT_UP_TO, PartLift, SAMPLES_PER_BASIS, SPLINE_EXACT_UP_TO, SplineMetadata,

@@ -2,6 +2,7 @@
 
 mod auto;
 mod candidate;
+mod column_gradients;
 mod column_scales;
 mod column_weights;
 mod cross_validation;
@@ -12,7 +13,6 @@ mod label_scores;
 mod probability_scores;
 mod regression_folds;
 mod regression_scores;
-mod relevance;
 mod scores;
 mod similarity_search;
 mod subset;

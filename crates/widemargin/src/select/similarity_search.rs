@@ -268,7 +268,7 @@ impl SimilaritySearch {
         let mut trial = Trial::on(&all, policy.samples, settings, *monitor)?;
         trial.shares_bases = is_part;
         let candidates = match &self.candidates[..] {
-            [] => trial.candidates(),
+            [] => trial.candidates()?,
             candidates => candidates.to_vec(),
         };
         let candidates: Vec<Candidate> = candidates.into_iter().map(|candidate| self.normalized(candidate)).collect();

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use super::candidate::{Candidate, compares, name_of};
-use super::relevance::column_weights;
+use super::column_gradients::column_weights;
 use super::usual_candidates::{candidates_for, linear_model};
 use crate::data::{
     AnySamples, ClassWeight, DenseMatrix, Distinct, Labels, Source, Targets, Training, Vectors, WeightedCodes,
@@ -21,13 +21,12 @@ use crate::model::{
 };
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::parameters::List;
 use crate::problem::{Block, Intercept, Loss, OneVsRest, count, typical_weight};
 use crate::search::{LeftOut, mean_and_error};
 use crate::similarity::{AnySimilarity, Similarity};
 use crate::solve::ridge::{Fitted, Ridge};
 use crate::solve::thin_plate::{Comparison, Problems, leave_one_out_path, leave_one_out_ridge};
-use crate::tuning::{MAX_MERGED_SAMPLES, MIN_RIDGE_PROBLEMS, MIN_ROWS_TO_WEIGH, WEIGHTED_COLUMNS};
+use crate::tuning::{MAX_MERGED_SAMPLES, MIN_RIDGE_PROBLEMS};
 
 /// The labels of a classification, or the targets of a regression.
 #[derive(Clone, Debug)]
@@ -179,7 +178,7 @@ pub(super) struct Subset<'a> {
     units: Vec<f64>,
     /// How many independent samples these are.
     n_copies: f64,
-    pool: Pool,
+    pub pool: Pool,
     /// Whether there are more samples.
     pub is_part: bool,
     /// The caller's rows.
@@ -393,17 +392,15 @@ impl<'a> Subset<'a> {
     }
 
     /// The default candidates.
-    pub fn candidates(&self) -> Vec<Candidate> {
+    pub fn candidates(&self, monitor: &Monitor<'_>) -> Result<Vec<Candidate>> {
         let mut all = candidates_for(&self.samples, self.is_part);
-        let Judge::Labels(labels) = &self.judge else { return all };
-        if let Some(matrix) = self.table()
-            && WEIGHTED_COLUMNS.contains(&matrix.n_cols)
-            && matrix.n_rows >= MIN_ROWS_TO_WEIGH
-        {
-            let weights = List(column_weights(matrix, labels, &self.weights));
+        if !self.has_labels() {
+            return Ok(all);
+        }
+        if let Some(weights) = column_weights(self, monitor)? {
             let weighted = |name: &str| Candidate::usual(&format!("z-score:weights={weights}/{name}"));
             all.insert(0, weighted("laplacian"));
-            all.push(weighted("rbf"));
+            all.extend(["rbf", "distance"].map(weighted));
         }
         let linear = match &self.samples {
             AnySamples::Vectors(vectors) => Some(linear_model(vectors)),
@@ -415,6 +412,11 @@ impl<'a> Subset<'a> {
             all.retain(|candidate| name_of(candidate).split('/').next_back() != Some("linear"));
             all.insert(0, linear);
         }
-        all
+        Ok(all)
+    }
+
+    /// Number of threads, 0 meaning one per core.
+    pub fn threads(&self) -> usize {
+        self.settings.threads
     }
 }

@@ -117,8 +117,11 @@ impl<'a> Trial<'a> {
     }
 
     /// The default candidates.
-    pub fn candidates(&self) -> Vec<Candidate> {
-        self.subset.candidates()
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled).
+    pub fn candidates(&self) -> Result<Vec<Candidate>> {
+        self.subset.candidates(&self.table.monitor)
     }
 
     /// Tries a candidate with the number of bases of a search, and returns its place; none once the time is up.

@@ -2,6 +2,7 @@
 
 use crate::data::{Rows as _, SamplesView};
 use crate::error::Result;
+use crate::model::ColumnMoments;
 use crate::similarity::AnySimilarity;
 use crate::tuning::{DISTANT_SPREADS, UNEVEN_SPREADS};
 
@@ -49,27 +50,8 @@ fn unevenness(samples: &SamplesView<'_>, weights: Option<&[f64]>) -> Result<f64>
     if rows.is_sparse() {
         return Ok(1.0);
     }
-    // Of the differences to the first sample, so that nothing is lost of columns far from 0.
-    let mut first: Option<Vec<f64>> = None;
-    let (mut values, mut sums, mut total) = (vec![0.0; rows.n_cols()], vec![[0.0; 2]; rows.n_cols()], 0.0);
-    for row in 0..rows.n_rows() {
-        let weight = weights.map_or(1.0, |weights| weights[row]);
-        if weight <= 0.0 {
-            continue;
-        }
-        values.fill(0.0);
-        rows.for_each_nonzero(row, |column, value| values[column] = value);
-        let first = first.get_or_insert_with(|| values.clone());
-        total += weight;
-        for ((x, of_first), sum) in values.iter().zip(first).zip(&mut sums) {
-            let difference = x - *of_first;
-            sum[0] += weight * difference;
-            sum[1] += weight * difference * difference;
-        }
-    }
-    let spreads = sums.iter().map(|[sum, squares]| (squares / total - (sum / total).powi(2)).max(0.0).sqrt());
-    let (least, most) = spreads.filter(|s| *s > 0.0).fold((f64::INFINITY, 0.0f64), |(a, b), s| (a.min(s), b.max(s)));
-    Ok(if most > 0.0 { most / least } else { 1.0 })
+    let ones = vec![1.0; rows.n_rows()];
+    Ok(ColumnMoments::of(&rows, weights.unwrap_or(&ones))?.space(None)?.unevenness())
 }
 
 #[cfg(test)]

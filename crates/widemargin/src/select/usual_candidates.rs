@@ -5,6 +5,7 @@ use crate::data::{AnySamples, Rows, Samples, Series, Vectors};
 use crate::descriptor::near_multiple;
 use crate::descriptor::weisfeiler_lehman::are_graphs;
 use crate::expansion::{NegativeEigenvalues, Normalization};
+use crate::model::ColumnMoments;
 use crate::tuning::{LONG_STRING, SAME_SCALE, SHORT_STRING, UNEVEN_SPREADS};
 
 /// The default candidates for a kind of samples; `is_part` if there are more samples than these.
@@ -121,14 +122,8 @@ fn weighted_ngrams(strings: &[String]) -> Vec<&'static str> {
 /// Whether the spreads of dense columns differ so much that they may have different units.
 fn is_uneven(vectors: &Vectors) -> bool {
     let Vectors::Dense(matrix) = vectors else { return false };
-    let spread = |column: usize| {
-        let values = matrix.values.iter().skip(column).step_by(matrix.n_cols.max(1)).map(|x| f64::from(*x));
-        let mean = values.clone().sum::<f64>() / matrix.n_rows as f64;
-        (values.map(|x| (x - mean).powi(2)).sum::<f64>() / matrix.n_rows as f64).sqrt()
-    };
-    let spreads: Vec<f64> = (0..matrix.n_cols).map(spread).filter(|spread| *spread > 0.0).collect();
-    let (least, most) = spreads.iter().fold((f64::INFINITY, 0.0f64), |(a, b), &s| (a.min(s), b.max(s)));
-    most > UNEVEN_SPREADS * least
+    let moments = matrix.view().and_then(|rows| ColumnMoments::of(&rows, &vec![1.0; matrix.n_rows]));
+    moments.and_then(|moments| moments.space(None)).is_ok_and(|space| space.unevenness() > UNEVEN_SPREADS)
 }
 
 /// Whether each channel of each series has mean 0 and the same deviation, so that z-normalization would scale all

@@ -285,7 +285,7 @@ impl ThinPlateParams {
             c: self.c.value(),
             lowest: LAMBDA_PATH_LOWEST,
             near: self.near,
-            stays: false,
+            stays: self.stays,
             refines: self.confirms,
             confirms: self.confirms,
             stop: Stop { max_steps: self.max_steps, tol: self.tol },

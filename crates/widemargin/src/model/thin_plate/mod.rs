@@ -26,4 +26,5 @@ pub use regressor::{SPLINE_EXACT_UP_TO, SplineMetadata, ThinPlateRegressor, Thin
 pub use remote::{BasisPlan, PartLift, SAMPLES_PER_BASIS, basis_candidates, choose_bases};
 pub(super) use remote::{ColumnSumsOf, FirstSumsOf};
 pub(super) use spline::Spline;
+pub(crate) use stream::ColumnMoments;
 pub use stream::draw_rows;

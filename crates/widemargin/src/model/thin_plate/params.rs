@@ -67,6 +67,8 @@ pub struct ThinPlateParams {
     pub(crate) confirms: bool,
     /// λ, in scale-free units, near which the path over C begins: that of a fit on the same samples.
     pub(crate) near: Option<f64>,
+    /// Whether that λ is the only one.
+    pub(crate) stays: bool,
 }
 
 impl ThinPlateParams {
@@ -91,6 +93,7 @@ impl ThinPlateParams {
             per_class: false,
             confirms: true,
             near: None,
+            stays: false,
         }
     }
 

@@ -1,0 +1,279 @@
+//! Weights of the columns of a table: how much a fitted function changes along each of them.
+//!
+//! The function is a thin plate SVM with minus the distance on standardized columns, which has no length scale. A column
+//! counts in proportion to the root of the mean squared derivative along it, and the fit is repeated on the weighted
+//! columns (Radhakrishnan, Beaglehole, Pandit & Belkin, *Mechanism for feature learning in neural networks and
+//! backpropagation-free machine learning models*, Science 383, 2024). Unlike the correlation of a column with the
+//! classes, derivatives show what columns do together. The weights are a proposal: kernels with them are candidates like
+//! others.
+//!
+//! Next to its fit a round takes n·B·d·k flops for n samples, B bases, d columns and k functions.
+
+use std::ops::Range;
+
+use super::subset::{Judge, Subset};
+use crate::data::{DenseMatrix, DenseView, Labels};
+use crate::error::{Error, Result};
+use crate::model::{Standardize, ThinPlateParams};
+use crate::monitor::Monitor;
+use crate::par::Pool;
+use crate::parameters::List;
+use crate::similarity::ConditionalKernel;
+use crate::tuning::{
+    COLUMN_WEIGHT_FLOOR, MAX_WEIGHT_ROUNDS, MIN_COLUMN_WEIGHT_GAIN, MIN_ROUND_GAIN, MIN_ROWS_PER_COLUMN,
+    MIN_ROWS_TO_WEIGH,
+};
+
+/// Rows whose derivatives one thread computes at a time.
+const CHUNK_ROWS: usize = 64;
+
+/// The weights of the columns, the largest of them 1; none where they do not save a part of the loss of samples that did
+/// not make them, for tables of few rows for their columns, and for samples that are no table.
+///
+/// # Errors
+/// [`Error::Cancelled`].
+pub(super) fn column_weights(subset: &Subset<'_>, monitor: &Monitor<'_>) -> Result<Option<List>> {
+    let (Judge::Labels(labels), Some(matrix)) = (&subset.judge, subset.table()) else { return Ok(None) };
+    let (n, d) = (matrix.n_rows, matrix.n_cols);
+    if d < 2 || n < MIN_ROWS_TO_WEIGH.max(MIN_ROWS_PER_COLUMN * d) {
+        return Ok(None);
+    }
+    let rows = standardized(matrix, &subset.weights);
+    let weights = subset.weights.clone();
+    let all = Table { rows, labels: labels.clone(), weights, threads: subset.threads(), pool: &subset.pool, monitor };
+    let found = all.save_of_others().and_then(|saves| if saves { all.learned() } else { Ok(None) });
+    let found = match found {
+        Err(error @ Error::Cancelled { .. }) => return Err(error),
+        // Without time, and where no such function can be fitted, there are other candidates.
+        found => found.ok().flatten(),
+    };
+    let rounded = |weight: f64| ((1000.0 * weight).round() / 1000.0) as f32;
+    Ok(found.map(|weights| List(weights.into_iter().map(rounded).collect())))
+}
+
+/// Samples in standardized columns.
+struct Table<'a> {
+    /// Row-major.
+    rows: Vec<f64>,
+    labels: Labels,
+    weights: Vec<f64>,
+    threads: usize,
+    pool: &'a Pool,
+    monitor: &'a Monitor<'a>,
+}
+
+/// Functions f_k(x) = −Σ α_kb ‖x − z_b‖ + constant.
+struct Fitted {
+    /// Row-major.
+    bases: Vec<f64>,
+    /// `[function][basis]`.
+    coefficients: Vec<f64>,
+    lambda: f64,
+    /// The mean leave-one-out squared hinge.
+    loss: f64,
+}
+
+impl Table<'_> {
+    fn n_columns(&self) -> usize {
+        self.rows.len() / self.labels.len()
+    }
+
+    /// Some of the samples.
+    fn of_rows(&self, some: &[usize]) -> Self {
+        let d = self.n_columns();
+        Table {
+            rows: some.iter().flat_map(|&row| &self.rows[row * d..(row + 1) * d]).copied().collect(),
+            labels: self.labels.present(some),
+            weights: some.iter().map(|&row| self.weights[row]).collect(),
+            ..*self
+        }
+    }
+
+    /// Whether weights that one half of the samples makes save enough of the loss of the other.
+    fn save_of_others(&self) -> Result<bool> {
+        let halves = [0, 1].map(|first| self.of_rows(&(first..self.labels.len()).step_by(2).collect::<Vec<usize>>()));
+        let (mut weighted, mut plain) = (0.0, 0.0);
+        for (half, other) in halves.iter().zip(halves.iter().rev()) {
+            let Some(weights) = half.learned()? else { return Ok(false) };
+            plain += other.fit(&vec![1.0; weights.len()], None)?.loss;
+            weighted += other.fit(&weights, None)?.loss;
+        }
+        Ok(weighted < plain * (1.0 - MIN_COLUMN_WEIGHT_GAIN))
+    }
+
+    /// The weights with the least leave-one-out loss of some rounds; none where that is least without weights.
+    fn learned(&self) -> Result<Option<Vec<f64>>> {
+        let (mut weights, mut near) = (vec![1.0; self.n_columns()], None);
+        let (mut best, mut least) = (None, f64::INFINITY);
+        for round in 0..=MAX_WEIGHT_ROUNDS {
+            let fitted = self.fit(&weights, near)?;
+            if fitted.loss >= least * (1.0 - MIN_ROUND_GAIN) {
+                break;
+            }
+            (least, near) = (fitted.loss, near.or(Some(fitted.lambda)));
+            best = (round > 0).then(|| weights.clone());
+            // Along the columns before they were weighted.
+            let slopes = self.slopes(&weights, &fitted)?;
+            let changes: Vec<f64> = slopes.iter().zip(&weights).map(|(slope, weight)| slope.sqrt() * weight).collect();
+            let most = changes.iter().copied().fold(0.0, f64::max);
+            if !(most > 0.0 && most.is_finite()) {
+                break;
+            }
+            let weight = |change: &f64| (change / most + COLUMN_WEIGHT_FLOOR) / (1.0 + COLUMN_WEIGHT_FLOOR);
+            weights = changes.iter().map(weight).collect();
+        }
+        Ok(best)
+    }
+
+    fn weighted(&self, weights: &[f64]) -> Vec<f64> {
+        self.rows.iter().zip(weights.iter().cycle()).map(|(x, weight)| x * weight).collect()
+    }
+
+    /// The fit on weighted columns, at a λ or at that of a path.
+    fn fit(&self, weights: &[f64], lambda: Option<f64>) -> Result<Fitted> {
+        let params = ThinPlateParams::new(ConditionalKernel::Distance).standardize(Standardize::No);
+        let params = ThinPlateParams { confirms: false, near: lambda, stays: lambda.is_some(), ..params };
+        let (rows, n) = (self.weighted(weights), self.labels.len());
+        let view = DenseView::new(&rows, n, weights.len())?;
+        let monitor = self.monitor.without_progress();
+        let model = params.threads(self.threads).fit_with(&view, &self.labels, Some(&self.weights), &monitor)?;
+        let loss = model.chosen().and_then(|point| point.loo_squared_hinge).filter(|_| !model.report().is_partial());
+        let too_short = || Error::TooShort { stage: "similarity search", needs: 0.0 };
+        Ok(Fitted {
+            bases: model.bases().to_vec(),
+            coefficients: model.coefficients().to_vec(),
+            lambda: model.lambda(),
+            loss: loss.ok_or_else(too_short)?,
+        })
+    }
+
+    /// Σ_k (∂f_k/∂x_j)² of each weighted column j, summed over the samples.
+    fn slopes(&self, weights: &[f64], fitted: &Fitted) -> Result<Vec<f64>> {
+        let (d, n_bases) = (weights.len(), fitted.bases.len() / weights.len());
+        let (rows, n_functions) = (self.weighted(weights), fitted.coefficients.len() / n_bases.max(1));
+        let of_rows = |range: Range<usize>| {
+            let (mut sums, mut difference) = (vec![0.0; d], vec![0.0; d]);
+            let mut slopes = vec![0.0; n_functions * d];
+            for row in range {
+                slopes.fill(0.0);
+                let x = &rows[row * d..(row + 1) * d];
+                for (at, z) in fitted.bases.chunks(d).enumerate() {
+                    difference.iter_mut().zip(x).zip(z).for_each(|((to, x), z)| *to = x - z);
+                    let distance = difference.iter().map(|x| x * x).sum::<f64>().sqrt();
+                    if distance > 0.0 {
+                        for (function, slopes) in slopes.chunks_mut(d).enumerate() {
+                            let factor = fitted.coefficients[function * n_bases + at] / distance;
+                            slopes.iter_mut().zip(&difference).for_each(|(slope, x)| *slope -= factor * x);
+                        }
+                    }
+                }
+                for slopes in slopes.chunks(d) {
+                    sums.iter_mut().zip(slopes).for_each(|(sum, slope)| *sum += self.weights[row] * slope * slope);
+                }
+            }
+            Ok::<_, Error>(sums)
+        };
+        let mut all = vec![0.0; d];
+        self.pool.fold_chunks(self.labels.len(), CHUNK_ROWS, of_rows, |sums| {
+            all.iter_mut().zip(sums).for_each(|(all, sum)| *all += sum);
+            Ok::<_, Error>(())
+        })?;
+        Ok(all)
+    }
+}
+
+/// The rows with columns of mean 0 and variance 1; a constant one is 0.
+fn standardized(matrix: &DenseMatrix<f32>, weights: &[f64]) -> Vec<f64> {
+    let (d, total) = (matrix.n_cols, weights.iter().sum::<f64>());
+    let mut rows: Vec<f64> = matrix.values.iter().map(|x| f64::from(*x)).collect();
+    for column in 0..d {
+        let mean = |rows: &[f64], power: i32| {
+            let values = rows.iter().skip(column).step_by(d).zip(weights);
+            values.map(|(x, weight)| weight / total * x.powi(power)).sum::<f64>()
+        };
+        let first = rows[column];
+        rows.iter_mut().skip(column).step_by(d).for_each(|x| *x -= first);
+        let center = mean(&rows, 1);
+        rows.iter_mut().skip(column).step_by(d).for_each(|x| *x -= center);
+        let spread = mean(&rows, 2).sqrt();
+        let factor = if spread > 0.0 { 1.0 / spread } else { 0.0 };
+        rows.iter_mut().skip(column).step_by(d).for_each(|x| *x *= factor);
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::subset::{All, Answers, Settings};
+    use super::*;
+    use crate::data::{AnySamples, ClassWeight, Vectors};
+    use crate::draw::mixed;
+    use crate::problem::Intercept;
+
+    fn number(at: usize) -> f64 {
+        (mixed(at as u64 + 1) >> 11) as f64 / (1u64 << 53) as f64 * 3.4 - 1.7
+    }
+
+    /// Columns of which the first two decide together, neither alone.
+    fn case(n: usize, d: usize) -> (DenseMatrix<f32>, Labels) {
+        let values: Vec<f32> = (0..n * d).map(|at| number(at) as f32).collect();
+        let labels = Labels::new(values.chunks(d).map(|row| i64::from(row[0] * row[1] > 0.0)));
+        (DenseMatrix { values, n_rows: n, n_cols: d }, labels)
+    }
+
+    fn weights_of(matrix: DenseMatrix<f32>, labels: &Labels) -> Option<Vec<f32>> {
+        let settings = Settings { intercept: Intercept::Free, class_weight: ClassWeight::Uniform, seed: 0, threads: 1 };
+        let (samples, ones) = (AnySamples::Vectors(Vectors::Dense(matrix)), vec![1.0; labels.len()]);
+        let monitor = Monitor::none();
+        let all = All::new(&samples, &Answers::from(labels), (&ones, None), &settings, &monitor).unwrap();
+        let subset = Subset::of(&all, labels.len(), &settings).unwrap();
+        column_weights(&subset, &monitor).unwrap().map(|List(weights)| weights)
+    }
+
+    #[test]
+    fn columns_that_decide_together_count_and_others_hardly() {
+        let (matrix, labels) = case(500, 8);
+        let weights = weights_of(matrix, &labels).unwrap();
+        assert!(weights[..2].iter().all(|weight| *weight > 0.7), "{weights:?}");
+        assert!(weights[2..].iter().all(|weight| *weight < 0.2), "{weights:?}");
+    }
+
+    #[test]
+    fn there_are_none_of_noise_and_of_few_rows_for_the_columns() {
+        let (matrix, labels) = case(299, 8);
+        assert_eq!(weights_of(matrix, &labels), None);
+        let (matrix, labels) = case(400, 41);
+        assert_eq!(weights_of(matrix, &labels), None);
+        let (matrix, _) = case(400, 8);
+        let noise = Labels::new((0..400).map(|row| i64::from(number(7919 * row + 5) > 0.0)));
+        assert_eq!(weights_of(matrix, &noise), None);
+    }
+
+    #[test]
+    fn slopes_are_those_of_differences() {
+        let (matrix, labels) = case(60, 3);
+        let (weights, pool, monitor) = (vec![1.0; 60], Pool::new(1).unwrap(), Monitor::none());
+        let rows = standardized(&matrix, &weights);
+        let table = Table { rows, labels, weights, threads: 1, pool: &pool, monitor: &monitor };
+        let of_columns = [1.0, 0.5, 0.1];
+        let fitted = table.fit(&of_columns, None).unwrap();
+        let found = table.slopes(&of_columns, &fitted).unwrap();
+        let value = |x: &[f64]| -> f64 {
+            let distance = |z: &[f64]| x.iter().zip(z).map(|(x, z)| (x - z) * (x - z)).sum::<f64>().sqrt();
+            fitted.bases.chunks(3).zip(&fitted.coefficients).map(|(z, alpha)| -alpha * distance(z)).sum()
+        };
+        for (column, found) in found.into_iter().enumerate() {
+            let slope = |x: &[f64]| {
+                let moved = |by: f64| {
+                    let mut x = x.to_vec();
+                    x[column] += by;
+                    value(&x)
+                };
+                // A sample that is a basis is at the tip of a cone, whose own slope is none: both sides cancel.
+                (moved(1e-6) - moved(-1e-6)) / 2e-6
+            };
+            let expected: f64 = table.weighted(&of_columns).chunks(3).map(|x| slope(x).powi(2)).sum();
+            assert!((found - expected).abs() < 1e-4 * expected, "{column}: {found} instead of {expected}");
+        }
+    }
+}

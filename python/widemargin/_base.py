@@ -126,6 +126,9 @@ class WatchedMixin(CallbackSupportMixin):
 # Parameters with the name that they have in the header of a model file.
 _STORED = ("C", "approximation", "loss", "max_iter", "penalty", "polynomials", "quantile", "shrinkage", "tol")
 
+# Attributes that a fit with other parameters may have set.
+_OPTIONAL = "C_ loss_ epsilon_ polynomials_ normalization_ negative_eigenvalues_ basis_indices_".split()
+
 
 @with_parameters
 class LimitedMixin(WatchedMixin):
@@ -231,6 +234,8 @@ class FittedModel(LimitedMixin):
 
     def _describe(self, header: dict[str, Any], candidates: list[Row] | None = None) -> None:
         """Sets the fitted attributes from a model file's header and the candidates that were compared."""
+        for name in _OPTIONAL:
+            self.__dict__.pop(name, None)
         self.report_ = header["report"]
         specs = header.get("similarity", [header.get("kernel")])
         self.similarity_ = specs[0] if len(specs) == 1 else specs

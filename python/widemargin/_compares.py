@@ -22,7 +22,7 @@ from ._files import Stored
 from ._kinds import KINDS, kind_for, kind_of, plain
 from ._parameters import BASES, Basis, SimilarityLike, basis_of, normalization_parameters, one_of, warn
 from ._report import Row
-from ._samples import channels_first, count, from_other, from_vectors, pick
+from ._samples import channels_first, count, fingerprints, from_other, from_vectors, pick
 from ._specs import SIMILARITIES, Similarity, any_kind, is_auto, layout_of, parsed, steps_of, with_hyphens
 from ._targets import codes_of
 from .similarity import Resolved, pairwise, resolve
@@ -161,7 +161,8 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> Colle
             estimator._n_channels = samples[1].shape[1]
     if reset:
         tell_kind(estimator, kind, n)
-    return Collected((samples, (X, n, pick) if resolved.calls else None), n)
+    objects = X, n, pick, fingerprints(X) if reset and resolved.calls else []
+    return Collected((samples, objects if resolved.calls else None), n)
 
 
 def _accepted_kinds(estimator: Any, resolved: Resolved, reset: bool) -> Sequence[str]:
@@ -363,7 +364,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
 
         codes = codes_of(codes[present])
         _, _, rows = _core.fit_expansion(
-            (None, (present.tolist(), len(present), pick)),
+            (None, (present.tolist(), len(present), pick, [])),
             codes,
             int(codes.max()) + 1,
             similarity=([], [(Checked(between, "precomputed"), "precomputed")]),
@@ -394,9 +395,13 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
         wide = getattr(X, "shape", (0, 0))
         names = getattr(self, "feature_names_in_", None)
         if columns is not None and len(wide) == 2 and wide[1] == len(columns) != self.n_features_in_:
-            X = by_name(X, None if names is None else names[columns])
             # The similarities to the bases are enough.
-            X = validate_data(NoEstimator(), X, **_ROWS)
+            bases = NoEstimator()
+            bases.n_features_in_ = len(columns)
+            if names is not None:
+                bases.feature_names_in_ = names[columns]
+                X = by_name(X, names[columns])
+            X = validate_data(bases, X, reset=False, **_ROWS)
         else:
             X = by_name(X, names)
             X = validate_data(self, X, reset=False, **_ROWS)

@@ -13,8 +13,9 @@ Samples are passed in one of these forms; arrays are not copied where the form s
 - a `Store`, for fits that read vectors block by block.
 
 A *call* is a Python similarity: ``(function, name)`` where ``function(samples, bases)`` returns an array (samples,
-bases). The samples of calls are passed separately as ``objects=(sequence, n, pick)`` where ``pick(sequence, rows)``
-returns the rows (an int64 array) of the sequence.
+bases). The samples of calls are passed separately as ``objects=(sequence, n, pick, fingerprints)`` where
+``pick(sequence, rows)`` returns the rows (an int64 array) of the sequence, and equal samples have equal fingerprints
+(none if they are not known).
 
 Models are opaque: their content is read from their header and arrays, which are those of a model file.
 
@@ -29,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 _Samples = Any
-_Objects = tuple[Any, int, Callable[[Any, npt.NDArray[np.int64]], Any]]
+_Objects = tuple[Any, int, Callable[[Any, npt.NDArray[np.int64]], Any], list[int]]
 _Call = tuple[Callable[[Any, Any], Any], str]
 # The specs of built-in similarities, and calls.
 _Similarities = tuple[Sequence[str], Sequence[_Call]]

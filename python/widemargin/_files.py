@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -85,16 +85,17 @@ def files(
 class Stored:
     """Vectors on disk instead of an array."""
 
-    def __init__(self, store: _core.Store) -> None:
+    def __init__(self, store: _core.Store, names: Sequence[str] | None) -> None:
         self.store = store
+        self.names = store.feature_names if names is None else names
         self.shape = store.n_samples, store.n_features
 
     def remember(self, estimator: Any) -> None:
         """Sets the number and names of the features on the estimator."""
         estimator.__dict__.pop("feature_names_in_", None)
         estimator.n_features_in_ = self.shape[1]
-        if (names := self.store.feature_names) is not None:
-            estimator.feature_names_in_ = np.array(names, dtype=object)
+        if self.names is not None:
+            estimator.feature_names_in_ = np.array(self.names, dtype=object)
 
 
 @contextmanager
@@ -113,11 +114,11 @@ def opened(estimator: Any, X: Any, y: Any) -> Iterator[tuple[Any, Any]]:
     if not estimator._reads_files:
         raise TypeError(f"{type(estimator).__name__} needs all samples in memory: pass them as an array")
     with tempfile.TemporaryDirectory(dir=found.scratch, prefix="widemargin-") as folder:
-        n_features = None
+        n_features, names = None, None
         if hasattr(found.data, "__next__"):
             if y is not None:
                 raise ValueError("y must be None if X is an iterator: its chunks are pairs (X, y)")
-            y, n_features = _write(found.data, Path(folder))
+            y, n_features, names = _write(found.data, Path(folder))
             written = {"label": None, "format": "npy" if n_features is None else "libsvm"}
             found = replace(found, data=folder, options=found.options | written)
         threads = estimator._threads()
@@ -126,16 +127,24 @@ def opened(estimator: Any, X: Any, y: Any) -> Iterator[tuple[Any, Any]]:
             classes, codes = store.labels()
             y = codes if codes.ndim == 2 else np.array(classes)[codes]
             y = y.astype(np.float64) if is_regressor(estimator) else y
-        yield Stored(store), y
+        yield Stored(store, names), y
 
 
-def _write(chunks: Iterator[Any], folder: Path) -> tuple[npt.NDArray[Any], int | None]:
-    """Writes chunks to files. Returns all labels, and the number of features of sparse rows."""
-    labels, shape = [], None
+def _write(chunks: Iterator[Any], folder: Path) -> tuple[npt.NDArray[Any], int | None, list[str] | None]:
+    """Writes chunks to files. Returns all labels, the number of features of sparse rows, and the names of columns."""
+    labels, shape, names = [], None, None
     for number, chunk in enumerate(chunks):
         if not isinstance(chunk, tuple) or len(chunk) != 2:
             raise TypeError(f"chunk {number} is a {type(chunk).__name__}, not a pair (X, y)")
-        X, y = check_array(chunk[0], accept_sparse="csr", dtype=[np.float64, np.float32], order="C"), chunk[1]
+        X, y = chunk
+        found = list(X.columns) if hasattr(X, "columns") else None
+        found = found if found and all(isinstance(name, str) for name in found) else None
+        names = found if number == 0 else names
+        if found != names:
+            if found is None or names is None or sorted(found) != sorted(names):
+                raise ValueError(f"chunk {number} has the columns {found or 'without names'}, chunk 0 has {names}")
+            X = X[names]
+        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
         check_consistent_length(X, y)
         now = X.shape[1], sparse.issparse(X)
         if shape is not None and now != shape:
@@ -152,4 +161,4 @@ def _write(chunks: Iterator[Any], folder: Path) -> tuple[npt.NDArray[Any], int |
         labels.append(np.asarray(y))
     if shape is None:
         raise ValueError("the iterator has no chunks: it is exhausted, or empty")
-    return np.concatenate(labels), shape[0] if shape[1] else None
+    return np.concatenate(labels), shape[0] if shape[1] else None, names

@@ -64,6 +64,8 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         return [float(factors.get(label, 1.0)) for label in known]
 
     def _describe(self, header: dict[str, Any], candidates: list[Row] | None = None) -> None:
+        for name in ("label_names_", "estimated_label_scores_"):
+            self.__dict__.pop(name, None)
         if header.get("multilabel"):
             self.label_names_ = np.array(header["classes"], dtype=object)
             estimate = header["report"].get("estimate") or {}
@@ -225,8 +227,6 @@ class FittedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
 
     def _describe(self, header: dict[str, Any], candidates: list[Row] | None = None) -> None:
         super()._describe(header, candidates)
-        # That of an earlier fit with another loss.
-        self.__dict__.pop("epsilon_", None)
         if "epsilon" in header:
             self.epsilon_ = self._of_problems(np.array(header["epsilon"]))
 

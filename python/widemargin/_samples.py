@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections.abc import Callable, Sequence
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -178,6 +180,15 @@ def items(X: Any) -> list[Any]:
         X = X.tocsr()
     is_indexed = (hasattr(X, "shape") and not hasattr(X, "to_list")) or not hasattr(X, "__iter__")
     return [X[row] for row in range(count(X))] if is_indexed else list(X)
+
+
+def fingerprints(X: Any) -> list[int]:
+    """Hashes of the content of the samples; empty if they cannot be pickled."""
+    try:
+        hashes = (blake2b(pickle.dumps(sample), digest_size=16) for sample in items(X))
+        return [int.from_bytes(one.digest(), "little") for one in hashes]
+    except Exception:  # whatever the samples' own code raises
+        return []
 
 
 def check_alike(samples: Any, bases: Any, X: Any, Y: Any) -> None:

@@ -356,7 +356,7 @@ class Resolved:
         """Samples for built-in similarities, objects for the user's functions, and their number."""
         n = count(X, name)
         samples = from_other(X, self.takes, name, layout=self.layout)[0] if self.specs else None
-        return (samples, (X, n, pick) if self.calls else None), n
+        return (samples, (X, n, pick, []) if self.calls else None), n
 
 
 def resolve(similarity: SimilarityLike, layout: str = "auto") -> Resolved:

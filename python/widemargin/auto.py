@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import time
 from collections.abc import Callable, Iterable
@@ -105,6 +106,11 @@ class Auto(FittedModel):
             fitted.fit(X, y, sample_weight)
         self._model, self.best_estimator_ = fitted._model, fitted
         self._describe(json.loads(fitted._model.header()) | {"report": fitted.report_}, candidates)
+        if groups is not None:
+            # Leave-one-out leaves the rest of a sample's group in the training data.
+            best = next(row for row in candidates if row["params"]["method"] == self.method_)
+            values = (best["score"], best["std"]) if self.scoring is None else (np.nan, np.nan)
+            self.estimated_score_, self.estimated_score_std_ = map(float, values)
         return self
 
     def _made(self, method: str) -> Any:
@@ -121,7 +127,10 @@ class Auto(FittedModel):
             folds = StratifiedGroupKFold() if is_classifier(self) and np.ndim(y) == 1 else GroupKFold()
         else:
             folds = check_cv(self.cv, y, classifier=is_classifier(self))
-        return list(folds.split(np.empty(n_samples), y, groups))
+        splits = list(folds.split(np.empty(n_samples), y, groups))
+        if not splits:
+            raise ValueError("cv has no folds: it is empty, or an iterator that has been used before")
+        return splits
 
     def _compared(
         self, method: str, data: tuple[Any, Any, Any], n_samples: int, splits: list[Any] | None, ends: float | None
@@ -155,7 +164,13 @@ class Auto(FittedModel):
         for at, (train, test) in enumerate(splits):
             fitted = timed(*some(train), n_left=len(splits) - at)
             scorer = check_scoring(fitted, self._scoring())
-            scores.append(float(scorer(fitted, *some(test)[:2])))
+            test = np.asarray(test) if data[2] is None else np.asarray(test)[data[2][test] > 0]
+            held_out, truth, weight = some(test)
+            takes_weights = {"sample_weight", "kwargs"} & {*inspect.signature(scorer).parameters}
+            weighted = {"sample_weight": weight} if weight is not None and takes_weights else {}
+            scores.append(float(scorer(fitted, held_out, truth, **weighted)))
+            if np.isnan(scores[-1]):
+                raise ValueError(f"the score of fold {at} is not a number: the fold may have samples of one class only")
         return {"score": np.mean(scores), "std": np.std(scores) / np.sqrt(len(scores))}, None
 
     @property
@@ -222,7 +237,8 @@ class AutoSVC(Auto, MarginClassifier):
         The fitted classifier. Its fitted attributes are those of this estimator too: ``C_``, ``similarity_``,
         ``basis_``, ``basis_indices_``, ``coef_``, ``intercept_``, ``normalization_``, ``loss_``, ``n_iter_``.
     estimated_score_ : float
-        The estimated accuracy on new samples, as in `BasisExpansionSVC`.
+        The estimated accuracy on new samples, as in `BasisExpansionSVC`. With `groups` that of the folds, and NaN if
+        another score was computed on them.
     estimated_score_std_ : float
         The standard error of this estimate.
     cv_results_ : dict of arrays

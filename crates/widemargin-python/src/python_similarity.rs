@@ -19,8 +19,8 @@ pub type PythonCall = (Py<PyAny>, String);
 /// The specs of built-in similarities, and Python similarities.
 pub type Similarities = (Vec<String>, Vec<PythonCall>);
 
-/// A sequence, its length, and the function that picks from it.
-pub type PythonObjects = (Py<PyAny>, usize, Py<PyAny>);
+/// A sequence, its length, the function that picks from it, and the fingerprints of its samples, if they are known.
+pub type PythonObjects = (Py<PyAny>, usize, Py<PyAny>, Vec<u128>);
 
 /// Samples for built-in similarities, and the same for Python similarities.
 pub type Collected<'py> = (Option<PySamples<'py>>, Option<PythonObjects>);
@@ -41,11 +41,13 @@ pub struct Sequence {
     sequence: Py<PyAny>,
     n: usize,
     pick: Py<PyAny>,
+    /// Of the content of each sample; empty if it is not known.
+    fingerprints: Vec<u128>,
 }
 
 impl Sequence {
-    pub fn new((sequence, n, pick): PythonObjects) -> Arc<Self> {
-        Arc::new(Sequence { sequence, n, pick })
+    pub fn new((sequence, n, pick, fingerprints): PythonObjects) -> Arc<Self> {
+        Arc::new(Sequence { sequence, n, pick, fingerprints })
     }
 }
 
@@ -114,7 +116,7 @@ impl CompositeSamples {
     /// The same samples without a reference to the whole sequence.
     pub fn alone(&self, py: Python<'_>) -> PyResult<Self> {
         let objects = &self.objects;
-        let picked = (objects.for_python(py)?.unbind(), objects.len(), objects.whole.pick.clone_ref(py));
+        let picked = (objects.for_python(py)?.unbind(), objects.len(), objects.whole.pick.clone_ref(py), Vec::new());
         let objects = Objects::new(Sequence::new(picked), &objects.to_caller);
         Ok(CompositeSamples { ours: self.ours.clone(), objects })
     }
@@ -128,6 +130,11 @@ impl Samples for CompositeSamples {
     fn select(&self, rows: &[usize]) -> Self {
         let ours = self.ours.as_ref().map(|ours| Samples::select(ours, rows));
         CompositeSamples { ours, objects: self.objects.select(rows) }
+    }
+
+    fn fingerprint(&self, at: usize) -> Option<u128> {
+        let row = self.objects.rows.as_ref().map_or(at, |rows| rows[at]);
+        self.objects.whole.fingerprints.get(row).copied()
     }
 }
 

@@ -62,8 +62,8 @@ class DaskExpansion(DaskEstimator):
         """Completes the similarity and the normalization by an ordinary fit on some of the samples, and returns it."""
         fewest, most = self._selection_samples
         some = self._fit_on_some(data, min(max(data.n // 10, fewest), most), **fixed)
-        if parameters["similarity"] is None:
-            parameters["similarity"] = some.similarity_
+        # With the values that were selected with the others, such as gamma.
+        parameters["similarity"] = some.similarity_
         if parameters["normalization"] == "auto":
             parameters["normalization"] = normalization_text(some.normalization_, some.negative_eigenvalues_)
         return some
@@ -92,9 +92,9 @@ class BasisExpansionSVC(DaskClassifier, DaskExpansion, _expansions.BasisExpansio
     Parameters are those of `widemargin.BasisExpansionSVC`, with "index", "random" or "auto" bases (or row
     numbers), the losses "squared_hinge", "squared_error" and "logistic", and built-in similarities (a name or an
     object, or several). Automatic parameters are selected by an ordinary fit on a tenth of the samples, 2,000 to 4,000
-    of them (or all), on the client: `cv_results_` is that of this fit. Automatic parameters of similarities (such as
-    the gamma of "rbf" and the mean of HOG features) are determined from the bases. Duplicate samples are not merged,
-    as they are on one machine.
+    of them (or all), on the client: `cv_results_` is that of this fit. What descriptors learn (such as the mean of HOG
+    features), and without automatic parameters the gamma of "rbf", is determined from the bases. Duplicate samples
+    are not merged, as they are on one machine.
 
     Attributes
     ----------

@@ -5,9 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::far_vectors::shifted;
-use super::{
-    BitSets, FarVectors, Fingerprint, Grids, Images, Offsets, Rows, Samples, Series, Source, Vectors, offsets_of,
-};
+use super::{BitSets, FarVectors, Fingerprint, Grids, Images, Offsets, Rows, Samples, Series, Source, Vectors};
 use crate::error::Result;
 
 /// Samples of one of the library's kinds.
@@ -199,7 +197,7 @@ impl<R: Rows> Source for VectorSource<'_, R> {
     }
 
     fn needed_offsets(&self, weights: &[f64]) -> Result<Option<Offsets>> {
-        Ok(offsets_of(self.0, weights))
+        super::offsets::offsets_in_single_precision(self.0, weights)
     }
 
     fn chunk_about(&self, rows: Range<usize>, offsets: &Offsets) -> Result<AnySamples> {

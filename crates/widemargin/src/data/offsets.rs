@@ -4,20 +4,36 @@
 use std::sync::Arc;
 
 use super::Rows;
+use crate::error::{Error, Result};
 use crate::tuning::{CONSTANT_SPREAD, MAX_OFFSET};
 
 /// The offset of each column.
 pub type Offsets = Arc<[f64]>;
 
-/// The offsets of dense rows, of those of weight above 0: the middle of a column that is far from 0 and loses digits in
-/// single precision, and 0 of others. `None` if there are no such columns, and for sparse rows.
+/// The offsets of rows, of those of weight above 0: the middle of a column that is far from 0 and loses digits in single
+/// precision, and 0 of others. `None` if there are no such columns.
 pub fn offsets_of(rows: &impl Rows, weights: &[f64]) -> Option<Offsets> {
-    if rows.is_sparse() {
-        return None;
-    }
     let mut ranges = ColumnRanges::new(rows.n_cols());
     ranges.add(rows, weights);
     ranges.offsets()
+}
+
+/// The same for samples that are compared in single precision.
+///
+/// # Errors
+/// [`Error::Shape`] for sparse rows that need them, with the first column: without its zeros it would not be sparse.
+pub(crate) fn offsets_in_single_precision(rows: &impl Rows, weights: &[f64]) -> Result<Option<Offsets>> {
+    let offsets = offsets_of(rows, weights);
+    let first = offsets.as_ref().and_then(|offsets| offsets.iter().position(|offset| *offset != 0.0));
+    match first.filter(|_| rows.is_sparse()) {
+        Some(column) => {
+            let found = format!(
+                "a sparse column {column} that lies so far from 0 for its range that single precision loses its digits"
+            );
+            Err(Error::shape("samples", found, "differences from its mean, or dense rows"))
+        }
+        None => Ok(offsets),
+    }
 }
 
 /// The ranges of columns, from which their offsets follow; rows may come in pieces.

@@ -127,7 +127,7 @@ class WatchedMixin(CallbackSupportMixin):
 _STORED = ("C", "approximation", "loss", "max_iter", "penalty", "polynomials", "quantile", "shrinkage", "tol")
 
 # Attributes that a fit with other parameters may have set.
-_OPTIONAL = "C_ loss_ epsilon_ polynomials_ normalization_ negative_eigenvalues_ basis_indices_".split()
+_OPTIONAL = ["C_", "loss_", "epsilon_", "polynomials_", "normalization_", "negative_eigenvalues_", "basis_indices_"]
 
 
 @with_parameters

@@ -1,6 +1,7 @@
 //! A fit with default parameters.
 
 use pyo3::prelude::*;
+use widemargin::model::AnyModel;
 use widemargin::monitor::Monitor;
 use widemargin::select::{AutoMethod, AutoParams, Scoring};
 
@@ -30,5 +31,5 @@ pub(crate) fn fit_auto(
     let view = samples.view()?;
     let fit = |monitor: &Monitor<'_>, _: &ToCaller| params.fit_with(&view, &labels, weights, monitor);
     let found = conduct_to_best(py, &common.patience()?, fit)?;
-    Ok((Model::of(found.model, common.features).map_err(raise)?, compared(found.tried)))
+    Ok((Model::fitted(AnyModel::Classifier(found.model), common.features)?, compared(found.tried)))
 }

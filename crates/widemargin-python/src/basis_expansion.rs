@@ -5,7 +5,7 @@ use std::time::Instant;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use widemargin::basis::BasisChoice;
-use widemargin::model::{BasisExpansionParams, CChoice};
+use widemargin::model::{AnyModel, BasisExpansionParams, CChoice};
 use widemargin::problem::Loss;
 use widemargin::select::SimilaritySearch;
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
@@ -13,8 +13,8 @@ use widemargin::similarity::{AdditiveKernel, AnySimilarity};
 use crate::compared::{Fitted, compared};
 use crate::convert::{self, Common, Target, labeled};
 use crate::errors::raise;
-use crate::model::Model;
-use crate::python_similarity::{Collected, CompositeSimilarity, Similarities, both, needed};
+use crate::model::{Model, composite};
+use crate::python_similarity::{Collected, CompositeSimilarity, Similarities, needed, on_objects};
 use crate::samples::{Place, fitted};
 use crate::work::conduct;
 
@@ -82,7 +82,7 @@ pub(crate) fn fit_basis_expansion(
             let model = fitted!(params.with_choice(&found)?, place, &labels, weights, monitor)?;
             Ok((model.with_notes(found.summary()).with_search(seconds), found.tried))
         })?;
-        let model = Model::fitted(model, common.features).map_err(raise)?;
+        let model = Model::fitted(AnyModel::Classifier(Box::new(model)), common.features)?;
         return Ok((model, compared(tried)));
     }
     if similarity.1.is_empty() {
@@ -90,13 +90,12 @@ pub(crate) fn fit_basis_expansion(
         let samples = needed(samples)?;
         let place = samples.place()?;
         let model = conduct(py, &patience, |monitor, _| fitted!(params, place, &labels, weights, monitor))?;
-        return Ok((Model::fitted(model, common.features).map_err(raise)?, Vec::new()));
+        return Ok((Model::fitted(AnyModel::Classifier(Box::new(model)), common.features)?, Vec::new()));
     }
     let params = params.with_similarity(CompositeSimilarity::new(similarity).map_err(raise)?);
-    let source = both(samples)?;
     let model =
-        conduct(py, &patience, |monitor, to_caller| params.fit_with(&source(to_caller), &labels, weights, monitor))?;
-    Ok((Model::composite(py, model, common.features)?, Vec::new()))
+        on_objects(py, &patience, samples, |objects, monitor| params.fit_with(objects, &labels, weights, monitor))?;
+    Ok((composite!(Classifier, py, model, common.features)?, Vec::new()))
 }
 
 /// The arguments of [`SimilaritySearch::of`]: specs, a normalization, and whether the specs describe counts.

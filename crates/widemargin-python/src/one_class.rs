@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
-use widemargin::model::{BasisExpansionOneClass, BasisExpansionOneClassParams, OneClassMetadata};
+use widemargin::model::{AnyModel, BasisExpansionOneClass, BasisExpansionOneClassParams, OneClassMetadata};
 use widemargin::select::uneven_columns;
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
 
@@ -13,8 +13,8 @@ use crate::compared::Fitted;
 use crate::convert::{self, Common};
 use crate::errors::raise;
 use crate::expansion::ours;
-use crate::model::Model;
-use crate::python_similarity::{Collected, CompositeSimilarity, Similarities, both, needed};
+use crate::model::{Model, composite};
+use crate::python_similarity::{Collected, CompositeSimilarity, Similarities, needed, on_objects};
 use crate::weighted_targets::WeightedTargets;
 use crate::work::conduct;
 use crate::workers::PythonWorkers;
@@ -58,12 +58,11 @@ pub(crate) fn fit_basis_expansion_one_class(
         let params = params.with_similarity(similarity);
         let model = conduct(py, &patience, |monitor, _| params.fit_with(&view, weights, monitor))?;
         let model = model.with_warnings(warning);
-        return Ok((Model::one_class(model, common.features).map_err(raise)?, Vec::new()));
+        return Ok((Model::fitted(AnyModel::OneClass(Box::new(model)), common.features)?, Vec::new()));
     }
     let params = params.with_similarity(CompositeSimilarity::new(similarity).map_err(raise)?);
-    let source = both(samples)?;
-    let model = conduct(py, &patience, |monitor, to_caller| params.fit_with(&source(to_caller), weights, monitor))?;
-    Ok((Model::composite_one_class(py, model, common.features)?, Vec::new()))
+    let model = on_objects(py, &patience, samples, |objects, monitor| params.fit_with(objects, weights, monitor))?;
+    Ok((composite!(OneClass, py, model, common.features)?, Vec::new()))
 }
 
 /// A one-class model on an expansion, over the features that `rows` represents; `targets` has 1 and the weight of each row.
@@ -89,5 +88,5 @@ pub(crate) fn fit_basis_expansion_one_class_remote(
         let workers = PythonWorkers::new(&rows, to_caller);
         BasisExpansionOneClass::of_workers(expansion, targets, workers, metadata, monitor)
     })?;
-    Model::one_class(model, common.features).map_err(raise)
+    Model::fitted(AnyModel::OneClass(Box::new(model)), common.features)
 }

@@ -9,7 +9,7 @@ use widemargin::Result;
 use widemargin::descriptor::FeatureMax;
 use widemargin::expansion::{AdditiveMap, KernelTable, ReducedKernel};
 use widemargin::model::{
-    self, CChoice, PowerMeanChoice, PowerMeanMetadata, PowerMeanParams, PowerMeanSvc, TrainingSettings,
+    self, AnyModel, CChoice, PowerMeanChoice, PowerMeanMetadata, PowerMeanParams, PowerMeanSvc, TrainingSettings,
 };
 use widemargin::similarity::{AdditiveKernel, OwnKernel, ScalarFunction, ScalarKernel};
 
@@ -18,7 +18,7 @@ use crate::convert::{self, Common, Target, labeled};
 use crate::errors::raise;
 use crate::model::Model;
 use crate::python_similarity::PythonCall;
-use crate::samples::{Place, PySamples};
+use crate::samples::{Place, PySamples, fitted};
 use crate::weighted_labels::WeightedLabels;
 use crate::work::{Patience, ToCaller, ask, conduct, elsewhere};
 use crate::workers::PythonWorkers;
@@ -53,21 +53,12 @@ pub(crate) fn fit_power_mean(
         .seed(common.seed)
         .threads(common.threads);
     let patience = common.patience()?;
-    let model = match samples.place()? {
-        Place::Files(store) => {
-            let resources = store.resources();
-            conduct(py, &patience, |monitor, to_caller| {
-                kernel.set(params, to_caller)?.fit_blocks(&store.samples, &labels, weights, &resources, monitor)
-            })?
-        }
-        Place::Memory(view) => {
-            let rows = view.rows("the power mean SVM").map_err(raise)?;
-            conduct(py, &patience, |monitor, to_caller| {
-                kernel.set(params, to_caller)?.fit_with(&rows, &labels, weights, monitor)
-            })?
-        }
-    };
-    Ok((Model::fitted(model, common.features).map_err(raise)?, Vec::new()))
+    let place = samples.place()?;
+    let model = conduct(py, &patience, |monitor, to_caller| {
+        let params = kernel.set(params, to_caller)?;
+        fitted!(params, place, |view| &view.rows("the power mean SVM")?, &labels, weights, monitor)
+    })?;
+    Ok((Model::fitted(AnyModel::Classifier(Box::new(model)), common.features)?, Vec::new()))
 }
 
 /// A kernel: its spec, or a Python function and its name.
@@ -178,7 +169,7 @@ pub(crate) fn fit_power_mean_remote(
         let workers = PythonWorkers::new(&rows, to_caller);
         PowerMeanSvc::of_workers(workers, labeled, metadata, &settings, monitor)
     })?;
-    Model::fitted(model, common.features).map_err(raise)
+    Model::fitted(AnyModel::Classifier(Box::new(model)), common.features)
 }
 
 /// Parameters selected on samples that were copied to the client.

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use numpy::{PyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use widemargin::data::{AnySamples, Samples, Source, Training};
+use widemargin::data::{AnySamples, Samples, SamplesView, Source, Training};
+use widemargin::monitor::Monitor;
 use widemargin::similarity::{AnySimilarity, PartOptions, Similarity};
 use widemargin::{Error, Result};
 
 use crate::samples::PySamples;
-use crate::work::{ToCaller, ask, elsewhere};
+use crate::work::{Patience, ToCaller, ask, conduct, elsewhere};
 
 /// A function and its name.
 pub type PythonCall = (Py<PyAny>, String);
@@ -141,6 +142,29 @@ pub fn both((samples, objects): Collected<'_>) -> PyResult<impl FnOnce(&ToCaller
     let objects = objects.ok_or_else(|| PyValueError::new_err("Python similarities need objects to compare"))?;
     let (ours, whole) = (samples.map(|samples| samples.owned()).transpose()?, Sequence::new(objects));
     Ok(move |to_caller: &ToCaller| CompositeSamples { ours, objects: Objects::new(whole, to_caller) })
+}
+
+/// What `work` makes of a view of the samples.
+pub fn on_view<T: Send>(
+    py: Python<'_>,
+    patience: &Patience<'_>,
+    samples: Collected<'_>,
+    work: impl FnOnce(&SamplesView<'_>, &Monitor<'_>) -> Result<T> + Send,
+) -> PyResult<T> {
+    let samples = needed(samples)?;
+    let view = samples.view()?;
+    conduct(py, patience, |monitor, _| work(&view, monitor))
+}
+
+/// The same of samples for Python similarities.
+pub fn on_objects<T: Send>(
+    py: Python<'_>,
+    patience: &Patience<'_>,
+    samples: Collected<'_>,
+    work: impl FnOnce(&CompositeSamples, &Monitor<'_>) -> Result<T> + Send,
+) -> PyResult<T> {
+    let source = both(samples)?;
+    conduct(py, patience, |monitor, to_caller| work(&source(to_caller), monitor))
 }
 
 /// The learned parameters of descriptors, by name.

@@ -5,7 +5,7 @@ use std::time::Instant;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use widemargin::data::Targets;
-use widemargin::model::{BasisExpansionRegressorParams, CChoice};
+use widemargin::model::{AnyModel, BasisExpansionRegressorParams, CChoice};
 use widemargin::problem::Loss;
 use widemargin::select::SimilaritySearch;
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
@@ -14,8 +14,8 @@ use crate::basis_expansion::basis_choice;
 use crate::compared::{Fitted, compared};
 use crate::convert::Common;
 use crate::errors::raise;
-use crate::model::Model;
-use crate::python_similarity::{Collected, CompositeSimilarity, Similarities, both, needed};
+use crate::model::{Model, composite};
+use crate::python_similarity::{Collected, CompositeSimilarity, Similarities, needed, on_objects};
 use crate::samples::{Place, fitted};
 use crate::work::conduct;
 
@@ -72,7 +72,7 @@ pub(crate) fn fit_basis_expansion_regressor(
             let model = search.confirmed((&params, &found), model, place.source(), (&targets, weights), monitor)?;
             Ok((model, found.tried))
         })?;
-        let model = Model::regressor(model, common.features).map_err(raise)?;
+        let model = Model::fitted(AnyModel::Regressor(Box::new(model)), common.features)?;
         return Ok((model, compared(tried)));
     }
     if similarity.1.is_empty() {
@@ -80,11 +80,10 @@ pub(crate) fn fit_basis_expansion_regressor(
         let samples = needed(samples)?;
         let place = samples.place()?;
         let model = conduct(py, &patience, |monitor, _| fitted!(params, place, &targets, weights, monitor))?;
-        return Ok((Model::regressor(model, common.features).map_err(raise)?, Vec::new()));
+        return Ok((Model::fitted(AnyModel::Regressor(Box::new(model)), common.features)?, Vec::new()));
     }
     let params = params.with_similarity(CompositeSimilarity::new(similarity).map_err(raise)?);
-    let source = both(samples)?;
     let model =
-        conduct(py, &patience, |monitor, to_caller| params.fit_with(&source(to_caller), &targets, weights, monitor))?;
-    Ok((Model::composite_regressor(py, model, common.features)?, Vec::new()))
+        on_objects(py, &patience, samples, |objects, monitor| params.fit_with(objects, &targets, weights, monitor))?;
+    Ok((composite!(Regressor, py, model, common.features)?, Vec::new()))
 }

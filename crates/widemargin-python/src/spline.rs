@@ -3,7 +3,7 @@
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use widemargin::data::Targets;
-use widemargin::model::{CChoice, SPLINE_EXACT_UP_TO, ThinPlateRegressorParams};
+use widemargin::model::{AnyModel, CChoice, SPLINE_EXACT_UP_TO, ThinPlateRegressorParams};
 use widemargin::similarity::ConditionalKernel;
 
 use crate::compared::{Fitted, compared};
@@ -47,19 +47,13 @@ pub(crate) fn fit_thin_plate_regressor(
         named => params.kernel(named.parse().map_err(raise)?),
     };
     let patience = common.patience()?;
-    let (model, tried) = match samples.place()? {
+    let place = samples.place()?;
+    let (model, tried) = conduct(py, &patience, |monitor, _| match &place {
         Place::Files(store) => {
             let params = params.n_basis(n_basis.or(auto_basis.then_some(AUTO_BASES)));
-            let resources = store.resources();
-            let model = conduct(py, &patience, |monitor, _| {
-                params.fit_blocks(&store.samples, &targets, weights, &resources, monitor)
-            })?;
-            (model, Vec::new())
+            Ok((params.fit_blocks(&store.samples, &targets, weights, &store.resources(), monitor)?, Vec::new()))
         }
-        Place::Memory(view) => {
-            let rows = view.rows("the smoothing spline").map_err(raise)?;
-            conduct(py, &patience, |monitor, _| params.fit_tried(&rows, &targets, weights, monitor))?
-        }
-    };
-    Ok((Model::regressor(model, common.features).map_err(raise)?, compared(tried)))
+        Place::Memory(view) => params.fit_tried(&view.rows("the smoothing spline")?, &targets, weights, monitor),
+    })?;
+    Ok((Model::fitted(AnyModel::Regressor(Box::new(model)), common.features)?, compared(tried)))
 }

@@ -1,7 +1,7 @@
 //! The thin plate SVM.
 
 use pyo3::prelude::*;
-use widemargin::model::{AUTO_KERNELS, CChoice, EXACT_UP_TO, ThinPlateParams};
+use widemargin::model::{AUTO_KERNELS, AnyModel, CChoice, EXACT_UP_TO, ThinPlateParams};
 use widemargin::similarity::ConditionalKernel;
 
 use crate::compared::{Fitted, compared};
@@ -50,23 +50,20 @@ pub(crate) fn fit_thin_plate(
         .seed(common.seed)
         .threads(common.threads);
     let patience = common.patience()?;
-    let (model, tried) = match samples.place()? {
+    let place = samples.place()?;
+    let (model, tried) = conduct(py, &patience, |monitor, _| match &place {
         Place::Files(store) => {
             let params = if chooses { params.kernel_auto() } else { params };
             let params = params.n_basis(n_basis.or(auto_basis.then_some(AUTO_BASES)));
-            let resources = store.resources();
-            let model = conduct(py, &patience, |monitor, _| {
-                params.fit_blocks(&store.samples, &labels, weights, &resources, monitor)
-            })?;
-            (model, Vec::new())
+            Ok((params.fit_blocks(&store.samples, &labels, weights, &store.resources(), monitor)?, Vec::new()))
         }
         Place::Memory(view) => {
-            let rows = view.rows("the thin plate SVM").map_err(raise)?;
-            conduct(py, &patience, |monitor, _| match chooses {
+            let rows = view.rows("the thin plate SVM")?;
+            match chooses {
                 true => params.fit_best(&AUTO_KERNELS, &rows, &labels, weights, monitor),
                 false => Ok((params.fit_with(&rows, &labels, weights, monitor)?, Vec::new())),
-            })?
+            }
         }
-    };
-    Ok((Model::fitted(model, common.features).map_err(raise)?, compared(tried)))
+    })?;
+    Ok((Model::fitted(AnyModel::Classifier(Box::new(model)), common.features)?, compared(tried)))
 }

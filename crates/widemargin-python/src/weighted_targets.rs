@@ -6,7 +6,8 @@ use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArr
 use pyo3::prelude::*;
 use widemargin::data::{Label, Labels, Targets};
 use widemargin::model::{
-    self, BasisExpansionRegressor, CChoice, PartedTargets, RegressorMetadata, SplineMetadata, ThinPlateRegressor,
+    self, AnyModel, BasisExpansionRegressor, CChoice, PartedTargets, RegressorMetadata, SplineMetadata,
+    ThinPlateRegressor,
 };
 use widemargin::problem::Loss;
 use widemargin::similarity::ConditionalKernel;
@@ -106,7 +107,7 @@ pub(crate) fn fit_basis_expansion_regressor_remote(
         let workers = PythonWorkers::new(&rows, to_caller);
         BasisExpansionRegressor::of_workers(expansion, targets, workers, metadata, monitor)
     })?;
-    Model::regressor(model, common.features).map_err(raise)
+    Model::fitted(AnyModel::Regressor(Box::new(model)), common.features)
 }
 
 /// A smoothing spline on bases: first sums over the samples that `samples` represents, then a regression on their
@@ -138,5 +139,5 @@ pub(crate) fn fit_thin_plate_regressor_remote(
         let rows = (PythonWorkers::new(&samples, to_caller), features);
         ThinPlateRegressor::fit_on_workers(kernel, bases, rows, targets, metadata, monitor)
     })?;
-    Model::regressor(model, common.features).map_err(raise)
+    Model::fitted(AnyModel::Regressor(Box::new(model)), common.features)
 }

@@ -8,7 +8,7 @@ use zip::result::ZipError;
 
 use crate::error::{Failure, IoError, Result};
 use crate::input::{Input, ReadSeek};
-use crate::npy::{Array, Exact, Values};
+use crate::npy::{Array, Values};
 use crate::problem::{Problem, excerpt};
 
 /// A compressed array.
@@ -54,9 +54,9 @@ impl Archive {
         self.read(array, |array| array.vector())
     }
 
-    /// A vector of integers.
-    pub fn ints<T: Exact>(&mut self, array: &str) -> Result<Vec<T>> {
-        self.read(array, |array| array.ints())
+    /// A vector of integers, of which `expected` are in the range of the type.
+    pub fn ints<T: TryFrom<i128>>(&mut self, array: &str, expected: &str) -> Result<Vec<T>> {
+        self.read(array, |array| array.ints(expected))
     }
 
     /// A vector of strings, or one string.

@@ -7,12 +7,12 @@ use clap::{Args, Command, FromArgMatches};
 use indicatif::{DecimalBytes, HumanCount};
 use serde_json::{Value, json};
 use widemargin::data::Samples as _;
-use widemargin::model::AnyModel;
+use widemargin::model::{AnyModel, ThinPlateSvc};
 use widemargin::select::Evaluation;
 
 use crate::args::Common;
 use crate::context::Context;
-use crate::details::thin_plate;
+use crate::details::as_method;
 use crate::digits::{Digits, N_PIXELS, digits};
 use crate::fit::{Answers, Data, fit_of};
 use crate::options::ModelArgs;
@@ -101,7 +101,7 @@ fn outcome(
     let seconds_predict = start.elapsed().as_secs_f64();
     let mut evaluation = Evaluation::default();
     predicted.iter().enumerate().for_each(|(row, label)| evaluation.add(test.labels.get(row), label));
-    let size = if thin_plate(&*model).is_some() { size_of::<f64>() } else { size_of::<f32>() };
+    let size = if as_method::<ThinPlateSvc>(&*model).is_some() { size_of::<f64>() } else { size_of::<f32>() };
     let n_numbers = model.n_weights() + model.bases().map_or(0, |bases| bases.len() * N_PIXELS);
     let (c, accuracy, weight_bytes) = (model.c(0), evaluation.accuracy(), size * n_numbers);
     let cells = vec![

@@ -17,6 +17,7 @@ use crate::output::{joined, print, print_json};
 use crate::readable::{plain, rounded, wrapped};
 use crate::report::Failure;
 use crate::summary::expected;
+use crate::text_table::beginning;
 
 const SPECTRUM: &str = "Measure the negative eigenvalues of the similarity on samples";
 const LONG_SPECTRUM: &str = "Measure the negative eigenvalues of the model's similarity on these samples, at most 1000 of \
@@ -136,12 +137,6 @@ fn probabilities(model: &dyn Classifier) -> String {
         _ => return "not calibrated: there are no held-out decision values".into(),
     };
     format!("calibrated on {} {on}, slopes {}", HumanCount(calibration.n_samples() as u64), slopes.join(", "))
-}
-
-/// The first of some names.
-fn beginning(names: &[impl ToString]) -> String {
-    let shown: Vec<String> = names.iter().take(20).map(ToString::to_string).collect();
-    shown.join(", ") + if names.len() > shown.len() { ", …" } else { "" }
 }
 
 /// 1/‖f‖² of each two-class problem, where the model has such a norm that is above 0.

@@ -10,7 +10,7 @@ use crate::args::Input;
 use crate::context::Context;
 use crate::label_scores::{labels_of_model, require_indicators};
 use crate::model::{classifier, load_for, read_for};
-use crate::output::{Output, check_folder, check_output};
+use crate::output::{check_folder, check_output, write_text};
 use crate::report::{Failure, in_file, shown};
 
 /// Arguments of `report`.
@@ -58,9 +58,7 @@ impl ReportArgs {
             }
         };
         context.bar.hide();
-        let mut output = Output::open(Some(&self.output))?;
-        output.write(html.as_bytes())?;
-        output.finish()?;
+        write_text(Some(&self.output), &html)?;
         context.note(&format!("{}: the report", self.output.display()));
         Ok(())
     }

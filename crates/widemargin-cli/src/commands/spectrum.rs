@@ -13,7 +13,7 @@ use widemargin_io::Table;
 
 use crate::args::Input;
 use crate::context::Context;
-use crate::details::{basis_expansion, no_basis_expansion};
+use crate::details::basis_expansion;
 use crate::model::{load_for, read_for};
 use crate::output::{print, print_json};
 use crate::report::{Failure, in_file};
@@ -26,7 +26,7 @@ const MAX_COMPARED_SAMPLES: usize = 1000;
 /// Prints the negative eigenvalues of the similarities of a model on samples.
 pub fn run(context: &Context, path: &Path, input: &Input, as_json: bool) -> std::result::Result<(), Failure> {
     let model = load_for(path, input)?;
-    let Some(model_of_bases) = basis_expansion(&model) else { return Err(no_basis_expansion(path, &model)) };
+    let model_of_bases = basis_expansion(path, &model)?;
     let table = read_for(&model, input, input.label.clone().unwrap_or_default(), context)?;
     let spectra = spectra(context, model_of_bases, &table);
     let spectra = spectra.map_err(|error| in_file(error, &input.data, &table, 0))?;

@@ -81,8 +81,6 @@ pub(crate) fn features_on_workers(
 /// `features(plan, lift)`.
 #[pyfunction]
 #[pyo3(signature = (samples, features, labels, *, kernel, bases, support, polynomials, C, basis, stages, common))]
-#[expect(non_snake_case, reason = "C is the parameter's name")]
-#[expect(clippy::too_many_arguments, reason = "they are the solver's parameters, passed by name")]
 pub(crate) fn fit_thin_plate_remote(
     py: Python<'_>,
     samples: Py<PyAny>,

@@ -30,7 +30,6 @@ type Brought<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray2<'py, f32>);
 #[pyfunction]
 #[pyo3(signature = (samples, codes, n_classes, *, similarity, n_basis, basis, basis_rows, normalization, cut, seed,
     threads, monitor))]
-#[expect(clippy::too_many_arguments, reason = "they are the transformer's parameters, passed by name")]
 pub(crate) fn fit_expansion<'py>(
     py: Python<'py>,
     samples: Collected<'_>,
@@ -100,8 +99,6 @@ pub(crate) fn normalized(
 /// A classifier on an expansion, trained on the features that `rows` represents.
 #[pyfunction]
 #[pyo3(signature = (expansion, rows, labels, brought, *, C, basis, basis_rows, stages, common))]
-#[expect(non_snake_case, reason = "C is the parameter's name")]
-#[expect(clippy::too_many_arguments, reason = "they are the parts of a model, passed by name")]
 pub(crate) fn fit_basis_expansion_remote(
     py: Python<'_>,
     expansion: PyRef<'_, Model>,

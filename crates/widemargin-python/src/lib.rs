@@ -1,6 +1,8 @@
 //! `widemargin._core`: the Python bindings. Conversions only; loops over numbers belong in another crate.
 //!
 //! `python/widemargin/_core.pyi` documents the arguments and results of each function.
+#![expect(clippy::too_many_arguments, reason = "arguments are parameters of estimators, passed by name")]
+#![expect(non_snake_case, reason = "C is the name of a parameter")]
 
 mod auto;
 mod basis_expansion;
@@ -18,11 +20,9 @@ mod one_class;
 mod parts;
 mod power_mean;
 mod python_similarity;
-mod regression;
 mod rows;
 mod samples;
 mod scores;
-mod spline;
 mod store;
 mod thin_plate;
 mod weighted_labels;
@@ -38,7 +38,7 @@ mod _core {
     #[pymodule_export]
     use crate::auto::fit_auto;
     #[pymodule_export]
-    use crate::basis_expansion::fit_basis_expansion;
+    use crate::basis_expansion::{fit_basis_expansion, fit_basis_expansion_regressor};
     #[pymodule_export]
     use crate::basis_plan::{BasisPlan, choose_thin_plate_bases, fit_thin_plate_remote};
     #[pymodule_export]
@@ -64,17 +64,13 @@ mod _core {
         PowerMeanSelection, choose_power_mean, fit_power_mean, fit_power_mean_remote, scale_and_reduce,
     };
     #[pymodule_export]
-    use crate::regression::fit_basis_expansion_regressor;
-    #[pymodule_export]
     use crate::rows::{descriptor_rows, similarity_rows};
     #[pymodule_export]
     use crate::scores::{class_score, curves, probability_scores, regression_scores};
     #[pymodule_export]
-    use crate::spline::fit_thin_plate_regressor;
-    #[pymodule_export]
     use crate::store::Store;
     #[pymodule_export]
-    use crate::thin_plate::fit_thin_plate;
+    use crate::thin_plate::{fit_thin_plate, fit_thin_plate_regressor};
     #[pymodule_export]
     use crate::weighted_labels::WeightedLabels;
     #[pymodule_export]

@@ -23,7 +23,6 @@ use crate::workers::PythonWorkers;
 #[pyfunction]
 #[pyo3(signature = (samples, weights, *, similarity, n_basis, basis, basis_rows, normalization, quantile, shrinkage,
     common))]
-#[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
 pub(crate) fn fit_basis_expansion_one_class(
     py: Python<'_>,
     samples: Collected<'_>,
@@ -68,7 +67,6 @@ pub(crate) fn fit_basis_expansion_one_class(
 /// A one-class model on an expansion, over the features that `rows` represents; `targets` has 1 and the weight of each row.
 #[pyfunction]
 #[pyo3(signature = (expansion, rows, targets, *, quantile, shrinkage, basis, basis_rows, stages, common))]
-#[expect(clippy::too_many_arguments, reason = "they are the parts of a model, passed by name")]
 pub(crate) fn fit_basis_expansion_one_class_remote(
     py: Python<'_>,
     expansion: PyRef<'_, Model>,

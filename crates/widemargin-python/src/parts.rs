@@ -205,7 +205,6 @@ impl Part {
     }
 
     /// The features, normalized, with their classes or labels and costs C · weight.
-    #[expect(non_snake_case, reason = "C is the parameter's name")]
     fn linear(
         &self,
         py: Python<'_>,
@@ -244,7 +243,6 @@ impl Part {
     }
 
     /// v(x) of the samples of weight above 0, with their classes and costs C · weight.
-    #[expect(non_snake_case, reason = "C is the parameter's name")]
     fn power_mean(
         &self,
         py: Python<'_>,

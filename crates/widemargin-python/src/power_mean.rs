@@ -27,8 +27,6 @@ use crate::workers::PythonWorkers;
 #[pyfunction]
 #[pyo3(signature = (samples, target, *, kernel, loss, C, approximation, n_nodes,
     nodes, scale, common))]
-#[expect(non_snake_case, reason = "C is the parameter's name")]
-#[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
 pub(crate) fn fit_power_mean(
     py: Python<'_>,
     samples: PySamples<'_>,
@@ -142,8 +140,6 @@ fn params(n_nodes: Option<usize>, nodes: Option<Vec<f64>>, scale: bool) -> Power
 /// Trains on the explicit features that `rows` represents.
 #[pyfunction]
 #[pyo3(signature = (rows, labels, *, map, nodes, factors, C, choice, stages, common))]
-#[expect(non_snake_case, reason = "C is the parameter's name")]
-#[expect(clippy::too_many_arguments, reason = "they are the parts of a model, passed by name")]
 pub(crate) fn fit_power_mean_remote(
     py: Python<'_>,
     rows: Py<PyAny>,
@@ -180,7 +176,6 @@ pub(crate) struct PowerMeanSelection {
 }
 
 #[pymethods]
-#[expect(non_snake_case, reason = "C is the parameter's name")]
 impl PowerMeanSelection {
     #[getter]
     fn kernel(&self) -> String {
@@ -201,8 +196,6 @@ impl PowerMeanSelection {
 /// Selects parameters on `samples`, whose indices among all labeled samples are `rows`.
 #[pyfunction]
 #[pyo3(signature = (samples, rows, labels, *, kernel, C, n_nodes, nodes, factors, common))]
-#[expect(non_snake_case, reason = "C is the parameter's name")]
-#[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
 pub(crate) fn choose_power_mean(
     py: Python<'_>,
     samples: PySamples<'_>,

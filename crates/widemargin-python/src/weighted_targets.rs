@@ -83,8 +83,6 @@ pub(crate) fn check_regression_loss(loss: &str, epsilon: Option<f64>, quantile: 
 /// A regression on an expansion, over the features that `rows` represents.
 #[pyfunction]
 #[pyo3(signature = (expansion, rows, targets, *, C, loss, epsilon, quantile, basis, basis_rows, stages, common))]
-#[expect(non_snake_case, reason = "C is the parameter's name")]
-#[expect(clippy::too_many_arguments, reason = "they are the parts of a regression, passed by name")]
 pub(crate) fn fit_basis_expansion_regressor_remote(
     py: Python<'_>,
     expansion: PyRef<'_, Model>,
@@ -114,8 +112,6 @@ pub(crate) fn fit_basis_expansion_regressor_remote(
 /// features, `features(plan, lift)`.
 #[pyfunction]
 #[pyo3(signature = (samples, features, targets, *, kernel, bases, support, C, basis, stages, common))]
-#[expect(non_snake_case, reason = "C is the parameter's name")]
-#[expect(clippy::too_many_arguments, reason = "they are the solver's parameters, passed by name")]
 pub(crate) fn fit_thin_plate_regressor_remote(
     py: Python<'_>,
     samples: Py<PyAny>,

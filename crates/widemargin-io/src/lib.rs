@@ -31,7 +31,6 @@ mod checkpoint_folder;
 mod csv;
 mod error;
 mod format;
-mod format_of_file;
 mod images;
 mod indicators;
 mod input;

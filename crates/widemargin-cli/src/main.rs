@@ -10,7 +10,6 @@ mod cli;
 mod commands;
 mod context;
 mod details;
-mod digits;
 mod fit;
 mod folds;
 mod label_column;

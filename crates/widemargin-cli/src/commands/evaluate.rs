@@ -5,19 +5,24 @@ use std::time::Instant;
 
 use clap::Args;
 use indicatif::HumanCount;
-use serde_json::json;
-use widemargin::model::AnyModel;
+use serde_json::{Map, Value, json};
+use widemargin::data::SamplesView;
+use widemargin::model::{AnyModel, Model, Regressor};
+use widemargin::monitor::Monitor;
+use widemargin::select::{RegressionScoring, Scoring};
+use widemargin_io::Block;
 
 use crate::args::Input;
 use crate::commands::evaluate_classes::{evaluate_classes, evaluate_outliers};
 use crate::commands::evaluate_labels::evaluate_labels;
-use crate::commands::evaluate_numbers::evaluate_numbers;
-use crate::commands::evaluation::Evaluation;
 use crate::context::Context;
 use crate::model::load_for;
 use crate::output::{joined, print, print_json};
 use crate::report::Failure;
 use crate::scoring::AnyScoring;
+use crate::stream::through;
+use crate::task::targets_of;
+use crate::text_table::fixed;
 
 /// Arguments of `evaluate`.
 #[derive(Debug, Args)]
@@ -68,4 +73,80 @@ impl Evaluate {
         });
         print_json(&joined(object, evaluated.json))
     }
+}
+
+/// What is evaluated: a model on samples.
+pub struct Evaluation<'a> {
+    pub context: &'a Context,
+    pub input: &'a Input,
+    pub model: &'a dyn Model,
+    /// The requested scores.
+    pub metrics: &'a [AnyScoring],
+}
+
+impl Evaluation<'_> {
+    /// The requested scores, which must be of classes.
+    pub fn of_classes(&self) -> Result<Vec<Scoring>, Failure> {
+        self.metrics.iter().map(|one| one.of_classes()).collect()
+    }
+
+    /// Calls `each` with every block of the input and its predictions by `of`.
+    pub fn through<T>(
+        &self,
+        of: impl Fn(&SamplesView<'_>, usize, &Monitor<'_>) -> widemargin::Result<T>,
+        each: impl FnMut(&Block, &T) -> Result<(), Failure>,
+    ) -> Result<u64, Failure> {
+        let Evaluation { context, input, model, .. } = self;
+        let label = input.label.clone().unwrap_or_default();
+        through(context, *model, input, label, |view, monitor| of(view, context.common.threads, monitor), each)
+    }
+}
+
+/// The scores of a model of some kind.
+pub struct Evaluated {
+    pub n_samples: u64,
+    /// The requested scores.
+    pub scores: Map<String, Value>,
+    /// What is printed of this kind of models, as JSON and as text.
+    pub json: Value,
+    pub text: String,
+}
+
+/// The scores, or why there are none.
+pub type Outcome = Result<Evaluated, Failure>;
+
+/// Compares the predictions of a regression model with the targets of samples.
+fn evaluate_numbers(evaluation: &Evaluation<'_>, model: &dyn Regressor) -> Outcome {
+    let Evaluation { input, metrics, .. } = evaluation;
+    let scoring = metrics.iter().map(|one| one.of_numbers()).collect::<Result<Vec<_>, _>>()?;
+    if model.n_outputs() != 1 {
+        let failure = format!("evaluate compares one target a sample, the model has {}", model.n_outputs());
+        return Err(Failure::input(failure).help("predict prints a column a target"));
+    }
+    let (mut targets, mut predicted, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+    evaluation.through(
+        |view, threads, monitor| model.predict(view, threads, monitor),
+        |block, found| {
+            targets.extend(targets_of(block.table.require_labels(&input.data)?, &input.data, block.first_row as u64)?);
+            predicted.extend_from_slice(&found.values);
+            weights.extend(block.table.weights.iter().flatten().copied());
+            Ok(())
+        },
+    )?;
+    let weights = (!weights.is_empty()).then_some(&weights[..]);
+    let score = |scoring: RegressionScoring| scoring.score(&targets, &predicted, weights);
+    let scores = scoring
+        .iter()
+        .map(|&one| Ok((one.to_string(), json!(score(one)?))))
+        .collect::<widemargin::Result<Map<_, _>>>()?;
+    let r2 = score(RegressionScoring::R2).ok();
+    let mae = -score(RegressionScoring::NegMeanAbsoluteError)?;
+    let rmse = -score(RegressionScoring::NegRootMeanSquaredError)?;
+    let shown = fixed(r2, 4);
+    Ok(Evaluated {
+        n_samples: targets.len() as u64,
+        scores,
+        text: format!("R² {shown}\nmean absolute error {mae:.6}\nroot mean squared error {rmse:.6}\n"),
+        json: json!({ "r2": r2, "mean_absolute_error": mae, "root_mean_squared_error": rmse }),
+    })
 }

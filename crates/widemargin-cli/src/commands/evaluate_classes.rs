@@ -7,7 +7,7 @@ use widemargin::model::{Classifier, OneClass};
 use widemargin::monitor::Monitor;
 use widemargin::select::{self as counts, ClassScore, ConfusionMatrix, Scoring};
 
-use crate::commands::evaluation::{Evaluated, Evaluation, Outcome};
+use crate::commands::evaluate::{Evaluated, Evaluation, Outcome};
 use crate::report::{Failure, shown};
 use crate::text_table::{percent, support_text, text_table};
 

@@ -7,7 +7,7 @@ use widemargin::data::Labels;
 use widemargin::model::Classifier;
 use widemargin::select::{LabelScore, LabelScores};
 
-use crate::commands::evaluation::{Evaluated, Evaluation, Outcome};
+use crate::commands::evaluate::{Evaluated, Evaluation, Outcome};
 use crate::label_scores::{in_order, require_indicators};
 use crate::text_table::{fixed, percent, support_text, text_table};
 

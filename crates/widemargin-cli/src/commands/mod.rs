@@ -7,8 +7,6 @@ pub mod demo;
 pub mod evaluate;
 mod evaluate_classes;
 mod evaluate_labels;
-mod evaluate_numbers;
-mod evaluation;
 pub mod explain;
 pub mod inspect;
 pub mod man;

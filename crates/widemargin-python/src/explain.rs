@@ -81,7 +81,7 @@ pub fn report(
     let html = match (&model.get().0, &measure) {
         (Trained::Any(AnyModel::Classifier(model)), Some(Measure::Labels(target))) => {
             let (labels, weights) = labeled(target)?;
-            let data = view.as_ref().map(|view| (view, &labels, weights, name));
+            let data = view.as_ref().map(|view| ((view, &labels, weights), name));
             conduct(py, &patience, |monitor, _| Report { model: &**model, title, data }.html(threads, monitor))?
         }
         (Trained::Any(AnyModel::Classifier(model)), None) => {

@@ -16,7 +16,7 @@ use crate::STYLE;
 use crate::charts;
 use crate::comparison::bar;
 use crate::explanation::{Cases, MAX_TERMS};
-use crate::measured::{Measured, Mistake};
+use crate::measured::{Labeled, Measured, Mistake};
 use crate::multilabel::MeasuredLabels;
 use crate::samples::{Shown, number, vectors};
 use crate::tiles::{percent, tile};
@@ -38,7 +38,7 @@ pub struct Report<'a> {
     /// Its name, such as the name of its file.
     pub title: String,
     /// Labeled samples, and their name.
-    pub data: Option<(&'a SamplesView<'a>, &'a Labels, Option<&'a [f64]>, String)>,
+    pub data: Option<(Labeled<'a>, String)>,
 }
 
 impl Report<'_> {
@@ -48,41 +48,37 @@ impl Report<'_> {
     /// Errors of the model on the samples.
     pub fn html(&self, threads: usize, monitor: &Monitor<'_>) -> Result<String> {
         let model = self.model;
-        let measured = match &self.data {
-            Some((samples, labels, weights, _)) => {
-                model.check_samples(samples)?;
-                Some(match model.is_multilabel() {
-                    true => Scores::Labels(MeasuredLabels::new(model, samples, labels, *weights, threads, monitor)?),
-                    false => {
-                        labels.check_one_class("a model that has one")?;
-                        Scores::Classes(Measured::new(model, samples, labels, *weights, threads, monitor)?)
-                    }
-                })
-            }
-            None => None,
-        };
         let bases = bases_of(model);
         let names = model.feature_names();
         let shown = bases.as_deref().map(|samples| Shown { samples, names });
-        let mistakes = match (&self.data, &measured) {
-            (Some((samples, labels, ..)), Some(measured)) => Some(self.mistakes(samples, labels, measured, shown)?),
-            _ => None,
+        let measure = |(data, _): &(Labeled<'_>, String)| -> Result<(Scores, Markup)> {
+            model.check_samples(data.0)?;
+            let measured = match model.is_multilabel() {
+                true => Scores::Labels(MeasuredLabels::new(model, *data, threads, monitor)?),
+                false => {
+                    data.1.check_one_class("a model that has one")?;
+                    Scores::Classes(Measured::new(model, *data, threads, monitor)?)
+                }
+            };
+            let mistakes = self.mistakes(data.0, data.1, &measured, shown)?;
+            Ok((measured, mistakes))
         };
+        let measured = self.data.as_ref().map(measure).transpose()?;
         let body = html! {
             @match &measured {
-                Some(Scores::Classes(measured)) => (self.scores(measured)),
-                Some(Scores::Labels(measured)) => (measured.summary(self.data_name())),
+                Some((Scores::Classes(measured), _)) => (self.scores(measured)),
+                Some((Scores::Labels(measured), _)) => (measured.summary(self.data_name())),
                 None => {}
             }
             (model_table(model, title_of(model.method()), &further(model)))
             (selection(model))
             @match &measured {
-                Some(Scores::Classes(measured)) => (details(model, measured)),
-                Some(Scores::Labels(measured)) => (measured.details()),
+                Some((Scores::Classes(measured), _)) => (details(model, measured)),
+                Some((Scores::Labels(measured), _)) => (measured.details()),
                 None => {}
             }
             (bases_by_weight(model, shown)?)
-            @if let Some(mistakes) = mistakes { (mistakes) }
+            @if let Some((_, mistakes)) = &measured { (mistakes) }
         };
         Ok(page(&self.title, &model.report().warnings, &body))
     }

@@ -52,7 +52,7 @@ impl ReportArgs {
                 };
                 let (view, name) = (table.samples.view()?, shown(file).to_string());
                 context.bar.say(format!("{name}: measuring"));
-                let data = Some((&view, &labels, table.weights.as_deref(), name));
+                let data = Some(((&view, &labels, table.weights.as_deref()), name));
                 let html = Report { model, title, data }.html(threads, &monitor);
                 html.map_err(|error| in_file(error, file, &table, 0))?
             }

@@ -16,7 +16,6 @@ mod explain;
 mod files;
 mod inspection;
 mod model;
-mod one_class;
 mod parts;
 mod power_mean;
 mod python_similarity;
@@ -38,7 +37,10 @@ mod _core {
     #[pymodule_export]
     use crate::{
         auto::fit_auto,
-        basis_expansion::{fit_basis_expansion, fit_basis_expansion_regressor},
+        basis_expansion::{
+            fit_basis_expansion, fit_basis_expansion_one_class, fit_basis_expansion_one_class_remote,
+            fit_basis_expansion_regressor,
+        },
         basis_plan::{BasisPlan, choose_thin_plate_bases, fit_thin_plate_remote},
         columns::{encode_columns, learn_columns},
         expansion::{fit_basis_expansion_remote, fit_expansion, normalized, unnormalized},
@@ -48,7 +50,6 @@ mod _core {
             accepted_kinds, canonical, choose_bases, header_of, hog, pairwise, payload, spectrum, version, with_payload,
         },
         model::Model,
-        one_class::{fit_basis_expansion_one_class, fit_basis_expansion_one_class_remote},
         parts::{Part, State, merge},
         power_mean::{PowerMeanSelection, choose_power_mean, fit_power_mean, fit_power_mean_remote, scale_and_reduce},
         rows::{descriptor_rows, similarity_rows},

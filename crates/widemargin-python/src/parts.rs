@@ -77,6 +77,9 @@ impl PyRowTargets<'_> {
     }
 }
 
+/// A pickled part: `restored` and its arguments.
+type Reduced<'py> = (Bound<'py, PyAny>, (usize, Py<PyAny>, Bound<'py, PyBytes>));
+
 /// Rows of one partition, with its number.
 #[pyclass(frozen, module = "widemargin._core")]
 pub(crate) struct Part {
@@ -161,11 +164,7 @@ impl Part {
         Ok(Part { number, rows: convert::contiguous(&rows)?.unbind(), data })
     }
 
-    #[expect(clippy::type_complexity, reason = "the arguments of `restored`")]
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (usize, Py<PyAny>, Bound<'py, PyBytes>))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
         let data = postcard::to_stdvec(&self.data).map_err(|problem| wrong("part", &problem.to_string()))?;
         let restored = py.get_type::<Part>().getattr("restored")?;
         Ok((restored, (self.number, self.rows.clone_ref(py), PyBytes::new(py, &data))))

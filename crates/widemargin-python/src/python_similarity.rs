@@ -221,6 +221,11 @@ impl CompositeSimilarity {
         Ok(similarity)
     }
 
+    /// The built-in similarities, if a part is one of theirs.
+    fn ours_of(&self, part: usize) -> Option<&AnySimilarity> {
+        self.ours.as_ref().filter(|ours| part < ours.n_parts())
+    }
+
     fn n_ours(&self) -> usize {
         self.ours.as_ref().map_or(0, Similarity::n_parts)
     }
@@ -278,12 +283,11 @@ impl Similarity for CompositeSimilarity {
 
     fn describe(&self, samples: CompositeSamples) -> Result<CompositeSamples> {
         let CompositeSamples { ours, objects } = samples;
-        match (&self.ours, ours) {
-            (Some(similarity), Some(samples)) => {
-                Ok(CompositeSamples { ours: Some(similarity.describe(samples)?), objects })
-            }
-            (_, ours) => Ok(CompositeSamples { ours, objects }),
-        }
+        let ours = match (&self.ours, ours) {
+            (Some(similarity), Some(samples)) => Some(similarity.describe(samples)?),
+            (_, ours) => ours,
+        };
+        Ok(CompositeSamples { ours, objects })
     }
 
     fn block(&self, bases: &CompositeSamples, samples: &CompositeSamples, block: &mut [f32]) -> Result<()> {
@@ -324,10 +328,8 @@ impl Similarity for CompositeSimilarity {
         samples: &CompositeSamples,
         block: &mut [f32],
     ) -> Result<bool> {
-        match (&self.ours, &bases.ours, &samples.ours) {
-            (Some(ours), Some(bases), Some(samples)) if part < ours.n_parts() => {
-                ours.kernel_distances(part, bases, samples, block)
-            }
+        match (self.ours_of(part), &bases.ours, &samples.ours) {
+            (Some(ours), Some(bases), Some(samples)) => ours.kernel_distances(part, bases, samples, block),
             _ => Ok(false),
         }
     }
@@ -337,17 +339,12 @@ impl Similarity for CompositeSimilarity {
     }
 
     fn part(&self, part: usize) -> String {
-        match &self.ours {
-            Some(ours) if part < ours.n_parts() => ours.part(part),
-            _ => self.calls[part - self.n_ours()].name.clone(),
-        }
+        let name = || self.calls[part - self.n_ours()].name.clone();
+        self.ours_of(part).map_or_else(name, |ours| ours.part(part))
     }
 
     fn options(&self, part: usize) -> PartOptions {
-        match &self.ours {
-            Some(ours) if part < ours.n_parts() => ours.options(part),
-            _ => PartOptions::default(),
-        }
+        self.ours_of(part).map_or_else(PartOptions::default, |ours| ours.options(part))
     }
 
     fn set_weight(&mut self, part: usize, weight: f64) {
@@ -358,6 +355,6 @@ impl Similarity for CompositeSimilarity {
 
     fn is_symmetric(&self, part: usize) -> bool {
         // The symmetry of Python similarities is checked.
-        self.ours.as_ref().is_some_and(|ours| part < ours.n_parts() && ours.is_symmetric(part))
+        self.ours_of(part).is_some_and(|ours| ours.is_symmetric(part))
     }
 }

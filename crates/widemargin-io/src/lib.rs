@@ -31,6 +31,7 @@ mod checkpoint_folder;
 mod csv;
 mod error;
 mod format;
+mod format_of_file;
 mod images;
 mod indicators;
 mod input;

@@ -3,17 +3,15 @@
 use std::sync::Arc;
 
 use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use widemargin::data::{Label, Labels};
-use widemargin::expansion::BasisExpansion;
 use widemargin::model::{AnyModel, BasisExpansionParams, BasisExpansionSvc, ClassifierMetadata};
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
 
 use crate::basis_expansion::basis_choice;
 use crate::convert::{self, Common, array};
 use crate::errors::raise;
-use crate::model::{Model, Trained};
+use crate::model::{Model, Trained, ours};
 use crate::python_similarity::{Collected, CompositeSimilarity, Similarities, on_objects, on_view};
 use crate::samples::dense;
 use crate::weighted_labels::WeightedLabels;
@@ -127,12 +125,4 @@ pub(crate) fn fit_basis_expansion_remote(
         BasisExpansionSvc::of_workers(expansion, workers, labeled, brought, metadata, &settings, monitor)
     })?;
     Model::fitted(AnyModel::Classifier(Box::new(model)), common.features)
-}
-
-/// The expansion of a model with built-in similarities.
-pub(crate) fn ours(model: &Model) -> PyResult<&BasisExpansion<AnySimilarity>> {
-    match &model.0 {
-        Trained::Expansion(expansion) => Ok(expansion),
-        _ => Err(PyTypeError::new_err("workers of a cluster accept only expansions of built-in similarities")),
-    }
 }

@@ -10,7 +10,7 @@ use widemargin::model::{AnyModel, write_atomically};
 use widemargin_report::{OneClassReport, RegressionReport, Report, explanation_html};
 
 use crate::convert::{Target, labeled};
-use crate::errors::raise;
+use crate::errors::{raise, refused};
 use crate::model::{CompositeModel, Model, Trained, on_composite};
 use crate::python_similarity::{Collected, needed, on_objects};
 use crate::work::{Patience, conduct};
@@ -108,7 +108,7 @@ pub fn report(
         }
     };
     if let Some(path) = path {
-        py.detach(|| write_atomically(&path, |out| out.write_all(html.as_bytes()))).map_err(crate::files::refused)?;
+        py.detach(|| write_atomically(&path, |out| out.write_all(html.as_bytes()))).map_err(refused)?;
     }
     Ok(html)
 }

@@ -13,7 +13,6 @@ mod convert;
 mod errors;
 mod expansion;
 mod explain;
-mod files;
 mod inspection;
 mod model;
 mod parts;
@@ -43,9 +42,9 @@ mod _core {
         },
         basis_plan::{BasisPlan, choose_thin_plate_bases, fit_thin_plate_remote},
         columns::{encode_columns, learn_columns},
+        errors::write_file,
         expansion::{fit_basis_expansion_remote, fit_expansion, normalized, unnormalized},
         explain::{explain, report},
-        files::write_file,
         inspection::{
             accepted_kinds, canonical, choose_bases, header_of, hog, pairwise, payload, spectrum, version, with_payload,
         },

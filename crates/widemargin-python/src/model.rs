@@ -86,6 +86,14 @@ impl Model {
     }
 }
 
+/// The expansion of a model with built-in similarities.
+pub(crate) fn ours(model: &Model) -> PyResult<&BasisExpansion<AnySimilarity>> {
+    match &model.0 {
+        Trained::Expansion(expansion) => Ok(expansion),
+        _ => Err(PyTypeError::new_err("workers of a cluster accept only expansions of built-in similarities")),
+    }
+}
+
 #[pymethods]
 impl Model {
     /// Without Python parts the bytes are a model file.

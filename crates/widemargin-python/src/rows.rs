@@ -31,8 +31,7 @@ fn parameter(parameter: &Parameter) -> Value {
     })
 }
 
-/// A similarity, or a descriptor: the fields that both have, and the others, of which descriptors have only `usual`, and
-/// similarities all but that.
+/// A similarity, or a descriptor. Only descriptors have `usual`, and only similarities the fields behind it.
 macro_rules! row {
     ($row:expr, $usual:expr, $examples:expr, $definite:expr, $onnx:expr, $declined:expr, $kernel_of:expr) => {
         json!({

@@ -15,8 +15,7 @@ use widemargin::similarity::ConditionalKernel;
 use crate::basis_plan::features_on_workers;
 use crate::convert::{self, Common};
 use crate::errors::raise;
-use crate::expansion::ours;
-use crate::model::Model;
+use crate::model::{Model, ours};
 use crate::work::conduct;
 use crate::workers::PythonWorkers;
 

@@ -107,7 +107,7 @@ impl<R: Read> Array<R> {
         Ok(out)
     }
 
-    /// A vector of integers, of which `expected` are in the range of the type.
+    /// A vector of integers; `expected` is the range of their type, for messages.
     pub fn ints<T: TryFrom<i128>>(&mut self, expected: &str) -> Result<Vec<T>, Failure> {
         let mut out = Vec::new();
         self.for_chunks(self.length()?, INTEGERS, |dtype, chunk| {

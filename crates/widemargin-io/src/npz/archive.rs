@@ -54,7 +54,7 @@ impl Archive {
         self.read(array, |array| array.vector())
     }
 
-    /// A vector of integers, of which `expected` are in the range of the type.
+    /// A vector of integers; `expected` is the range of their type, for messages.
     pub fn ints<T: TryFrom<i128>>(&mut self, array: &str, expected: &str) -> Result<Vec<T>> {
         self.read(array, |array| array.ints(expected))
     }

@@ -54,12 +54,10 @@ fn ignored_signals() -> Vec<Signal> {
 
 /// Makes a write beyond the limit of a file's size (`ulimit -f`) an error like that of a full disk. The signal that comes
 /// with it would end the process on the spot, and leave a temporary file behind.
+#[cfg(unix)]
 pub fn survive_large_files() {
-    #[cfg(unix)]
-    {
-        // SAFETY: no handler is installed, which could be one that may not run in a signal: the signal is ignored.
-        let _ = unsafe { nix::sys::signal::signal(Signal::SIGXFSZ, SigHandler::SigIgn) };
-    }
+    // SAFETY: no handler is installed, which could be one that may not run in a signal: the signal is ignored.
+    let _ = unsafe { nix::sys::signal::signal(Signal::SIGXFSZ, SigHandler::SigIgn) };
 }
 
 /// Runs work that cannot be asked to stop and leaves nothing half-done behind.

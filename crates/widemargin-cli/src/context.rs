@@ -23,7 +23,8 @@ pub struct Context {
     /// The progress line.
     pub bar: Bar,
     started: Instant,
-    pool: Arc<rayon::ThreadPool>,
+    /// The threads that read files.
+    pub pool: Arc<rayon::ThreadPool>,
 }
 
 impl Context {
@@ -44,11 +45,6 @@ impl Context {
             context.note(&format!("note: --threads {asked} is more than the machine has: {cores} thread{s} will work"));
         }
         Ok(context)
-    }
-
-    /// The threads that read files.
-    pub fn pool(&self) -> &Arc<rayon::ThreadPool> {
-        &self.pool
     }
 
     /// A watch that shows its progress with `sink`, and stops at Ctrl-C or at the time limit.

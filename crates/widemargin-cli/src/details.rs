@@ -7,7 +7,7 @@ use indicatif::HumanCount;
 use serde_json::{Value, json};
 use widemargin::data::{AnySamples, Label};
 use widemargin::model::{
-    AnyModel, BasisExpansionSvc, ClassPath, Classifier, PowerMeanChoice, PowerMeanSvc, ThinPlateSvc, TriedC,
+    AnyModel, BasisExpansionSvc, ClassPath, Classifier, Model, PowerMeanChoice, PowerMeanSvc, ThinPlateSvc, TriedC,
     TriedKernel,
 };
 use widemargin::similarity::AnySimilarity;
@@ -22,37 +22,32 @@ const BASES_SHOWN: usize = 20;
 /// Characters that it shows of a basis that is a string.
 const CHARACTERS_SHOWN: usize = 40;
 
-/// The model as a basis expansion SVM, where it is one.
-pub fn basis_expansion(model: &AnyModel) -> Option<&BasisExpansionSvc<AnySimilarity>> {
-    (&**model as &dyn Any).downcast_ref()
-}
-
-/// The refusal of a model that is no basis expansion SVM.
-pub fn no_basis_expansion(path: &Path, model: &AnyModel) -> Failure {
-    let method = model.method();
-    Failure::input(format!("{}: the model is of '{method}', this is for basis-expansion classifiers", shown(path)))
-}
-
-/// The model as one of a thin plate SVM, where it is.
-pub fn thin_plate(model: &dyn Classifier) -> Option<&ThinPlateSvc> {
+/// The model as one of a method, where it is.
+pub fn as_method<M: Any>(model: &dyn Model) -> Option<&M> {
     (model as &dyn Any).downcast_ref()
 }
 
-/// The model as a power mean SVM, where it is.
-fn power_mean(model: &dyn Classifier) -> Option<&PowerMeanSvc> {
-    (model as &dyn Any).downcast_ref()
+/// The model as a basis expansion SVM.
+///
+/// # Errors
+/// A model of another method.
+pub fn basis_expansion<'a>(path: &Path, model: &'a AnyModel) -> Result<&'a BasisExpansionSvc<AnySimilarity>, Failure> {
+    as_method(&**model).ok_or_else(|| {
+        let (path, method) = (shown(path), model.method());
+        Failure::input(format!("{path}: the model is of '{method}', this is for basis-expansion classifiers"))
+    })
 }
 
 /// What `inspect` prints below the other lines: its name, its JSON, and its text.
 pub fn details(model: &dyn Classifier) -> Option<(&'static str, Value, String)> {
-    if let Some(model) = (model as &dyn Any).downcast_ref() {
+    if let Some(model) = as_method(model) {
         let (json, table) = bases(model);
         return Some(("bases", json, table));
     }
-    if let Some(choice) = power_mean(model).and_then(PowerMeanSvc::choice) {
+    if let Some(choice) = as_method(model).and_then(PowerMeanSvc::choice) {
         return Some(("choice", json!(choice), choice_tables(model.c(0), choice)));
     }
-    let model = thin_plate(model)?;
+    let model: &ThinPlateSvc = as_method(model)?;
     if model.per_class().is_empty() {
         return Some(("path", json!(model.path()), path_table(model.c(), model.path())));
     }

@@ -10,13 +10,13 @@ mod cli;
 mod commands;
 mod context;
 mod details;
-mod digits;
 mod fit;
 mod folds;
 mod label_column;
 mod label_scores;
 mod model;
 mod options;
+#[cfg(unix)]
 mod out_of_memory;
 mod output;
 mod parameters;
@@ -54,8 +54,12 @@ fn main() -> ExitCode {
 
 fn run(cli: Cli) -> Result<(), Failure> {
     cancel::listen();
-    cancel::survive_large_files();
-    out_of_memory::listen(&cli.command);
+    #[cfg(unix)]
+    {
+        cancel::survive_large_files();
+        // Elsewhere the system's own message has to do.
+        out_of_memory::listen(&cli.command);
+    }
     let context = Context::new(cli.common)?;
     match cli.command {
         Command::Train(train) => train.run(&context),

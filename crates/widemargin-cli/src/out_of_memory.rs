@@ -1,24 +1,19 @@
 //! An allocation that fails ends a program with a signal; here it says what to do.
 
-#[cfg(unix)]
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use crate::cli::Command;
 
 /// What the message says to do, for the command that runs.
-#[cfg(unix)]
 static HELP: AtomicPtr<&'static str> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Whether the program ends for another reason.
-#[cfg(unix)]
 static PANICKED: AtomicBool = AtomicBool::new(false);
 
 /// Whether a thread is writing the message.
-#[cfg(unix)]
 static REPORTED: AtomicBool = AtomicBool::new(false);
 
 /// Says so where memory is not enough.
-#[cfg(unix)]
 pub fn listen(command: &Command) {
     use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
     let before = std::panic::take_hook();
@@ -32,10 +27,6 @@ pub fn listen(command: &Command) {
     let _ = unsafe { sigaction(Signal::SIGABRT, &action) };
 }
 
-/// Elsewhere the system's own message has to do.
-#[cfg(not(unix))]
-pub fn listen(_: &Command) {}
-
 /// What to do, with options of the command.
 fn help(command: &Command) -> &'static str {
     match command {
@@ -47,7 +38,6 @@ fn help(command: &Command) -> &'static str {
     }
 }
 
-#[cfg(unix)]
 extern "C" fn report(_: nix::libc::c_int) {
     if PANICKED.load(Ordering::SeqCst) {
         // The process ends as it would have: `abort` removes a handler that returns.

@@ -58,7 +58,12 @@ fn refused(file: &Path, error: &std::io::Error) -> Failure {
 
 /// Prints to standard output.
 pub fn print(text: &str) -> Result<(), Failure> {
-    let mut out = Output::open(None)?;
+    write_text(None, text)
+}
+
+/// Writes a text to a file, or to standard output for none.
+pub fn write_text(file: Option<&Path>, text: &str) -> Result<(), Failure> {
+    let mut out = Output::open(file)?;
     out.write(text.as_bytes())?;
     out.finish()
 }

@@ -191,20 +191,21 @@ pub fn in_file(error: Error, file: &Path, table: &Table, first_row: usize) -> Fa
     }
     let is_about_file = match &error {
         Error::Value { row, column, value, problem } => {
-            let (place, problem) = (Place { table, row: *row, first_row }, short(problem));
-            let (row, column, value) = (place.row(), place.column(*column), number_text(*value));
-            let message = format!("{file}: {row}, {column}: {value} {}", problem.0);
-            return Failure { help: problem.1, ..Failure::input(message) };
+            let (row, column, value) =
+                (place_of(table, *row, first_row), called_column(table, *column), number_text(*value));
+            let (problem, help) = short(problem);
+            return Failure { help, ..Failure::input(format!("{file}: {row}, {column}: {value} {problem}")) };
         }
         Error::Sample { similarity, is_basis: false, number, problem } => {
-            let (place, problem) = (Place { table, row: *number, first_row }, short(problem));
-            let message = format!("{file}: {}: similarity '{similarity}': it {}", place.row(), problem.0);
-            return Failure { help: problem.1, ..Failure::input(message) };
+            let (row, (problem, help)) = (place_of(table, *number, first_row), short(problem));
+            return Failure {
+                help,
+                ..Failure::input(format!("{file}: {row}: similarity '{similarity}': it {problem}"))
+            };
         }
         Error::Similarity { similarity, problem } => {
             let (problem, help) = short_at_end(problem);
-            let failure = Failure::input(format!("{file}: similarity '{similarity}': {problem}"));
-            return Failure { help, ..failure };
+            return Failure { help, ..Failure::input(format!("{file}: similarity '{similarity}': {problem}")) };
         }
         Error::Kind { .. } => true,
         Error::OneClass { .. } | Error::NoSamples(_) | Error::Shape { .. } => true,
@@ -258,29 +259,22 @@ fn cells_help(message: &str, table: &Table) -> Option<String> {
     about_cells.then(|| format!("cells that fit these images: {}", cells.join(", ")))
 }
 
-struct Place<'a> {
-    table: &'a Table,
-    row: usize,
-    first_row: usize,
+/// What messages call a row of a table, behind `first_row` others of its file.
+fn place_of(table: &Table, row: usize, first_row: usize) -> String {
+    match table.shards.is_some() || table.lines.is_some() || table.files.is_some() {
+        true => table.place(row),
+        false => format!("row {}", first_row + row + 1),
+    }
 }
 
-impl Place<'_> {
-    fn row(&self) -> String {
-        let Table { shards, lines, files, .. } = self.table;
-        match shards.is_some() || lines.is_some() || files.is_some() {
-            true => self.table.place(self.row),
-            false => format!("row {}", self.first_row + self.row + 1),
-        }
-    }
-
-    fn column(&self, column: usize) -> String {
-        match &self.table.feature_names {
-            Some(names) if !names[column].is_empty() => format!("column '{}'", names[column]),
-            // Lines without roles of columns are LIBSVM's, whose indices count from 1; arrays have no lines.
-            _ if self.table.lines.is_some() && self.table.roles.is_none() => format!("index {}", column + 1),
-            _ if self.table.lines.is_some() => format!("feature {} (the label column not counted)", column + 1),
-            _ => format!("column {}", column + 1),
-        }
+/// What messages call a column of a table.
+fn called_column(table: &Table, column: usize) -> String {
+    match &table.feature_names {
+        Some(names) if !names[column].is_empty() => format!("column '{}'", names[column]),
+        // Lines without roles of columns are LIBSVM's, whose indices count from 1; arrays have no lines.
+        _ if table.lines.is_some() && table.roles.is_none() => format!("index {}", column + 1),
+        _ if table.lines.is_some() => format!("feature {} (the label column not counted)", column + 1),
+        _ => format!("column {}", column + 1),
     }
 }
 

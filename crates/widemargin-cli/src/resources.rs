@@ -7,7 +7,7 @@ use indicatif::{DecimalBytes, HumanCount};
 use widemargin::data::{Checkpoint, Resources, Source};
 use widemargin::memory;
 use widemargin::monitor::Progress;
-use widemargin_io::{CheckpointFolder, MEMORY_MARGIN, ReadOptions, ScratchFile, Store, Table};
+use widemargin_io::{CheckpointFolder, MEMORY_MARGIN, ReadOptions, ScratchFile, Store};
 
 use crate::context::Context;
 use crate::fit::Data;
@@ -33,7 +33,7 @@ const LIMIT_STEP: u64 = 10_000_000;
 #[derive(Debug)]
 pub struct OnDisk {
     /// The samples.
-    store: Store,
+    pub store: Store,
     /// Bytes of memory for the fit itself.
     memory: u64,
     scratch: ScratchFile,
@@ -65,10 +65,10 @@ impl OnDisk {
         let sink = |progress: Progress| context.bar.say(format!("{name}: {} samples", HumanCount(progress.done)));
         let rows = ScratchFile::create(&folder)?;
         let monitor = context.monitor(&sink);
-        let store = context.pool().install(|| Store::open(data, options, rows, limit / 8, &monitor))?;
+        let store = context.pool.install(|| Store::open(data, options, rows, limit / 8, &monitor))?;
         let resident = memory::resident().unwrap_or(0);
         let mut memory = store.memory_of(limit).saturating_sub(resident + OWN);
-        if let Some(left) = address_space_left(context.pool().current_num_threads()) {
+        if let Some(left) = address_space_left(context.pool.current_num_threads()) {
             let of_addresses = store.memory_of(left).saturating_sub(OWN);
             if memory > 0 && of_addresses == 0 {
                 let failure =
@@ -98,16 +98,6 @@ impl OnDisk {
         let checkpoint = self.checkpoint.as_ref().map(|folder| folder as &dyn Checkpoint);
         let resources = Resources { memory: self.memory, scratch: &self.scratch, checkpoint };
         fit(Data::Store(&self.store, &resources)).map_err(|error| in_file(error, data, self.store.outline(), 0))
-    }
-
-    /// The contents of the files other than samples.
-    pub fn outline(&self) -> &Table {
-        self.store.outline()
-    }
-
-    /// Number of samples.
-    pub fn n_samples(&self) -> usize {
-        self.store.n_samples()
     }
 
     /// The size of the data for the summary.

@@ -80,7 +80,7 @@ fn for_each_block(
     file: &Path,
     mut work: impl FnMut(&mut Block) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let pool = context.pool().clone();
+    let pool = context.pool.clone();
     if pool.current_num_threads() == 1 {
         let mut block = Block::default();
         while pool.install(|| blocks.read_into(&mut block)).map_err(Failure::from)? {

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use clap::Args;
 use indicatif::DecimalBytes;
 use serde_json::{Value, json};
+use widemargin::data::Source as _;
 use widemargin::model::AnyModel;
 use widemargin::problem::Loss;
 use widemargin::solve::{EstimateMethod, Report, Status};
@@ -72,8 +73,8 @@ impl Fitted {
 
     /// A model of vectors on disk, which are not counted.
     pub fn on_disk(model: AnyModel, samples: &OnDisk) -> widemargin::Result<Self> {
-        let (model, extent) = (named(model, samples.outline())?, samples.extent());
-        Ok(Fitted { model, n_samples: samples.n_samples(), kind: "vectors", n_nonzero: None, extent })
+        let (model, extent) = (named(model, samples.store.outline())?, samples.extent());
+        Ok(Fitted { model, n_samples: samples.store.n_samples(), kind: "vectors", n_nonzero: None, extent })
     }
 
     /// Writes the model to its file, whole or not at all, and prints the warnings of its fit.

@@ -10,6 +10,12 @@ pub fn support_text(support: f64) -> String {
     }
 }
 
+/// The first of some names.
+pub fn beginning(names: &[impl ToString]) -> String {
+    let shown: Vec<String> = names.iter().take(20).map(ToString::to_string).collect();
+    shown.join(", ") + if names.len() > shown.len() { ", …" } else { "" }
+}
+
 /// A number with this many digits behind the point, where there is one.
 pub fn fixed(number: Option<f64>, digits: usize) -> String {
     number.map_or_else(|| "-".to_owned(), |number| format!("{number:.digits$}"))

@@ -54,23 +54,19 @@ fn one_of<T>(name: &'static str, text: &str, words: [(&str, T); 2]) -> Result<T>
     found.ok_or_else(|| parameter(name, text, expected))
 }
 
-impl Value for f64 {
-    fn of_text(name: &'static str, text: &str) -> Result<Self> {
-        parse(name, text, "a number is needed")
-    }
+/// Numbers, with what is expected of them.
+macro_rules! numbers {
+    ($($type:ty: $expected:literal),+) => {$(
+        impl Value for $type {
+            fn of_text(name: &'static str, text: &str) -> Result<Self> {
+                parse(name, text, $expected)
+            }
+        }
+    )+};
 }
 
-impl Value for usize {
-    fn of_text(name: &'static str, text: &str) -> Result<Self> {
-        parse(name, text, "a whole number of at least 0 is needed")
-    }
-}
-
-impl Value for u32 {
-    fn of_text(name: &'static str, text: &str) -> Result<Self> {
-        parse(name, text, "a whole number of at least 0 is needed")
-    }
-}
+numbers!(f64: "a number is needed");
+numbers!(usize: "a whole number of at least 0 is needed", u32: "a whole number of at least 0 is needed");
 
 /// A number, where `none` is one too.
 impl Value for Option<usize> {

@@ -8,6 +8,8 @@ use widemargin::data::Checkpoint;
 use widemargin::output::OutputFile;
 use widemargin::{Error, Result};
 
+use crate::scratch_file::refused;
+
 /// A folder with one file per name, each written atomically.
 #[derive(Clone, Debug)]
 pub struct CheckpointFolder {
@@ -20,12 +22,9 @@ impl CheckpointFolder {
     /// # Errors
     /// [`Error::Io`].
     pub fn open(folder: &Path) -> Result<CheckpointFolder> {
-        match fs::create_dir_all(folder) {
-            Ok(()) => Ok(CheckpointFolder { folder: folder.to_owned() }),
-            Err(source) => {
-                Err(Error::Io { path: folder.to_owned(), action: "cannot make the folder of checkpoints", source })
-            }
-        }
+        let made = fs::create_dir_all(folder);
+        made.map_err(|source| refused(folder, "cannot make the folder of checkpoints", source))?;
+        Ok(CheckpointFolder { folder: folder.to_owned() })
     }
 
     /// The file of a name, which must be plain so that it cannot lead out of the folder.
@@ -33,11 +32,11 @@ impl CheckpointFolder {
         let mut parts = Path::new(name).components();
         match (parts.next(), parts.next()) {
             (Some(Component::Normal(only)), None) if only == name => Ok(self.folder.join(name)),
-            _ => Err(Error::Io {
-                path: self.folder.clone(),
-                action: "cannot name a checkpoint",
-                source: io::Error::new(io::ErrorKind::InvalidInput, format!("'{name}' is not a plain file name")),
-            }),
+            _ => {
+                let problem = format!("'{name}' is not a plain file name");
+                let source = io::Error::new(io::ErrorKind::InvalidInput, problem);
+                Err(refused(&self.folder, "cannot name a checkpoint", source))
+            }
         }
     }
 }
@@ -48,13 +47,13 @@ impl Checkpoint for CheckpointFolder {
         match fs::read(&path) {
             Ok(bytes) => Ok(Some(bytes)),
             Err(source) if source.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(source) => Err(Error::Io { path, action: "cannot read the checkpoint", source }),
+            Err(source) => Err(refused(&path, "cannot read the checkpoint", source)),
         }
     }
 
     fn save(&self, name: &str, bytes: &[u8]) -> Result<()> {
         let path = self.path(name)?;
-        let failed = |source| Error::Io { path: path.clone(), action: "cannot write the checkpoint", source };
+        let failed = |source| refused(&path, "cannot write the checkpoint", source);
         let write = || {
             let mut file = OutputFile::create(&path)?;
             file.write_all(bytes).map_err(failed)?;

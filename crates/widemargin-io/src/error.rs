@@ -85,8 +85,13 @@ impl IoError {
     }
 
     pub(crate) fn reading(file: &Path) -> impl FnOnce(io::Error) -> IoError {
+        IoError::refused(file, "cannot read")
+    }
+
+    /// The error of an operation on a file that the system refused.
+    pub(crate) fn refused(file: &Path, action: &'static str) -> impl FnOnce(io::Error) -> IoError {
         let file = file.to_owned();
-        move |source| IoError::Read { file, action: "cannot read", source }
+        move |source| IoError::Read { file, action, source }
     }
 
     /// The error of a failed write, stating what happened to the file.

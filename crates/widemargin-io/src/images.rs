@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufReader};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use image::metadata::Orientation;
@@ -220,17 +220,15 @@ struct Contents {
 }
 
 fn contents(folder: &Path) -> Result<Contents> {
-    let refused = |source: io::Error| IoError::Read { file: folder.to_owned(), action: "cannot list", source };
-    let (files, folders) = list(folder, &['.']).map_err(refused)?;
+    let (files, folders) = list(folder, &['.'])?;
     let (images, others): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| is_image(file));
     let unread = others.into_iter().filter(|file| ends_in(file, &UNREAD_ENDINGS)).collect();
     Ok(Contents { images, folders, unread })
 }
 
 fn opened(file: &Path) -> Result<ImageReader<BufReader<File>>> {
-    let refused = |source| IoError::Read { file: file.to_owned(), action: "cannot open", source };
     // By content: a JPEG with extension .png is read as JPEG.
-    ImageReader::open(file).and_then(ImageReader::with_guessed_format).map_err(refused)
+    ImageReader::open(file).and_then(ImageReader::with_guessed_format).map_err(IoError::refused(file, "cannot open"))
 }
 
 /// The image, in the orientation of its metadata.

@@ -1,7 +1,6 @@
 //! Indicators of multilabel samples: for each label 1 if the sample has it, 0 if not, NaN if unknown.
 
 use std::io::Read;
-use std::path::Path;
 
 use widemargin::data::{Label, Labels, as_boolean};
 
@@ -93,13 +92,4 @@ pub(crate) fn of_array(array: &mut Array<impl Read>) -> Result<Indicators, Failu
         return Err(Problem::new(format!("row {row}, column {column} (from 0): {value}, {expected}")).into());
     }
     Ok(Indicators { names: (0..k as i64).map(Label::Integer).collect(), values, are_listed: false })
-}
-
-/// What separates the cells of a file that is a table by its name.
-pub(crate) fn delimiter_of(path: &Path) -> Option<u8> {
-    let ending = path.extension()?;
-    if ending.eq_ignore_ascii_case("csv") {
-        return Some(b',');
-    }
-    ending.eq_ignore_ascii_case("tsv").then_some(b'\t')
 }

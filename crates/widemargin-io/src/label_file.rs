@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use widemargin::data::{Label, Labels};
 
+use crate::Format;
 use crate::csv::{Records, is_missing, label as label_of};
 use crate::error::{Failure, IoError, Result};
-use crate::indicators::{self, Indicators, delimiter_of, of_table};
+use crate::indicators::{self, Indicators, of_table};
 use crate::input::{Input, open};
 use crate::npy::Array;
 use crate::options::ReadOptions;
@@ -31,12 +32,15 @@ impl FileLabels {
     /// `.csv` or `.tsv` file the columns of indicators, or one column of classes; otherwise text with one label per line
     /// in the order of the samples and no header.
     fn read(path: &Path) -> Result<FileLabels> {
-        if let Some(delimiter) = delimiter_of(path) {
+        let delimiter = match Format::from_ending(path) {
+            Some(Format::Csv) => Some(b','),
+            Some(Format::Tsv) => Some(b'\t'),
+            Some(Format::Npy) => return of_array(open(path)?).map_err(|failure| failure.reading(path)),
+            _ => None,
+        };
+        if let Some(delimiter) = delimiter {
             let records = Records::new(open_text(path)?, delimiter, &ReadOptions::default())?;
             return if records.n == 1 { of_column(records) } else { of_table(records).map(FileLabels::Indicators) };
-        }
-        if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy")) {
-            return of_array(open(path)?).map_err(|failure| failure.reading(path));
         }
         let label = |text: &str| match is_missing(text.as_bytes()) && !text.eq_ignore_ascii_case("none") {
             true => Err("the label is missing"),

@@ -5,15 +5,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::error::{IoError, Result};
+
 /// The files and folders in a folder, without those whose names begin with a `skipped` character.
-pub(crate) fn list(folder: &Path, skipped: &[char]) -> io::Result<(Vec<PathBuf>, Vec<PathBuf>)> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let name = entry?.file_name();
-        if !name.to_string_lossy().starts_with(skipped) {
-            names.push(name);
-        }
-    }
+pub(crate) fn list(folder: &Path, skipped: &[char]) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+    let entries = fs::read_dir(folder).and_then(|entries| entries.collect::<io::Result<Vec<_>>>());
+    let names = entries.map_err(IoError::refused(folder, "cannot list"))?.into_iter().map(|entry| entry.file_name());
+    let mut names: Vec<_> = names.filter(|name| !name.to_string_lossy().starts_with(skipped)).collect();
     // Names that differ only by leading zeros have the same order on every machine.
     names.sort_by(|a, b| natural(&a.to_string_lossy(), &b.to_string_lossy()).then_with(|| a.cmp(b)));
     Ok(names.into_iter().map(|name| folder.join(name)).partition(|path| !path.is_dir()))

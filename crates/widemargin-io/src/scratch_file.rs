@@ -37,11 +37,6 @@ impl ScratchFile {
     pub fn with_limit(self, bytes: u64) -> ScratchFile {
         ScratchFile { limit: bytes, ..self }
     }
-
-    /// The folder whose disk the file is on.
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
 }
 
 impl Scratch for ScratchFile {
@@ -88,6 +83,7 @@ fn free(_: &File) -> Option<u64> {
     None
 }
 
-fn refused(folder: &Path, action: &'static str, source: io::Error) -> Error {
-    Error::Io { path: folder.to_owned(), action, source }
+/// The error of an operation that the system refused.
+pub(crate) fn refused(path: &Path, action: &'static str, source: io::Error) -> Error {
+    Error::Io { path: path.to_owned(), action, source }
 }

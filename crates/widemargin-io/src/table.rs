@@ -275,7 +275,7 @@ from_matrix!(CsrMatrix<f32> => SparseF32, CsrMatrix<f64> => SparseF64);
 from_matrix!(DenseMatrix<f32> => DenseF32, DenseMatrix<f64> => DenseF64);
 
 /// Where each row comes from, run-length encoded: rows that follow each other take a single entry.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RowPlaces<K> {
     /// (row, its file, its number there) for each row that does not follow the previous one.
     runs: Vec<(usize, K, usize)>,
@@ -287,12 +287,6 @@ pub type RowLines = RowPlaces<()>;
 
 /// The file of each row, if several are read as one, and the number of the row in it, from 0.
 pub type RowShards = RowPlaces<PathBuf>;
-
-impl<K> Default for RowPlaces<K> {
-    fn default() -> Self {
-        RowPlaces { runs: Vec::new(), n_rows: 0 }
-    }
-}
 
 impl<K: Clone + PartialEq> RowPlaces<K> {
     /// The file of row `row`, from 0, and its number there.

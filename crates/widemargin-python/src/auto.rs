@@ -1,7 +1,7 @@
 //! A fit with default parameters.
 
 use pyo3::prelude::*;
-use widemargin::monitor::Monitor;
+use widemargin::model::AnyModel;
 use widemargin::select::{AutoMethod, AutoParams, Scoring};
 
 use crate::compared::{Fitted, compared};
@@ -9,7 +9,7 @@ use crate::convert::{self, Common, Target, labeled};
 use crate::errors::raise;
 use crate::model::Model;
 use crate::python_similarity::{Collected, needed};
-use crate::work::{ToCaller, conduct_to_best};
+use crate::work::{Patience, conduct};
 
 /// Trains the best of the methods that suit the samples, with automatic parameters.
 #[pyfunction]
@@ -28,7 +28,7 @@ pub(crate) fn fit_auto(
     let params = AutoParams { methods, scoring, class_weight, seed: common.seed, threads: common.threads };
     let samples = needed(samples)?;
     let view = samples.view()?;
-    let fit = |monitor: &Monitor<'_>, _: &ToCaller| params.fit_with(&view, &labels, weights, monitor);
-    let found = conduct_to_best(py, &common.patience()?, fit)?;
-    Ok((Model::of(found.model, common.features).map_err(raise)?, compared(found.tried)))
+    let patience = Patience { wants_best: true, ..common.patience()? };
+    let found = conduct(py, &patience, |monitor, _| params.fit_with(&view, &labels, weights, monitor))?;
+    Ok((Model::fitted(AnyModel::Classifier(found.model), common.features)?, compared(found.tried)))
 }

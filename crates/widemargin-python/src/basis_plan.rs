@@ -5,7 +5,7 @@ use std::sync::Arc;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use widemargin::model::{self, CChoice, PartLift, ThinPlateParams, TrainingSettings};
+use widemargin::model::{self, AnyModel, CChoice, PartLift, ThinPlateParams, TrainingSettings};
 use widemargin::similarity::ConditionalKernel;
 use widemargin::solve::thin_plate::Polynomials;
 
@@ -81,8 +81,6 @@ pub(crate) fn features_on_workers(
 /// `features(plan, lift)`.
 #[pyfunction]
 #[pyo3(signature = (samples, features, labels, *, kernel, bases, support, polynomials, C, basis, stages, common))]
-#[expect(non_snake_case, reason = "C is the parameter's name")]
-#[expect(clippy::too_many_arguments, reason = "they are the solver's parameters, passed by name")]
 pub(crate) fn fit_thin_plate_remote(
     py: Python<'_>,
     samples: Py<PyAny>,
@@ -113,5 +111,5 @@ pub(crate) fn fit_thin_plate_remote(
         let model = params.fit_on_workers((kernel, polynomials), bases, rows, labeled, metadata, monitor)?;
         Ok(model.with_training(training))
     })?;
-    Model::fitted(model, common.features).map_err(raise)
+    Model::fitted(AnyModel::Classifier(Box::new(model)), common.features)
 }

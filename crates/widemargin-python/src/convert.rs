@@ -109,30 +109,6 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Features {
     }
 }
 
-/// Gives a model the metadata of its features.
-pub(crate) fn set_features(
-    model: &mut dyn widemargin::model::Model,
-    features: Option<Features>,
-) -> widemargin::Result<()> {
-    match features {
-        None => model.set_feature_names(None),
-        Some(Features::Names(names)) => model.set_feature_names(Some(names)),
-        Some(Features::Columns(columns)) => model.set_table_columns(Some(columns)),
-    }
-}
-
-/// The same of a model with Python similarities.
-macro_rules! of_features {
-    ($model:expr, $features:expr) => {
-        match $features {
-            None => $model.with_feature_names(None),
-            Some(Features::Names(names)) => $model.with_feature_names(Some(names)),
-            Some(Features::Columns(columns)) => $model.with_table_columns(Some(columns)),
-        }
-    };
-}
-pub(crate) use of_features;
-
 /// The arguments that the fits of all methods share.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]

@@ -3,18 +3,16 @@
 use std::sync::Arc;
 
 use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use widemargin::data::{Label, Labels};
-use widemargin::expansion::BasisExpansion;
-use widemargin::model::{BasisExpansionParams, BasisExpansionSvc, ClassifierMetadata};
+use widemargin::model::{AnyModel, BasisExpansionParams, BasisExpansionSvc, ClassifierMetadata};
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
 
 use crate::basis_expansion::basis_choice;
 use crate::convert::{self, Common, array};
 use crate::errors::raise;
-use crate::model::{Model, Trained};
-use crate::python_similarity::{Collected, CompositeSimilarity, Similarities, both, needed};
+use crate::model::{Model, Trained, ours};
+use crate::python_similarity::{Collected, CompositeSimilarity, Similarities, on_objects, on_view};
 use crate::samples::dense;
 use crate::weighted_labels::WeightedLabels;
 use crate::work::{Patience, conduct};
@@ -30,7 +28,6 @@ type Brought<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray2<'py, f32>);
 #[pyfunction]
 #[pyo3(signature = (samples, codes, n_classes, *, similarity, n_basis, basis, basis_rows, normalization, cut, seed,
     threads, monitor))]
-#[expect(clippy::too_many_arguments, reason = "they are the transformer's parameters, passed by name")]
 pub(crate) fn fit_expansion<'py>(
     py: Python<'py>,
     samples: Collected<'_>,
@@ -46,13 +43,10 @@ pub(crate) fn fit_expansion<'py>(
     threads: usize,
     monitor: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Expanded<'py>> {
-    let labels = match codes {
-        None => None,
-        Some(codes) => {
-            let classes = (0..n_classes as i64).map(Label::Integer).collect();
-            Some(Labels::from_codes(classes, codes.as_slice()?.to_vec()).map_err(raise)?)
-        }
-    };
+    let classes = (0..n_classes as i64).map(Label::Integer).collect();
+    let labels =
+        |codes: PyReadonlyArray1<'_, u32>| Labels::from_codes(classes, codes.as_slice()?.to_vec()).map_err(raise);
+    let labels = codes.map(labels).transpose()?;
     // This similarity is replaced below.
     let params = BasisExpansionParams::new(AdditiveKernel::Chi2)
         .n_basis(n_basis)
@@ -64,16 +58,13 @@ pub(crate) fn fit_expansion<'py>(
     let patience = Patience::new(None, monitor)?;
     if similarity.1.is_empty() {
         let params = params.with_similarity(AnySimilarity::new(&similarity.0).map_err(raise)?);
-        let samples = needed(samples)?;
-        let view = samples.view()?;
-        let expanded = conduct(py, &patience, |monitor, _| params.expand(&view, labels.as_ref(), monitor))?;
+        let expanded = on_view(py, &patience, samples, |view, monitor| params.expand(view, labels.as_ref(), monitor))?;
         let model = Model(Trained::Expansion(expanded.expansion));
         return Ok((model, array(py, expanded.features)?, expanded.basis_rows));
     }
     let params = params.with_similarity(CompositeSimilarity::new(similarity).map_err(raise)?);
-    let source = both(samples)?;
     let expanded =
-        conduct(py, &patience, |monitor, to_caller| params.expand(&source(to_caller), labels.as_ref(), monitor))?;
+        on_objects(py, &patience, samples, |objects, monitor| params.expand(objects, labels.as_ref(), monitor))?;
     // Only the bases are stored, not all training samples.
     let bases = expanded.expansion.bases().alone(py)?;
     let expansion = expanded.expansion.with_bases(bases).map_err(raise)?;
@@ -106,8 +97,6 @@ pub(crate) fn normalized(
 /// A classifier on an expansion, trained on the features that `rows` represents.
 #[pyfunction]
 #[pyo3(signature = (expansion, rows, labels, brought, *, C, basis, basis_rows, stages, common))]
-#[expect(non_snake_case, reason = "C is the parameter's name")]
-#[expect(clippy::too_many_arguments, reason = "they are the parts of a model, passed by name")]
 pub(crate) fn fit_basis_expansion_remote(
     py: Python<'_>,
     expansion: PyRef<'_, Model>,
@@ -135,13 +124,5 @@ pub(crate) fn fit_basis_expansion_remote(
         let workers = PythonWorkers::new(&rows, to_caller);
         BasisExpansionSvc::of_workers(expansion, workers, labeled, brought, metadata, &settings, monitor)
     })?;
-    Model::fitted(model, common.features).map_err(raise)
-}
-
-/// The expansion of a model with built-in similarities.
-pub(crate) fn ours(model: &Model) -> PyResult<&BasisExpansion<AnySimilarity>> {
-    match &model.0 {
-        Trained::Expansion(expansion) => Ok(expansion),
-        _ => Err(PyTypeError::new_err("workers of a cluster accept only expansions of built-in similarities")),
-    }
+    Model::fitted(AnyModel::Classifier(Box::new(model)), common.features)
 }

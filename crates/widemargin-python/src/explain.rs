@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use widemargin::data::{AnySamples, Source, Targets};
-use widemargin::model::{Explanation, write_atomically};
+use widemargin::data::{Source, Targets};
+use widemargin::model::{AnyModel, write_atomically};
 use widemargin_report::{OneClassReport, RegressionReport, Report, explanation_html};
 
 use crate::convert::{Target, labeled};
-use crate::errors::raise;
-use crate::model::{Model, Trained};
-use crate::python_similarity::{Collected, both, needed};
+use crate::errors::{raise, refused};
+use crate::model::{CompositeModel, Model, Trained, on_composite};
+use crate::python_similarity::{Collected, needed, on_objects};
 use crate::work::{Patience, conduct};
 
 /// The explanation of the first sample, for the class at `place` or the predicted one, as JSON and as HTML.
@@ -24,54 +24,31 @@ pub fn explain(
     place: Option<usize>,
     n_terms: usize,
 ) -> PyResult<(String, String)> {
-    let rendered =
-        |found: Explanation, bases: Option<&AnySamples>, sample: Option<&AnySamples>, names: Option<&[String]>| {
-            let html = explanation_html(&found, bases, sample, names, n_terms);
-            let json = serde_json::to_string(&found).map_err(|error| PyTypeError::new_err(error.to_string()))?;
-            Ok((json, html))
-        };
-    match &model.get().0 {
+    let patience = Patience::default();
+    let (found, bases, sample, names) = match &model.get().0 {
         Trained::Any(model) => {
             let samples = needed(samples)?;
             let view = samples.view()?;
-            let found = conduct(py, &Patience::default(), |_, _| model.explain(&view, 0, place, n_terms))?;
-            let sample = view.chunk(0..1).map_err(raise)?;
-            rendered(found, model.bases(), Some(&sample), model.feature_names())
+            let found = conduct(py, &patience, |_, _| match model {
+                AnyModel::Classifier(model) => model.explain(&view, 0, place, n_terms),
+                AnyModel::Regressor(model) => model.explain(&view, 0, place, n_terms),
+                AnyModel::OneClass(model) => model.explain(&view, 0, n_terms),
+            })?;
+            (found, model.bases(), Some(view.chunk(0..1).map_err(raise)?), model.feature_names())
         }
         Trained::Composite(model) => {
-            let source = both(samples)?;
-            let found =
-                conduct(py, &Patience::default(), |_, to_caller| model.explain(&source(to_caller), 0, place, n_terms))?;
-            rendered(found, None, None, model.feature_names())
+            let found = on_objects(py, &patience, samples, |objects, _| match model {
+                CompositeModel::Classifier(model) => model.explain(objects, 0, place, n_terms),
+                CompositeModel::Regressor(model) => model.explain(objects, 0, place, n_terms),
+                CompositeModel::OneClass(model) => model.explain(objects, 0, n_terms),
+            })?;
+            (found, None, None, on_composite!(model, model => model.feature_names()))
         }
-        Trained::Regressor(model) => {
-            let samples = needed(samples)?;
-            let view = samples.view()?;
-            let found = conduct(py, &Patience::default(), |_, _| model.explain(&view, 0, place, n_terms))?;
-            let sample = view.chunk(0..1).map_err(raise)?;
-            rendered(found, model.bases(), Some(&sample), model.feature_names())
-        }
-        Trained::CompositeRegressor(model) => {
-            let source = both(samples)?;
-            let found =
-                conduct(py, &Patience::default(), |_, to_caller| model.explain(&source(to_caller), 0, place, n_terms))?;
-            rendered(found, None, None, model.feature_names())
-        }
-        Trained::OneClass(model) => {
-            let samples = needed(samples)?;
-            let view = samples.view()?;
-            let found = conduct(py, &Patience::default(), |_, _| model.explain(&view, 0, n_terms))?;
-            let sample = view.chunk(0..1).map_err(raise)?;
-            rendered(found, model.bases(), Some(&sample), model.feature_names())
-        }
-        Trained::CompositeOneClass(model) => {
-            let source = both(samples)?;
-            let found =
-                conduct(py, &Patience::default(), |_, to_caller| model.explain(&source(to_caller), 0, n_terms))?;
-            rendered(found, None, None, model.feature_names())
-        }
-        _ => Err(PyTypeError::new_err("an expansion without a classifier has no predictions to explain")),
-    }
+        _ => return Err(PyTypeError::new_err("an expansion without a classifier has no predictions to explain")),
+    };
+    let html = explanation_html(&found, bases, sample.as_ref(), names, n_terms);
+    let json = serde_json::to_string(&found).map_err(|error| PyTypeError::new_err(error.to_string()))?;
+    Ok((json, html))
 }
 
 /// The target of a report: classes or labels, or targets with weights.
@@ -102,26 +79,26 @@ pub fn report(
     };
     let view = samples.as_ref().map(|samples| samples.view()).transpose()?;
     let html = match (&model.get().0, &measure) {
-        (Trained::Any(model), Some(Measure::Labels(target))) => {
+        (Trained::Any(AnyModel::Classifier(model)), Some(Measure::Labels(target))) => {
             let (labels, weights) = labeled(target)?;
-            let data = view.as_ref().map(|view| (view, &labels, weights, name));
+            let data = view.as_ref().map(|view| ((view, &labels, weights), name));
             conduct(py, &patience, |monitor, _| Report { model: &**model, title, data }.html(threads, monitor))?
         }
-        (Trained::Any(model), None) => {
+        (Trained::Any(AnyModel::Classifier(model)), None) => {
             conduct(py, &patience, |monitor, _| Report { model: &**model, title, data: None }.html(threads, monitor))?
         }
-        (Trained::Regressor(model), Some(Measure::Targets((targets, weights)))) => {
+        (Trained::Any(AnyModel::Regressor(model)), Some(Measure::Targets((targets, weights)))) => {
             let targets = Targets::new(targets.as_slice()?.to_vec(), targets.shape()[1]).map_err(raise)?;
             let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
             let data = view.as_ref().map(|view| (view, &targets, weights, name));
             let report = RegressionReport { model: &**model, title, data };
             conduct(py, &patience, |monitor, _| report.html(threads, monitor))?
         }
-        (Trained::Regressor(model), None) => {
+        (Trained::Any(AnyModel::Regressor(model)), None) => {
             let report = RegressionReport { model: &**model, title, data: None };
             conduct(py, &patience, |monitor, _| report.html(threads, monitor))?
         }
-        (Trained::OneClass(model), _) => {
+        (Trained::Any(AnyModel::OneClass(model)), _) => {
             let report = OneClassReport { model: &**model, title, data: view.as_ref().map(|view| (view, name)) };
             conduct(py, &patience, |monitor, _| report.html(threads, monitor))?
         }
@@ -131,7 +108,7 @@ pub fn report(
         }
     };
     if let Some(path) = path {
-        py.detach(|| write_atomically(&path, |out| out.write_all(html.as_bytes()))).map_err(crate::files::refused)?;
+        py.detach(|| write_atomically(&path, |out| out.write_all(html.as_bytes()))).map_err(refused)?;
     }
     Ok(html)
 }

@@ -73,6 +73,24 @@ pub fn choose_bases<'py>(
     Ok(convert::row_numbers(py, bases.rows))
 }
 
+/// Evaluates an expression of a similarity and of some collections of samples, for built-in or for Python similarities.
+macro_rules! on_similarity {
+    ($py:expr, $similarity:ident, ($($samples:ident),+), |$monitor:ident| $body:expr) => {
+        if $similarity.1.is_empty() {
+            let $similarity = AnySimilarity::new(&$similarity.0).map_err(raise)?;
+            $(let $samples = needed($samples)?.owned()?;)+
+            conduct($py, &Patience::default(), |$monitor, _| $body)
+        } else {
+            let $similarity = CompositeSimilarity::new($similarity).map_err(raise)?;
+            $(let $samples = both($samples)?;)+
+            conduct($py, &Patience::default(), |$monitor, to_caller| {
+                $(let $samples = $samples(to_caller);)+
+                $body
+            })
+        }
+    };
+}
+
 /// The block of samples × bases of a similarity, fitted to the bases.
 fn block<S: Similarity>(
     mut similarity: S,
@@ -96,18 +114,10 @@ pub fn pairwise<'py>(
     bases: Collected<'_>,
     threads: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let patience = Patience::default();
-    let (n_samples, n_parts, values) = if similarity.1.is_empty() {
-        let similarity = AnySimilarity::new(&similarity.0).map_err(raise)?;
-        let (samples, bases) = (needed(samples)?.owned()?, needed(bases)?.owned()?);
-        conduct(py, &patience, |monitor, _| block(similarity, bases, &samples, threads, monitor))?
-    } else {
-        let similarity = CompositeSimilarity::new(similarity).map_err(raise)?;
-        let (samples, bases) = (both(samples)?, both(bases)?);
-        conduct(py, &patience, |monitor, to_caller| {
-            block(similarity, bases(to_caller), &samples(to_caller), threads, monitor)
-        })?
-    };
+    let found = on_similarity!(py, similarity, (samples, bases), |monitor| block(
+        similarity, bases, &samples, threads, monitor
+    ));
+    let (n_samples, n_parts, values) = found?;
     let n_bases = values.len() / (n_samples * n_parts).max(1);
     let rows = PyArray1::from_vec(py, values).reshape([n_samples, n_parts, n_bases])?;
     let parts = rows.permute(Some([1, 0, 2]))?;
@@ -132,16 +142,7 @@ pub fn spectrum<'py>(
         similarity.fit(&Training { samples, weights: &weights, threads, monitor })?;
         spectrum_with(&similarity, samples, threads, monitor)
     }
-    let patience = Patience::default();
-    let spectra = if similarity.1.is_empty() {
-        let similarity = AnySimilarity::new(&similarity.0).map_err(raise)?;
-        let samples = needed(samples)?.owned()?;
-        conduct(py, &patience, |monitor, _| spectra(similarity, &samples, threads, monitor))?
-    } else {
-        let similarity = CompositeSimilarity::new(similarity).map_err(raise)?;
-        let samples = both(samples)?;
-        conduct(py, &patience, |monitor, to_caller| spectra(similarity, &samples(to_caller), threads, monitor))?
-    };
+    let spectra = on_similarity!(py, similarity, (samples), |monitor| spectra(similarity, &samples, threads, monitor))?;
     let fields = |spectrum: Spectrum| {
         let negative = spectrum.negative();
         SpectrumFields {

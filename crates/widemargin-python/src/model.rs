@@ -6,16 +6,15 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use widemargin::expansion::BasisExpansion;
 use widemargin::model::{
-    AnyModel, Array, BasisExpansionOneClass, BasisExpansionRegressor, BasisExpansionSvc, Classifier, OneClass,
-    Regressor, bases_arrays, method_of_bytes,
+    AnyModel, Array, BasisExpansionOneClass, BasisExpansionRegressor, BasisExpansionSvc, bases_arrays, method_of_bytes,
 };
 use widemargin::similarity::AnySimilarity;
 use widemargin::solve::Calibration;
 use widemargin::{Error, Result};
 
-use crate::convert::{Features, Target, array, arrays, labeled, of_features, set_features, shaped};
+use crate::convert::{Features, Target, array, arrays, labeled, shaped};
 use crate::errors::raise;
-use crate::python_similarity::{Collected, CompositeSimilarity, PythonParts, State, both, needed};
+use crate::python_similarity::{Collected, CompositeSimilarity, PythonParts, State, both, on_objects, on_view};
 use crate::work::{Patience, conduct};
 
 /// A trained classifier, regression model or one-class model, or an expansion.
@@ -24,15 +23,47 @@ pub(crate) struct Model(pub Trained);
 
 /// The kinds of models; the composite ones have Python similarities.
 pub(crate) enum Trained {
-    Any(Box<dyn Classifier>),
-    Composite(Box<BasisExpansionSvc<CompositeSimilarity>>),
-    Regressor(Box<dyn Regressor>),
-    CompositeRegressor(Box<BasisExpansionRegressor<CompositeSimilarity>>),
-    OneClass(Box<dyn OneClass>),
-    CompositeOneClass(Box<BasisExpansionOneClass<CompositeSimilarity>>),
+    Any(AnyModel),
+    Composite(CompositeModel),
     Expansion(BasisExpansion<AnySimilarity>),
     CompositeExpansion(BasisExpansion<CompositeSimilarity>),
 }
+
+/// A model with Python similarities.
+pub(crate) enum CompositeModel {
+    Classifier(Box<BasisExpansionSvc<CompositeSimilarity>>),
+    Regressor(Box<BasisExpansionRegressor<CompositeSimilarity>>),
+    OneClass(Box<BasisExpansionOneClass<CompositeSimilarity>>),
+}
+
+/// Evaluates an expression on a model with Python similarities, whatever its task.
+macro_rules! on_composite {
+    ($model:expr, $each:ident => $body:expr) => {
+        match $model {
+            $crate::model::CompositeModel::Classifier($each) => $body,
+            $crate::model::CompositeModel::Regressor($each) => $body,
+            $crate::model::CompositeModel::OneClass($each) => $body,
+        }
+    };
+}
+pub(crate) use on_composite;
+
+/// The result of a fit with Python similarities, as in [`Model::fitted`]; only the bases are stored, not all training
+/// samples.
+macro_rules! composite {
+    ($task:ident, $py:expr, $model:expr, $features:expr) => {{
+        use $crate::convert::Features;
+        use $crate::model::{CompositeModel, Model, Trained};
+        let bases = $model.expansion().bases().alone($py)?;
+        let named = $model.check_finite().and_then(|()| match ($model.with_bases(bases)?, $features) {
+            (model, None) => model.with_feature_names(None),
+            (model, Some(Features::Names(names))) => model.with_feature_names(Some(names)),
+            (model, Some(Features::Columns(columns))) => model.with_table_columns(Some(columns)),
+        });
+        named.map(|model| Model(Trained::Composite(CompositeModel::$task(Box::new(model))))).map_err(raise)
+    }};
+}
+pub(crate) use composite;
 
 /// The methods of regression and one-class models with Python similarities.
 const REGRESSION: &str = "basis-expansion-regression";
@@ -45,62 +76,21 @@ fn no_arrays<'a>() -> Result<Vec<Array<'a>>> {
 
 impl Model {
     /// The result of a fit, checked to be finite; with the names of its features.
-    pub fn fitted(model: impl Classifier, features: Option<Features>) -> Result<Self> {
-        Self::of(Box::new(model), features)
+    pub fn fitted(mut model: AnyModel, features: Option<Features>) -> PyResult<Self> {
+        let named = model.check_finite().and_then(|()| match features {
+            None => model.set_feature_names(None),
+            Some(Features::Names(names)) => model.set_feature_names(Some(names)),
+            Some(Features::Columns(columns)) => model.set_table_columns(Some(columns)),
+        });
+        named.map(|()| Model(Trained::Any(model))).map_err(raise)
     }
+}
 
-    /// The same for a model of any method.
-    pub fn of(mut model: Box<dyn Classifier>, features: Option<Features>) -> Result<Self> {
-        model.check_finite()?;
-        set_features(&mut *model, features)?;
-        Ok(Model(Trained::Any(model)))
-    }
-
-    /// The same with Python similarities; only the bases are stored, not all training samples.
-    pub fn composite(
-        py: Python<'_>,
-        model: BasisExpansionSvc<CompositeSimilarity>,
-        features: Option<Features>,
-    ) -> PyResult<Self> {
-        let bases = model.expansion().bases().alone(py)?;
-        let named = model.check_finite().and_then(|()| of_features!(model.with_bases(bases)?, features));
-        named.map(|model| Model(Trained::Composite(Box::new(model)))).map_err(raise)
-    }
-
-    /// The result of a regression fit, as in [`Model::fitted`].
-    pub fn regressor(mut model: impl Regressor, features: Option<Features>) -> Result<Self> {
-        model.check_finite()?;
-        set_features(&mut model, features)?;
-        Ok(Model(Trained::Regressor(Box::new(model))))
-    }
-
-    /// The same with Python similarities; only the bases are stored, not all training samples.
-    pub fn composite_regressor(
-        py: Python<'_>,
-        model: BasisExpansionRegressor<CompositeSimilarity>,
-        features: Option<Features>,
-    ) -> PyResult<Self> {
-        let bases = model.expansion().bases().alone(py)?;
-        let named = model.check_finite().and_then(|()| of_features!(model.with_bases(bases)?, features));
-        named.map(|model| Model(Trained::CompositeRegressor(Box::new(model)))).map_err(raise)
-    }
-
-    /// The result of a one-class fit, as in [`Model::fitted`].
-    pub fn one_class(mut model: impl OneClass, features: Option<Features>) -> Result<Self> {
-        model.check_finite()?;
-        set_features(&mut model, features)?;
-        Ok(Model(Trained::OneClass(Box::new(model))))
-    }
-
-    /// The same with Python similarities; only the bases are stored, not all training samples.
-    pub fn composite_one_class(
-        py: Python<'_>,
-        model: BasisExpansionOneClass<CompositeSimilarity>,
-        features: Option<Features>,
-    ) -> PyResult<Self> {
-        let bases = model.expansion().bases().alone(py)?;
-        let named = model.check_finite().and_then(|()| of_features!(model.with_bases(bases)?, features));
-        named.map(|model| Model(Trained::CompositeOneClass(Box::new(model)))).map_err(raise)
+/// The expansion of a model with built-in similarities.
+pub(crate) fn ours(model: &Model) -> PyResult<&BasisExpansion<AnySimilarity>> {
+    match &model.0 {
+        Trained::Expansion(expansion) => Ok(expansion),
+        _ => Err(PyTypeError::new_err("workers of a cluster accept only expansions of built-in similarities")),
     }
 }
 
@@ -111,27 +101,23 @@ impl Model {
     #[pyo3(signature = (data, parts = None))]
     fn from_bytes(py: Python<'_>, data: &[u8], parts: Option<PythonParts<'_>>) -> PyResult<Self> {
         let Some((similarities, bases, state)) = parts else {
-            return match AnyModel::from_bytes(data).map_err(raise)? {
-                AnyModel::Classifier(model) => Ok(Model(Trained::Any(model))),
-                AnyModel::Regressor(model) => Ok(Model(Trained::Regressor(model))),
-                AnyModel::OneClass(model) => Ok(Model(Trained::OneClass(model))),
-            };
+            return AnyModel::from_bytes(data).map(|model| Model(Trained::Any(model))).map_err(raise);
         };
         let (similarity, bases) = (CompositeSimilarity::restored(similarities, &state).map_err(raise)?, both(bases)?);
         let method = method_of_bytes(data).map_err(raise)?;
         let restored = conduct(py, &Patience::default(), |_, to_caller| {
             let bases = bases(to_caller);
             Ok(match &method[..] {
-                REGRESSION => Trained::CompositeRegressor(Box::new(BasisExpansionRegressor::from_bytes_with(
+                REGRESSION => CompositeModel::Regressor(Box::new(BasisExpansionRegressor::from_bytes_with(
                     data, similarity, bases,
                 )?)),
-                ONE_CLASS => Trained::CompositeOneClass(Box::new(BasisExpansionOneClass::from_bytes_with(
+                ONE_CLASS => CompositeModel::OneClass(Box::new(BasisExpansionOneClass::from_bytes_with(
                     data, similarity, bases,
                 )?)),
-                _ => Trained::Composite(Box::new(BasisExpansionSvc::from_bytes_with(data, similarity, bases)?)),
+                _ => CompositeModel::Classifier(Box::new(BasisExpansionSvc::from_bytes_with(data, similarity, bases)?)),
             })
         })?;
-        Ok(Model(restored))
+        Ok(Model(Trained::Composite(restored)))
     }
 
     /// The same for an expansion.
@@ -151,11 +137,7 @@ impl Model {
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = match &self.0 {
             Trained::Any(model) => model.to_bytes(),
-            Trained::Composite(model) => model.to_bytes_without_bases(),
-            Trained::Regressor(model) => model.to_bytes(),
-            Trained::CompositeRegressor(model) => model.to_bytes_without_bases(),
-            Trained::OneClass(model) => model.to_bytes(),
-            Trained::CompositeOneClass(model) => model.to_bytes_without_bases(),
+            Trained::Composite(model) => on_composite!(model, model => model.to_bytes_without_bases()),
             Trained::Expansion(model) => model.to_bytes(),
             Trained::CompositeExpansion(model) => model.to_bytes_without_bases(),
         };
@@ -166,11 +148,7 @@ impl Model {
     fn stages(&self) -> Vec<(String, f64)> {
         let report = match &self.0 {
             Trained::Any(model) => model.report(),
-            Trained::Composite(model) => model.report(),
-            Trained::Regressor(model) => model.report(),
-            Trained::CompositeRegressor(model) => model.report(),
-            Trained::OneClass(model) => model.report(),
-            Trained::CompositeOneClass(model) => model.report(),
+            Trained::Composite(model) => on_composite!(model, model => model.report()),
             Trained::Expansion(_) | Trained::CompositeExpansion(_) => return Vec::new(),
         };
         report.stages.iter().map(|stage| (stage.name.to_string(), stage.seconds)).collect()
@@ -179,11 +157,7 @@ impl Model {
     fn header(&self) -> PyResult<String> {
         let header = match &self.0 {
             Trained::Any(model) => model.header(),
-            Trained::Composite(model) => model.header_without_bases(),
-            Trained::Regressor(model) => model.header(),
-            Trained::CompositeRegressor(model) => model.header_without_bases(),
-            Trained::OneClass(model) => model.header(),
-            Trained::CompositeOneClass(model) => model.header_without_bases(),
+            Trained::Composite(model) => on_composite!(model, model => model.header_without_bases()),
             Trained::Expansion(model) => model.header(),
             Trained::CompositeExpansion(model) => model.header_without_bases(),
         };
@@ -194,11 +168,7 @@ impl Model {
     fn arrays<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
         arrays(slf, |model| match &model.0 {
             Trained::Any(model) => Ok(model.arrays()),
-            Trained::Composite(model) => Ok(model.arrays()),
-            Trained::Regressor(model) => Ok(model.arrays()),
-            Trained::CompositeRegressor(model) => Ok(model.arrays()),
-            Trained::OneClass(model) => Ok(model.arrays()),
-            Trained::CompositeOneClass(model) => Ok(model.arrays()),
+            Trained::Composite(model) => Ok(on_composite!(model, model => model.arrays())),
             Trained::Expansion(model) => Ok(model.arrays()),
             Trained::CompositeExpansion(_) => no_arrays(),
         })
@@ -208,8 +178,6 @@ impl Model {
     fn bases_arrays<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
         arrays(slf, |model| match &model.0 {
             Trained::Any(model) => model.bases().map_or_else(no_arrays, bases_arrays),
-            Trained::Regressor(model) => model.bases().map_or_else(no_arrays, bases_arrays),
-            Trained::OneClass(model) => model.bases().map_or_else(no_arrays, bases_arrays),
             Trained::Expansion(model) => bases_arrays(model.bases()),
             _ => no_arrays(),
         })
@@ -217,9 +185,7 @@ impl Model {
 
     fn state(&self) -> State {
         match &self.0 {
-            Trained::Composite(model) => model.expansion().similarity().state(),
-            Trained::CompositeRegressor(model) => model.expansion().similarity().state(),
-            Trained::CompositeOneClass(model) => model.expansion().similarity().state(),
+            Trained::Composite(model) => on_composite!(model, model => model.expansion().similarity().state()),
             Trained::CompositeExpansion(model) => model.similarity().state(),
             _ => State::new(),
         }
@@ -227,7 +193,7 @@ impl Model {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
         let reader = match slf.get().0 {
-            Trained::Any(_) | Trained::Regressor(_) | Trained::OneClass(_) => "from_bytes",
+            Trained::Any(_) => "from_bytes",
             Trained::Expansion(_) => "expansion_from_bytes",
             _ => {
                 let problem = "a model with Python similarities is pickled with its estimator only";
@@ -247,16 +213,14 @@ impl Model {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let patience = Patience::new(None, monitor)?;
         let (values, (n_classes, is_multilabel)) = match &self.0 {
-            Trained::Any(model) => {
-                let samples = needed(samples)?;
-                let view = samples.view()?;
-                let values = conduct(py, &patience, |monitor, _| model.decision_values(&view, threads, monitor))?;
+            Trained::Any(AnyModel::Classifier(model)) => {
+                let values =
+                    on_view(py, &patience, samples, |view, monitor| model.decision_values(view, threads, monitor))?;
                 (values, (model.classes().len(), model.is_multilabel()))
             }
-            Trained::Composite(model) => {
-                let source = both(samples)?;
-                let scores = conduct(py, &patience, |monitor, to_caller| {
-                    model.decision_function_with(&source(to_caller), threads, monitor)
+            Trained::Composite(CompositeModel::Classifier(model)) => {
+                let scores = on_objects(py, &patience, samples, |objects, monitor| {
+                    model.decision_function_with(objects, threads, monitor)
                 })?;
                 let values = scores.values().iter().map(|&score| f64::from(score)).collect();
                 (values, (model.classes().len(), model.is_multilabel()))
@@ -279,14 +243,11 @@ impl Model {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let patience = Patience::new(None, monitor)?;
         let found = match &self.0 {
-            Trained::Regressor(model) => {
-                let samples = needed(samples)?;
-                let view = samples.view()?;
-                conduct(py, &patience, |monitor, _| model.predict(&view, threads, monitor))?
+            Trained::Any(AnyModel::Regressor(model)) => {
+                on_view(py, &patience, samples, |view, monitor| model.predict(view, threads, monitor))?
             }
-            Trained::CompositeRegressor(model) => {
-                let source = both(samples)?;
-                conduct(py, &patience, |monitor, to_caller| model.predict_with(&source(to_caller), threads, monitor))?
+            Trained::Composite(CompositeModel::Regressor(model)) => {
+                on_objects(py, &patience, samples, |objects, monitor| model.predict_with(objects, threads, monitor))?
             }
             _ => return Err(PyTypeError::new_err("only a regression model predicts targets")),
         };
@@ -304,15 +265,12 @@ impl Model {
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let patience = Patience::new(None, monitor)?;
         let scores = match &self.0 {
-            Trained::OneClass(model) => {
-                let samples = needed(samples)?;
-                let view = samples.view()?;
-                conduct(py, &patience, |monitor, _| model.score_samples(&view, threads, monitor))?
+            Trained::Any(AnyModel::OneClass(model)) => {
+                on_view(py, &patience, samples, |view, monitor| model.score_samples(view, threads, monitor))?
             }
-            Trained::CompositeOneClass(model) => {
-                let source = both(samples)?;
-                conduct(py, &patience, |monitor, to_caller| {
-                    model.score_samples_with(&source(to_caller), threads, monitor)
+            Trained::Composite(CompositeModel::OneClass(model)) => {
+                on_objects(py, &patience, samples, |objects, monitor| {
+                    model.score_samples_with(objects, threads, monitor)
                 })?
             }
             _ => return Err(PyTypeError::new_err("only a one-class model has scores of samples")),
@@ -329,8 +287,12 @@ impl Model {
         logarithm: bool,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let (calibration, n_classes, is_multilabel) = match &self.0 {
-            Trained::Any(model) => (model.calibration(), model.classes().len(), model.is_multilabel()),
-            Trained::Composite(model) => (model.calibration(), model.classes().len(), model.is_multilabel()),
+            Trained::Any(AnyModel::Classifier(model)) => {
+                (model.calibration(), model.classes().len(), model.is_multilabel())
+            }
+            Trained::Composite(CompositeModel::Classifier(model)) => {
+                (model.calibration(), model.classes().len(), model.is_multilabel())
+            }
             _ => return Err(PyTypeError::new_err("only a classifier has probabilities")),
         };
         let calibration = calibration.ok_or(Error::NotCalibrated).map_err(raise)?;
@@ -345,8 +307,8 @@ impl Model {
     /// ‖f‖² of each two-class problem.
     fn squared_norms(&self, threads: usize) -> PyResult<Vec<f64>> {
         match &self.0 {
-            Trained::Any(model) => model.squared_norms(threads).map_err(raise),
-            Trained::Composite(model) => Ok(model.squared_norms()),
+            Trained::Any(AnyModel::Classifier(model)) => model.squared_norms(threads).map_err(raise),
+            Trained::Composite(CompositeModel::Classifier(model)) => Ok(model.squared_norms()),
             _ => Err(PyTypeError::new_err("only a classifier has norms")),
         }
     }
@@ -364,15 +326,12 @@ impl Model {
         let patience = Patience::new(None, monitor)?;
         let (labels, weights) = labeled(&target)?;
         let found = match &self.0 {
-            Trained::Any(model) => {
-                let samples = needed(samples)?;
-                let view = samples.view()?;
-                conduct(py, &patience, |monitor, _| model.dual_variables(&view, &labels, weights, threads, monitor))?
-            }
-            Trained::Composite(model) => {
-                let source = both(samples)?;
-                conduct(py, &patience, |monitor, to_caller| {
-                    model.dual_variables(&source(to_caller), &labels, weights, threads, monitor)
+            Trained::Any(AnyModel::Classifier(model)) => on_view(py, &patience, samples, |view, monitor| {
+                model.dual_variables(view, &labels, weights, threads, monitor)
+            })?,
+            Trained::Composite(CompositeModel::Classifier(model)) => {
+                on_objects(py, &patience, samples, |objects, monitor| {
+                    model.dual_variables(objects, &labels, weights, threads, monitor)
                 })?
             }
             _ => return Err(PyTypeError::new_err("only a classifier has dual variables")),
@@ -392,16 +351,11 @@ impl Model {
         let patience = Patience::new(None, monitor)?;
         let features = match &self.0 {
             Trained::Expansion(expansion) => {
-                let samples = needed(samples)?;
-                let view = samples.view()?;
-                conduct(py, &patience, |monitor, _| expansion.transform_with(&view, threads, monitor))?
+                on_view(py, &patience, samples, |view, monitor| expansion.transform_with(view, threads, monitor))?
             }
-            Trained::CompositeExpansion(expansion) => {
-                let source = both(samples)?;
-                conduct(py, &patience, |monitor, to_caller| {
-                    expansion.transform_with(&source(to_caller), threads, monitor)
-                })?
-            }
+            Trained::CompositeExpansion(expansion) => on_objects(py, &patience, samples, |objects, monitor| {
+                expansion.transform_with(objects, threads, monitor)
+            })?,
             _ => return Err(PyTypeError::new_err("only an expansion has features")),
         };
         array(py, features)

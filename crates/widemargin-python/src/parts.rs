@@ -16,8 +16,7 @@ use widemargin::problem::Intercept;
 use crate::basis_plan::{BasisPlan, Lift};
 use crate::convert;
 use crate::errors::raise;
-use crate::expansion::ours;
-use crate::model::Model;
+use crate::model::{Model, ours};
 use crate::power_mean::{MapParts, map_of};
 use crate::samples::PySamples;
 use crate::work::{Patience, conduct};
@@ -76,6 +75,9 @@ impl PyRowTargets<'_> {
         Ok(PartTargets { codes: present(&targets.codes, weights), ..targets })
     }
 }
+
+/// A pickled part: `restored` and its arguments.
+type Reduced<'py> = (Bound<'py, PyAny>, (usize, Py<PyAny>, Bound<'py, PyBytes>));
 
 /// Rows of one partition, with its number.
 #[pyclass(frozen, module = "widemargin._core")]
@@ -161,11 +163,7 @@ impl Part {
         Ok(Part { number, rows: convert::contiguous(&rows)?.unbind(), data })
     }
 
-    #[expect(clippy::type_complexity, reason = "the arguments of `restored`")]
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (usize, Py<PyAny>, Bound<'py, PyBytes>))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
         let data = postcard::to_stdvec(&self.data).map_err(|problem| wrong("part", &problem.to_string()))?;
         let restored = py.get_type::<Part>().getattr("restored")?;
         Ok((restored, (self.number, self.rows.clone_ref(py), PyBytes::new(py, &data))))
@@ -205,7 +203,6 @@ impl Part {
     }
 
     /// The features, normalized, with their classes or labels and costs C · weight.
-    #[expect(non_snake_case, reason = "C is the parameter's name")]
     fn linear(
         &self,
         py: Python<'_>,
@@ -244,7 +241,6 @@ impl Part {
     }
 
     /// v(x) of the samples of weight above 0, with their classes and costs C · weight.
-    #[expect(non_snake_case, reason = "C is the parameter's name")]
     fn power_mean(
         &self,
         py: Python<'_>,

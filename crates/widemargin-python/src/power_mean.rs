@@ -9,7 +9,7 @@ use widemargin::Result;
 use widemargin::descriptor::FeatureMax;
 use widemargin::expansion::{AdditiveMap, KernelTable, ReducedKernel};
 use widemargin::model::{
-    self, CChoice, PowerMeanChoice, PowerMeanMetadata, PowerMeanParams, PowerMeanSvc, TrainingSettings,
+    self, AnyModel, CChoice, PowerMeanChoice, PowerMeanMetadata, PowerMeanParams, PowerMeanSvc, TrainingSettings,
 };
 use widemargin::similarity::{AdditiveKernel, OwnKernel, ScalarFunction, ScalarKernel};
 
@@ -18,7 +18,7 @@ use crate::convert::{self, Common, Target, labeled};
 use crate::errors::raise;
 use crate::model::Model;
 use crate::python_similarity::PythonCall;
-use crate::samples::{Place, PySamples};
+use crate::samples::{Place, PySamples, fitted};
 use crate::weighted_labels::WeightedLabels;
 use crate::work::{Patience, ToCaller, ask, conduct, elsewhere};
 use crate::workers::PythonWorkers;
@@ -27,8 +27,6 @@ use crate::workers::PythonWorkers;
 #[pyfunction]
 #[pyo3(signature = (samples, target, *, kernel, loss, C, approximation, n_nodes,
     nodes, scale, common))]
-#[expect(non_snake_case, reason = "C is the parameter's name")]
-#[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
 pub(crate) fn fit_power_mean(
     py: Python<'_>,
     samples: PySamples<'_>,
@@ -53,21 +51,12 @@ pub(crate) fn fit_power_mean(
         .seed(common.seed)
         .threads(common.threads);
     let patience = common.patience()?;
-    let model = match samples.place()? {
-        Place::Files(store) => {
-            let resources = store.resources();
-            conduct(py, &patience, |monitor, to_caller| {
-                kernel.set(params, to_caller)?.fit_blocks(&store.samples, &labels, weights, &resources, monitor)
-            })?
-        }
-        Place::Memory(view) => {
-            let rows = view.rows("the power mean SVM").map_err(raise)?;
-            conduct(py, &patience, |monitor, to_caller| {
-                kernel.set(params, to_caller)?.fit_with(&rows, &labels, weights, monitor)
-            })?
-        }
-    };
-    Ok((Model::fitted(model, common.features).map_err(raise)?, Vec::new()))
+    let place = samples.place()?;
+    let model = conduct(py, &patience, |monitor, to_caller| {
+        let params = kernel.set(params, to_caller)?;
+        fitted!(params, place, |view| &view.rows("the power mean SVM")?, &labels, weights, monitor)
+    })?;
+    Ok((Model::fitted(AnyModel::Classifier(Box::new(model)), common.features)?, Vec::new()))
 }
 
 /// A kernel: its spec, or a Python function and its name.
@@ -151,8 +140,6 @@ fn params(n_nodes: Option<usize>, nodes: Option<Vec<f64>>, scale: bool) -> Power
 /// Trains on the explicit features that `rows` represents.
 #[pyfunction]
 #[pyo3(signature = (rows, labels, *, map, nodes, factors, C, choice, stages, common))]
-#[expect(non_snake_case, reason = "C is the parameter's name")]
-#[expect(clippy::too_many_arguments, reason = "they are the parts of a model, passed by name")]
 pub(crate) fn fit_power_mean_remote(
     py: Python<'_>,
     rows: Py<PyAny>,
@@ -178,7 +165,7 @@ pub(crate) fn fit_power_mean_remote(
         let workers = PythonWorkers::new(&rows, to_caller);
         PowerMeanSvc::of_workers(workers, labeled, metadata, &settings, monitor)
     })?;
-    Model::fitted(model, common.features).map_err(raise)
+    Model::fitted(AnyModel::Classifier(Box::new(model)), common.features)
 }
 
 /// Parameters selected on samples that were copied to the client.
@@ -189,7 +176,6 @@ pub(crate) struct PowerMeanSelection {
 }
 
 #[pymethods]
-#[expect(non_snake_case, reason = "C is the parameter's name")]
 impl PowerMeanSelection {
     #[getter]
     fn kernel(&self) -> String {
@@ -210,8 +196,6 @@ impl PowerMeanSelection {
 /// Selects parameters on `samples`, whose indices among all labeled samples are `rows`.
 #[pyfunction]
 #[pyo3(signature = (samples, rows, labels, *, kernel, C, n_nodes, nodes, factors, common))]
-#[expect(non_snake_case, reason = "C is the parameter's name")]
-#[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
 pub(crate) fn choose_power_mean(
     py: Python<'_>,
     samples: PySamples<'_>,

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use numpy::{PyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use widemargin::data::{AnySamples, Samples, Source, Training};
+use widemargin::data::{AnySamples, Samples, SamplesView, Source, Training};
+use widemargin::monitor::Monitor;
 use widemargin::similarity::{AnySimilarity, PartOptions, Similarity};
 use widemargin::{Error, Result};
 
 use crate::samples::PySamples;
-use crate::work::{ToCaller, ask, elsewhere};
+use crate::work::{Patience, ToCaller, ask, conduct, elsewhere};
 
 /// A function and its name.
 pub type PythonCall = (Py<PyAny>, String);
@@ -150,6 +151,29 @@ pub fn both((samples, objects): Collected<'_>) -> PyResult<impl FnOnce(&ToCaller
     Ok(move |to_caller: &ToCaller| CompositeSamples { ours, objects: Objects::new(whole, to_caller) })
 }
 
+/// What `work` makes of a view of the samples.
+pub fn on_view<T: Send>(
+    py: Python<'_>,
+    patience: &Patience<'_>,
+    samples: Collected<'_>,
+    work: impl FnOnce(&SamplesView<'_>, &Monitor<'_>) -> Result<T> + Send,
+) -> PyResult<T> {
+    let samples = needed(samples)?;
+    let view = samples.view()?;
+    conduct(py, patience, |monitor, _| work(&view, monitor))
+}
+
+/// The same of samples for Python similarities.
+pub fn on_objects<T: Send>(
+    py: Python<'_>,
+    patience: &Patience<'_>,
+    samples: Collected<'_>,
+    work: impl FnOnce(&CompositeSamples, &Monitor<'_>) -> Result<T> + Send,
+) -> PyResult<T> {
+    let source = both(samples)?;
+    conduct(py, patience, |monitor, to_caller| work(&source(to_caller), monitor))
+}
+
 /// The learned parameters of descriptors, by name.
 pub type State = Vec<(String, Vec<f32>)>;
 
@@ -202,6 +226,11 @@ impl CompositeSimilarity {
             })?;
         }
         Ok(similarity)
+    }
+
+    /// The built-in similarities, if a part is one of theirs.
+    fn ours_of(&self, part: usize) -> Option<&AnySimilarity> {
+        self.ours.as_ref().filter(|ours| part < ours.n_parts())
     }
 
     fn n_ours(&self) -> usize {
@@ -261,12 +290,11 @@ impl Similarity for CompositeSimilarity {
 
     fn describe(&self, samples: CompositeSamples) -> Result<CompositeSamples> {
         let CompositeSamples { ours, objects } = samples;
-        match (&self.ours, ours) {
-            (Some(similarity), Some(samples)) => {
-                Ok(CompositeSamples { ours: Some(similarity.describe(samples)?), objects })
-            }
-            (_, ours) => Ok(CompositeSamples { ours, objects }),
-        }
+        let ours = match (&self.ours, ours) {
+            (Some(similarity), Some(samples)) => Some(similarity.describe(samples)?),
+            (_, ours) => ours,
+        };
+        Ok(CompositeSamples { ours, objects })
     }
 
     fn block(&self, bases: &CompositeSamples, samples: &CompositeSamples, block: &mut [f32]) -> Result<()> {
@@ -307,10 +335,8 @@ impl Similarity for CompositeSimilarity {
         samples: &CompositeSamples,
         block: &mut [f32],
     ) -> Result<bool> {
-        match (&self.ours, &bases.ours, &samples.ours) {
-            (Some(ours), Some(bases), Some(samples)) if part < ours.n_parts() => {
-                ours.kernel_distances(part, bases, samples, block)
-            }
+        match (self.ours_of(part), &bases.ours, &samples.ours) {
+            (Some(ours), Some(bases), Some(samples)) => ours.kernel_distances(part, bases, samples, block),
             _ => Ok(false),
         }
     }
@@ -320,17 +346,12 @@ impl Similarity for CompositeSimilarity {
     }
 
     fn part(&self, part: usize) -> String {
-        match &self.ours {
-            Some(ours) if part < ours.n_parts() => ours.part(part),
-            _ => self.calls[part - self.n_ours()].name.clone(),
-        }
+        let name = || self.calls[part - self.n_ours()].name.clone();
+        self.ours_of(part).map_or_else(name, |ours| ours.part(part))
     }
 
     fn options(&self, part: usize) -> PartOptions {
-        match &self.ours {
-            Some(ours) if part < ours.n_parts() => ours.options(part),
-            _ => PartOptions::default(),
-        }
+        self.ours_of(part).map_or_else(PartOptions::default, |ours| ours.options(part))
     }
 
     fn set_weight(&mut self, part: usize, weight: f64) {
@@ -341,6 +362,6 @@ impl Similarity for CompositeSimilarity {
 
     fn is_symmetric(&self, part: usize) -> bool {
         // The symmetry of Python similarities is checked.
-        self.ours.as_ref().is_some_and(|ours| part < ours.n_parts() && ours.is_symmetric(part))
+        self.ours_of(part).is_some_and(|ours| ours.is_symmetric(part))
     }
 }

@@ -38,8 +38,11 @@ impl Place<'_> {
 /// A model fitted to samples in memory, or in files block by block.
 macro_rules! fitted {
     ($params:expr, $place:expr, $targets:expr, $weights:expr, $monitor:expr) => {
+        fitted!($params, $place, |view| view, $targets, $weights, $monitor)
+    };
+    ($params:expr, $place:expr, |$view:ident| $samples:expr, $targets:expr, $weights:expr, $monitor:expr) => {
         match &$place {
-            Place::Memory(view) => $params.fit_with(view, $targets, $weights, $monitor),
+            Place::Memory($view) => $params.fit_with($samples, $targets, $weights, $monitor),
             Place::Files(store) => $params.fit_blocks(&store.samples, $targets, $weights, &store.resources(), $monitor),
         }
     };

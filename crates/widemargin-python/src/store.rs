@@ -36,7 +36,6 @@ impl Store {
     /// Reads the samples once, unless they can be read in place.
     #[new]
     #[pyo3(signature = (path, *, label, format, n_features, scratch, memory_limit, checkpoint, threads))]
-    #[expect(clippy::too_many_arguments, reason = "they are those of the function in Python, passed by name")]
     fn new(
         py: Python<'_>,
         path: PathBuf,

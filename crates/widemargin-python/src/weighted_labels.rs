@@ -41,7 +41,6 @@ impl WeightedLabels {
 #[pymethods]
 impl WeightedLabels {
     #[new]
-    #[expect(non_snake_case, reason = "C is the parameter's name")]
     fn new(target: Target<'_>, class_weight: Option<Factors>, C: f64) -> PyResult<Self> {
         let (labels, sample_weights) = labeled(&target)?;
         let class_weight = convert::class_weight(class_weight.as_ref(), &labels)?;

@@ -6,7 +6,8 @@ use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArr
 use pyo3::prelude::*;
 use widemargin::data::{Label, Labels, Targets};
 use widemargin::model::{
-    self, BasisExpansionRegressor, CChoice, PartedTargets, RegressorMetadata, SplineMetadata, ThinPlateRegressor,
+    self, AnyModel, BasisExpansionRegressor, CChoice, PartedTargets, RegressorMetadata, SplineMetadata,
+    ThinPlateRegressor,
 };
 use widemargin::problem::Loss;
 use widemargin::similarity::ConditionalKernel;
@@ -14,8 +15,7 @@ use widemargin::similarity::ConditionalKernel;
 use crate::basis_plan::features_on_workers;
 use crate::convert::{self, Common};
 use crate::errors::raise;
-use crate::expansion::ours;
-use crate::model::Model;
+use crate::model::{Model, ours};
 use crate::work::conduct;
 use crate::workers::PythonWorkers;
 
@@ -82,8 +82,6 @@ pub(crate) fn check_regression_loss(loss: &str, epsilon: Option<f64>, quantile: 
 /// A regression on an expansion, over the features that `rows` represents.
 #[pyfunction]
 #[pyo3(signature = (expansion, rows, targets, *, C, loss, epsilon, quantile, basis, basis_rows, stages, common))]
-#[expect(non_snake_case, reason = "C is the parameter's name")]
-#[expect(clippy::too_many_arguments, reason = "they are the parts of a regression, passed by name")]
 pub(crate) fn fit_basis_expansion_regressor_remote(
     py: Python<'_>,
     expansion: PyRef<'_, Model>,
@@ -106,15 +104,13 @@ pub(crate) fn fit_basis_expansion_regressor_remote(
         let workers = PythonWorkers::new(&rows, to_caller);
         BasisExpansionRegressor::of_workers(expansion, targets, workers, metadata, monitor)
     })?;
-    Model::regressor(model, common.features).map_err(raise)
+    Model::fitted(AnyModel::Regressor(Box::new(model)), common.features)
 }
 
 /// A smoothing spline on bases: first sums over the samples that `samples` represents, then a regression on their
 /// features, `features(plan, lift)`.
 #[pyfunction]
 #[pyo3(signature = (samples, features, targets, *, kernel, bases, support, C, basis, stages, common))]
-#[expect(non_snake_case, reason = "C is the parameter's name")]
-#[expect(clippy::too_many_arguments, reason = "they are the solver's parameters, passed by name")]
 pub(crate) fn fit_thin_plate_regressor_remote(
     py: Python<'_>,
     samples: Py<PyAny>,
@@ -138,5 +134,5 @@ pub(crate) fn fit_thin_plate_regressor_remote(
         let rows = (PythonWorkers::new(&samples, to_caller), features);
         ThinPlateRegressor::fit_on_workers(kernel, bases, rows, targets, metadata, monitor)
     })?;
-    Model::regressor(model, common.features).map_err(raise)
+    Model::fitted(AnyModel::Regressor(Box::new(model)), common.features)
 }

@@ -52,6 +52,8 @@ pub type ToCaller = Sender<Message>;
 pub struct Patience<'py> {
     pub time_limit: Option<f64>,
     pub monitor: Option<Bound<'py, PyAny>>,
+    /// Whether work that is cancelled returns the best so far: Ctrl-C is then not raised.
+    pub wants_best: bool,
 }
 
 impl<'py> Patience<'py> {
@@ -61,7 +63,7 @@ impl<'py> Patience<'py> {
         {
             return Err(PyValueError::new_err(format!("time_limit = {seconds} is not allowed: seconds, at least 0")));
         }
-        Ok(Patience { time_limit, monitor })
+        Ok(Patience { time_limit, monitor, wants_best: false })
     }
 }
 
@@ -72,31 +74,6 @@ pub fn conduct<T: Send>(
     patience: &Patience<'_>,
     work: impl FnOnce(&Monitor<'_>, &ToCaller) -> Result<T> + Send,
 ) -> PyResult<T> {
-    match watched(py, patience, work) {
-        (Some(error), _) => Err(error),
-        (None, finished) => finished?.map_err(raise),
-    }
-}
-
-/// The same for work that returns the best so far when it is cancelled: Ctrl-C is then not raised.
-pub fn conduct_to_best<T: Send>(
-    py: Python<'_>,
-    patience: &Patience<'_>,
-    work: impl FnOnce(&Monitor<'_>, &ToCaller) -> Result<T> + Send,
-) -> PyResult<T> {
-    match watched(py, patience, work) {
-        (Some(error), Ok(Ok(best))) if error.is_instance_of::<PyKeyboardInterrupt>(py) => Ok(best),
-        (Some(error), _) => Err(error),
-        (None, finished) => finished?.map_err(raise),
-    }
-}
-
-/// The exception on the calling thread, and how the work ended.
-fn watched<T: Send>(
-    py: Python<'_>,
-    patience: &Patience<'_>,
-    work: impl FnOnce(&Monitor<'_>, &ToCaller) -> Result<T> + Send,
-) -> (Option<PyErr>, PyResult<Result<T>>) {
     let (to_caller, messages) = mpsc::channel();
     let messages = Mutex::new(messages);
     let cancel = AtomicBool::new(false);
@@ -154,7 +131,13 @@ fn watched<T: Send>(
             PyRuntimeError::new_err(format!("a defect of widemargin, please report it: {}", message_of(&*panic)))
         })
     });
-    (raised, finished)
+    match (raised, finished) {
+        (Some(error), Ok(Ok(best))) if patience.wants_best && error.is_instance_of::<PyKeyboardInterrupt>(py) => {
+            Ok(best)
+        }
+        (Some(error), _) => Err(error),
+        (None, finished) => finished?.map_err(raise),
+    }
 }
 
 /// Runs `answer` on the calling thread; `None` if that raises an exception, which `conduct` then raises.

@@ -15,12 +15,11 @@ const MAX_LINKS: usize = 60;
 /// Characters per line of an alignment.
 const LINE_LENGTH: usize = 48;
 
+/// A basis or a sample, if it is available: one of some samples.
+pub type Side<'a> = Option<(Shown<'a>, usize)>;
+
 /// Draws the pieces of a similarity, with `basis` and `sample` if they are available.
-pub fn comparison(
-    comparison: &Comparison,
-    basis: Option<(Shown<'_>, usize)>,
-    sample: Option<(Shown<'_>, usize)>,
-) -> Markup {
+pub fn comparison(comparison: &Comparison, basis: Side<'_>, sample: Side<'_>) -> Markup {
     let both = basis.zip(sample);
     let drawn = match &comparison.pieces {
         Pieces::Columns { columns, shares } => columns_table(columns, shares, basis, sample),
@@ -64,19 +63,14 @@ fn largest_first(shares: &[f64]) -> Vec<usize> {
     order
 }
 
-fn columns_table(
-    columns: &[usize],
-    shares: &[f64],
-    basis: Option<(Shown<'_>, usize)>,
-    sample: Option<(Shown<'_>, usize)>,
-) -> Markup {
+fn columns_table(columns: &[usize], shares: &[f64], basis: Side<'_>, sample: Side<'_>) -> Markup {
     let order = largest_first(shares);
     let largest = order.first().map_or(1.0, |&at| shares[at].abs()).max(f64::MIN_POSITIVE);
     let name = |column: usize| match sample.or(basis) {
         Some((shown, _)) => shown.name(column).into_owned(),
         None => format!("column {column}"),
     };
-    let value = |side: Option<(Shown<'_>, usize)>, column: usize| {
+    let value = |side: Side<'_>, column: usize| {
         side.and_then(|(shown, at)| shown.value(at, column)).map_or(String::new(), number)
     };
     html! {
@@ -123,14 +117,9 @@ fn terms_chips(terms: &[String], shares: &[f64]) -> Markup {
     }
 }
 
-fn cells_pictures(
-    [rows, cols]: [usize; 2],
-    cells: &[CellMatch],
-    basis: Option<(Shown<'_>, usize)>,
-    sample: Option<(Shown<'_>, usize)>,
-) -> Markup {
+fn cells_pictures([rows, cols]: [usize; 2], cells: &[CellMatch], basis: Side<'_>, sample: Side<'_>) -> Markup {
     let largest = cells.iter().map(|cell| cell.share.abs()).fold(f64::MIN_POSITIVE, f64::max);
-    let under = |side: Option<(Shown<'_>, usize)>| match side {
+    let under = |side: Side<'_>| match side {
         Some((Shown { samples: AnySamples::Images(images), .. }, at)) => picture(images, at),
         _ => {
             html! { svg class="wm-picture" style="position:static;height:auto" viewBox={ "0 0 " (cols) " " (rows) } {} }

@@ -6,7 +6,7 @@ use widemargin::data::{AnySamples, SamplesView, Source};
 use widemargin::model::{Explanation, Term, TermSource};
 
 use crate::STYLE;
-use crate::comparison::{bar, comparison};
+use crate::comparison::{Side, bar, comparison};
 use crate::samples::{Shown, number};
 
 /// Maximum number of classes with a listed decision value.
@@ -71,7 +71,7 @@ impl Cases<'_> {
 fn explained(
     explanation: &Explanation,
     bases: Option<Shown<'_>>,
-    sample: Option<(Shown<'_>, usize)>,
+    sample: Side<'_>,
     n_terms: usize,
     n_compared: usize,
 ) -> Markup {
@@ -137,7 +137,7 @@ fn explained(
     }
 }
 
-fn head(explanation: &Explanation, sample: Option<(Shown<'_>, usize)>) -> Markup {
+fn head(explanation: &Explanation, sample: Side<'_>) -> Markup {
     let (class, n) = (explanation.explained, explanation.classes.len());
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by(|a, b| explanation.decision_value(*b).total_cmp(&explanation.decision_value(*a)));

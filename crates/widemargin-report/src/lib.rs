@@ -14,7 +14,7 @@ mod tiles;
 mod values;
 
 pub use explanation::explanation_html;
-pub use measured::Measured;
+pub use measured::{Labeled, Measured};
 pub use multilabel::MeasuredLabels;
 pub use page::Report;
 pub use values::{OneClassReport, RegressionReport};

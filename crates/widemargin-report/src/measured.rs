@@ -9,6 +9,9 @@ use widemargin::monitor::Monitor;
 use widemargin::problem::OneVsRest;
 use widemargin::select::{Evaluation, Ranking, Scoring, log_loss};
 
+/// Samples with their labels and weights.
+pub type Labeled<'a> = (&'a SamplesView<'a>, &'a Labels, Option<&'a [f64]>);
+
 /// Scores of a model on labeled samples, as `evaluate` computes them.
 #[derive(Debug)]
 pub struct Measured {
@@ -90,14 +93,8 @@ impl Measured {
     ///
     /// # Errors
     /// Errors of the model on the samples; [`widemargin::Error::Shape`] for another number of labels or weights.
-    pub fn new(
-        model: &dyn Classifier,
-        samples: &SamplesView<'_>,
-        labels: &Labels,
-        weights: Option<&[f64]>,
-        threads: usize,
-        monitor: &Monitor<'_>,
-    ) -> Result<Self> {
+    pub fn new(model: &dyn Classifier, data: Labeled<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Self> {
+        let (samples, labels, weights) = data;
         let (n, classes) = (samples.n_samples(), model.classes());
         let wrong =
             weights.map_or(labels.len(), |weights| if weights.len() == n { labels.len() } else { weights.len() });

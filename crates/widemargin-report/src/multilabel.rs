@@ -1,14 +1,14 @@
 //! Scores of a multilabel model on labeled samples.
 
 use maud::{Markup, html};
-use widemargin::data::{Labels, SamplesView, Source};
+use widemargin::data::Source;
 use widemargin::model::Classifier;
 use widemargin::monitor::Monitor;
 use widemargin::select::LabelScores;
 use widemargin::{Error, Result};
 
 use crate::charts;
-use crate::measured::{Mistake, Ranges, Reliability};
+use crate::measured::{Labeled, Mistake, Ranges, Reliability};
 use crate::tiles::{percent, tile};
 
 /// Scores of a model on multilabel samples, as `evaluate` computes them.
@@ -32,14 +32,8 @@ impl MeasuredLabels {
     ///
     /// # Errors
     /// Errors of the model on the samples; [`Error::Shape`] for other labels, and for another number of labels or weights.
-    pub fn new(
-        model: &dyn Classifier,
-        samples: &SamplesView<'_>,
-        labels: &Labels,
-        weights: Option<&[f64]>,
-        threads: usize,
-        monitor: &Monitor<'_>,
-    ) -> Result<Self> {
+    pub fn new(model: &dyn Classifier, data: Labeled<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Self> {
+        let (samples, labels, weights) = data;
         let n = samples.n_samples();
         if labels.len() != n || labels.classes() != model.classes() {
             let found = format!("{} labels of {} samples", labels.classes().len(), labels.len());

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use widemargin::data::{AnySamples, Labels, SamplesView};
-use widemargin::model::{BasisExpansionSvc, Classifier, PowerMeanSvc, ThinPlateSvc};
+use widemargin::model::{BasisExpansionSvc, Classifier, Model, PowerMeanSvc, ThinPlateRegressor, ThinPlateSvc};
 use widemargin::monitor::Monitor;
 use widemargin::similarity::AnySimilarity;
 use widemargin::solve::thin_plate::PathPoint;
@@ -16,7 +16,7 @@ use crate::STYLE;
 use crate::charts;
 use crate::comparison::bar;
 use crate::explanation::{Cases, MAX_TERMS};
-use crate::measured::{Measured, Mistake};
+use crate::measured::{Labeled, Measured, Mistake};
 use crate::multilabel::MeasuredLabels;
 use crate::samples::{Shown, number, vectors};
 use crate::tiles::{percent, tile};
@@ -38,7 +38,7 @@ pub struct Report<'a> {
     /// Its name, such as the name of its file.
     pub title: String,
     /// Labeled samples, and their name.
-    pub data: Option<(&'a SamplesView<'a>, &'a Labels, Option<&'a [f64]>, String)>,
+    pub data: Option<(Labeled<'a>, String)>,
 }
 
 impl Report<'_> {
@@ -48,41 +48,37 @@ impl Report<'_> {
     /// Errors of the model on the samples.
     pub fn html(&self, threads: usize, monitor: &Monitor<'_>) -> Result<String> {
         let model = self.model;
-        let measured = match &self.data {
-            Some((samples, labels, weights, _)) => {
-                model.check_samples(samples)?;
-                Some(match model.is_multilabel() {
-                    true => Scores::Labels(MeasuredLabels::new(model, samples, labels, *weights, threads, monitor)?),
-                    false => {
-                        labels.check_one_class("a model that has one")?;
-                        Scores::Classes(Measured::new(model, samples, labels, *weights, threads, monitor)?)
-                    }
-                })
-            }
-            None => None,
-        };
-        let bases = bases_of(model)?;
+        let bases = bases_of(model);
         let names = model.feature_names();
         let shown = bases.as_deref().map(|samples| Shown { samples, names });
-        let mistakes = match (&self.data, &measured) {
-            (Some((samples, labels, ..)), Some(measured)) => Some(self.mistakes(samples, labels, measured, shown)?),
-            _ => None,
+        let measure = |(data, _): &(Labeled<'_>, String)| -> Result<(Scores, Markup)> {
+            model.check_samples(data.0)?;
+            let measured = match model.is_multilabel() {
+                true => Scores::Labels(MeasuredLabels::new(model, *data, threads, monitor)?),
+                false => {
+                    data.1.check_one_class("a model that has one")?;
+                    Scores::Classes(Measured::new(model, *data, threads, monitor)?)
+                }
+            };
+            let mistakes = self.mistakes(data.0, data.1, &measured, shown)?;
+            Ok((measured, mistakes))
         };
+        let measured = self.data.as_ref().map(measure).transpose()?;
         let body = html! {
             @match &measured {
-                Some(Scores::Classes(measured)) => (self.scores(measured)),
-                Some(Scores::Labels(measured)) => (measured.summary(self.data_name())),
+                Some((Scores::Classes(measured), _)) => (self.scores(measured)),
+                Some((Scores::Labels(measured), _)) => (measured.summary(self.data_name())),
                 None => {}
             }
-            (model_table(&About::of(model)))
+            (model_table(model, title_of(model.method()), &further(model)))
             (selection(model))
             @match &measured {
-                Some(Scores::Classes(measured)) => (details(model, measured)),
-                Some(Scores::Labels(measured)) => (measured.details()),
+                Some((Scores::Classes(measured), _)) => (details(model, measured)),
+                Some((Scores::Labels(measured), _)) => (measured.details()),
                 None => {}
             }
             (bases_by_weight(model, shown)?)
-            @if let Some(mistakes) = mistakes { (mistakes) }
+            @if let Some((_, mistakes)) = &measured { (mistakes) }
         };
         Ok(page(&self.title, &model.report().warnings, &body))
     }
@@ -190,38 +186,17 @@ pub(crate) fn page(title: &str, warnings: &[String], body: &Markup) -> String {
     page.into_string()
 }
 
-/// What the table of a model shows.
-pub(crate) struct About<'a> {
-    pub method: &'a str,
-    pub kind: &'a str,
-    pub n_features: Option<usize>,
-    pub parameters: serde_json::Value,
-    pub n_weights: usize,
-    pub feature_names: Option<&'a [String]>,
-    /// A name and a text each.
-    pub further: Vec<(&'static str, String)>,
-}
-
-impl<'a> About<'a> {
-    fn of(model: &'a dyn Classifier) -> Self {
-        let classes = model.classes();
-        let first: Vec<String> = classes.iter().take(30).map(ToString::to_string).collect();
-        let more = if classes.len() > first.len() { ", …" } else { "" };
-        let named = if model.is_multilabel() { "labels" } else { "classes" };
-        About {
-            method: title_of(model.method()),
-            kind: model.kind(),
-            n_features: model.n_features(),
-            parameters: serde_json::to_value(model.parameters()).unwrap_or_default(),
-            n_weights: model.n_weights(),
-            feature_names: model.feature_names(),
-            further: vec![
-                (named, format!("{}: {}{more}", classes.len(), first.join(", "))),
-                ("probabilities", calibration(model)),
-                ("training", training(model.report(), model.iterations())),
-            ],
-        }
-    }
+/// What the table of a classifier shows besides its parameters: a name and a text each.
+fn further(model: &dyn Classifier) -> [(&'static str, String); 3] {
+    let classes = model.classes();
+    let first: Vec<String> = classes.iter().take(30).map(ToString::to_string).collect();
+    let more = if classes.len() > first.len() { ", …" } else { "" };
+    let named = if model.is_multilabel() { "labels" } else { "classes" };
+    [
+        (named, format!("{}: {}{more}", classes.len(), first.join(", "))),
+        ("probabilities", calibration(model)),
+        ("training", training(model.report(), model.iterations())),
+    ]
 }
 
 /// Scores of classes, or of multilabel samples.
@@ -230,34 +205,28 @@ enum Scores {
     Labels(MeasuredLabels),
 }
 
-fn as_basis_expansion(model: &dyn Classifier) -> Option<&BasisExpansionSvc<AnySimilarity>> {
-    (model as &dyn Any).downcast_ref()
-}
-
-fn as_thin_plate(model: &dyn Classifier) -> Option<&ThinPlateSvc> {
-    (model as &dyn Any).downcast_ref()
-}
-
-fn as_power_mean(model: &dyn Classifier) -> Option<&PowerMeanSvc> {
+/// The model as one of a method, where it is.
+fn as_method<M: Any>(model: &dyn Classifier) -> Option<&M> {
     (model as &dyn Any).downcast_ref()
 }
 
 /// The bases of a model, as samples.
-fn bases_of(model: &dyn Classifier) -> Result<Option<Cow<'_, AnySamples>>> {
-    if let Some(model) = as_thin_plate(model) {
-        let bases = vectors((0..model.n_bases()).map(|basis| model.basis(basis)), model.n_features());
-        return Ok(Some(Cow::Owned(bases)));
-    }
-    Ok(model.bases().map(Cow::Borrowed))
+pub(crate) fn bases_of(model: &dyn Model) -> Option<Cow<'_, AnySamples>> {
+    let any = model as &dyn Any;
+    let (rows, n_features): (Vec<Vec<f64>>, usize) = if let Some(model) = any.downcast_ref::<ThinPlateSvc>() {
+        ((0..model.n_bases()).map(|basis| model.basis(basis)).collect(), model.n_features())
+    } else if let Some(model) = any.downcast_ref::<ThinPlateRegressor>() {
+        ((0..model.n_bases()).map(|basis| model.basis(basis)).collect(), model.n_features())
+    } else {
+        return model.bases().map(Cow::Borrowed);
+    };
+    Some(Cow::Owned(vectors(rows, n_features)))
 }
 
 /// The path over C of a model that selected it.
 fn path_of(model: &dyn Classifier) -> &[PathPoint] {
-    match (as_basis_expansion(model), as_thin_plate(model)) {
-        (Some(model), _) => model.path(),
-        (_, Some(model)) => model.path(),
-        _ => &[],
-    }
+    let basis_expansion = as_method(model).map(BasisExpansionSvc::<AnySimilarity>::path);
+    basis_expansion.or(as_method(model).map(ThinPlateSvc::path)).unwrap_or_default()
 }
 
 fn title_of(method: &str) -> &str {
@@ -272,21 +241,22 @@ fn title_of(method: &str) -> &str {
 /// The start of a list of weights in the spec of a similarity.
 const WEIGHTS: &str = "weights=";
 
-pub(crate) fn model_table(about: &About<'_>) -> Markup {
-    let object = about.parameters.as_object().cloned().unwrap_or_default();
+/// The table of a model: `further` has a name and a text each.
+pub(crate) fn model_table(model: &dyn Model, method: &str, further: &[(&str, String)]) -> Markup {
+    let parameters = serde_json::to_value(model.parameters()).unwrap_or_default();
     html! {
         section id="model" {
             h2 { "The model" }
             table class="wm-table wm-facts" {
                 tbody {
-                    tr { th { "method" } td { (about.method) } }
-                    tr { th { "samples" } td { (about.kind) @if let Some(n) = about.n_features { ", " (n) " features" } } }
-                    @for (name, value) in &object {
+                    tr { th { "method" } td { (method) } }
+                    tr { th { "samples" } td { (model.kind()) @if let Some(n) = model.n_features() { ", " (n) " features" } } }
+                    @for (name, value) in parameters.as_object().into_iter().flatten() {
                         @if name != "samples" && plain(value) != "–" { tr { th { (name.replace('_', " ")) } td { (plain(value)) } } }
                     }
-                    tr { th { "weights" } td { (about.n_weights) } }
-                    @for (name, text) in &about.further { tr { th { (name) } td { (text) } } }
-                    @if let Some(names) = about.feature_names {
+                    tr { th { "weights" } td { (model.n_weights()) } }
+                    @for (name, text) in further { tr { th { (name) } td { (text) } } }
+                    @if let Some(names) = model.feature_names() {
                         tr { th { "columns" } td { (names.iter().take(30).cloned().collect::<Vec<_>>().join(", ")) @if names.len() > 30 { ", …" } } }
                     }
                 }
@@ -369,7 +339,7 @@ pub(crate) fn notes_of(report: &FitReport) -> Markup {
 
 fn selection(model: &dyn Classifier) -> Markup {
     let c = model.c(0);
-    let choice = as_power_mean(model).and_then(PowerMeanSvc::choice);
+    let choice = as_method(model).and_then(PowerMeanSvc::choice);
     let points: Vec<(f64, f64)> = match choice {
         Some(choice) => choice.path.iter().map(|point| (point.c, point.loo_squared_hinge)).collect(),
         None => path_of(model).iter().filter_map(|point| Some((point.c, point.loo_squared_hinge?))).collect(),
@@ -454,13 +424,15 @@ fn in_steps(curve: &[(f64, f64)]) -> Vec<(f64, f64)> {
 
 /// The bases or features with the largest norms of weights over all classes.
 fn bases_by_weight(model: &dyn Classifier, bases: Option<Shown<'_>>) -> Result<Markup> {
-    let (weights, rows): (Vec<f64>, Vec<usize>) = if let Some(model) = as_basis_expansion(model) {
+    let (weights, rows): (Vec<f64>, Vec<usize>) = if let Some(model) =
+        as_method::<BasisExpansionSvc<AnySimilarity>>(model)
+    {
         (model.weights_of_similarities(), model.basis_rows().to_vec())
-    } else if let Some(model) = as_thin_plate(model) {
+    } else if let Some(model) = as_method::<ThinPlateSvc>(model) {
         let n = model.n_bases();
         let norm = |basis: usize| model.coefficients().iter().skip(basis).step_by(n).map(|a| a * a).sum::<f64>().sqrt();
         ((0..n).map(norm).collect(), model.support().iter().map(|&row| row as usize).collect())
-    } else if let Some(model) = as_power_mean(model) {
+    } else if let Some(model) = as_method::<PowerMeanSvc>(model) {
         return Ok(columns_by_weight(model));
     } else {
         return Err(Error::Parameter {

@@ -84,9 +84,9 @@ impl Shown<'_> {
 }
 
 /// Rows of numbers as samples.
-pub fn vectors(rows: impl ExactSizeIterator<Item = Vec<f64>>, n_cols: usize) -> AnySamples {
+pub fn vectors(rows: Vec<Vec<f64>>, n_cols: usize) -> AnySamples {
     let n_rows = rows.len();
-    let values = rows.flatten().map(|value| value as f32).collect();
+    let values = rows.into_iter().flatten().map(|value| value as f32).collect();
     AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows, n_cols }))
 }
 

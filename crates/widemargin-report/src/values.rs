@@ -1,18 +1,16 @@
 //! Reports on regression models and outlier detectors.
 
-use std::borrow::Cow;
-
 use maud::{Markup, html};
 use widemargin::Result;
-use widemargin::data::{AnySamples, DenseMatrix, SamplesView, Targets};
-use widemargin::model::{OneClass, Regressor, ThinPlateRegressor};
+use widemargin::data::{DenseMatrix, SamplesView, Targets};
+use widemargin::model::{OneClass, Regressor};
 use widemargin::monitor::Monitor;
 use widemargin::select::RegressionScoring;
 
 use crate::charts;
 use crate::explanation::{Cases, MAX_TERMS};
-use crate::page::{About, cards_of_bases, model_table, notes_of, page, training};
-use crate::samples::{Shown, number, vectors};
+use crate::page::{bases_of, cards_of_bases, model_table, notes_of, page, training};
+use crate::samples::{Shown, number};
 use crate::tiles::{percent, tile};
 
 /// Samples that are explained.
@@ -36,15 +34,9 @@ impl RegressionReport<'_> {
     /// Errors of the model on the samples.
     pub fn html(&self, threads: usize, monitor: &Monitor<'_>) -> Result<String> {
         let (model, report) = (self.model, self.model.report());
-        let about = About {
-            method: if model.method().starts_with("thin-plate") { "Smoothing spline" } else { "Basis expansion" },
-            kind: model.kind(),
-            n_features: model.n_features(),
-            parameters: serde_json::to_value(model.parameters()).unwrap_or_default(),
-            n_weights: model.n_weights(),
-            feature_names: model.feature_names(),
-            further: vec![("outputs", model.n_outputs().to_string()), ("training", training(report, "Newton steps"))],
-        };
+        let method = if model.method().starts_with("thin-plate") { "Smoothing spline" } else { "Basis expansion" };
+        let outputs = ("outputs", model.n_outputs().to_string());
+        let further = [outputs, ("training", training(report, "Newton steps"))];
         let bases = bases_of(model);
         let shown = bases.as_deref().map(|samples| Shown { samples, names: model.feature_names() });
         let (weights, rows) = model.weights_of_bases();
@@ -60,7 +52,7 @@ impl RegressionReport<'_> {
         };
         let body = html! {
             @if let Some((scores, _)) = &measured { (scores) }
-            (model_table(&about))
+            (model_table(model, method, &further))
             (self.chosen())
             (cards_of_bases(&weights, &rows, shown))
             @if let Some((_, cases)) = &measured { (cases) }
@@ -169,15 +161,8 @@ impl OneClassReport<'_> {
     /// Errors of the model on the samples.
     pub fn html(&self, threads: usize, monitor: &Monitor<'_>) -> Result<String> {
         let (model, report) = (self.model, self.model.report());
-        let about = About {
-            method: "Outlier detection on a basis expansion",
-            kind: model.kind(),
-            n_features: model.n_features(),
-            parameters: serde_json::to_value(model.parameters()).unwrap_or_default(),
-            n_weights: model.n_weights(),
-            feature_names: model.feature_names(),
-            further: vec![("threshold", number(model.threshold())), ("training", training(report, "Newton steps"))],
-        };
+        let method = "Outlier detection on a basis expansion";
+        let further = [("threshold", number(model.threshold())), ("training", training(report, "Newton steps"))];
         let shown = model.bases().map(|samples| Shown { samples, names: model.feature_names() });
         let (weights, rows) = model.weights_of_bases();
         let measured = match &self.data {
@@ -186,7 +171,7 @@ impl OneClassReport<'_> {
         };
         let body = html! {
             @if let Some(measured) = &measured { (measured) }
-            (model_table(&about))
+            (model_table(model, method, &further))
             section id="choice" {
                 h2 { "Parameter selection" }
                 p {
@@ -234,13 +219,4 @@ impl OneClassReport<'_> {
             (cases)
         })
     }
-}
-
-/// The samples that a model compares others with, as they were passed.
-fn bases_of(model: &dyn Regressor) -> Option<Cow<'_, AnySamples>> {
-    if let Some(model) = (model as &dyn std::any::Any).downcast_ref::<ThinPlateRegressor>() {
-        let bases = vectors((0..model.n_bases()).map(|basis| model.basis(basis)), model.n_features());
-        return Some(Cow::Owned(bases));
-    }
-    model.bases().map(Cow::Borrowed)
 }

@@ -263,34 +263,22 @@ impl Search<'_> {
         let model = fit(Data::Samples(&part, weights.as_deref()), &self.answers.select(train), monitor);
         let model = model.map_err(|error| in_whole(error, train))?;
         let (part, weights) = self.part(test)?;
-        let score = self.score(&model, &part, weights.as_deref(), test, monitor)?;
-        Ok((score, model.report().status))
-    }
-
-    /// The score of a model on some rows.
-    fn score(
-        &self,
-        model: &AnyModel,
-        part: &Samples,
-        weights: Option<&[f64]>,
-        rows: &[usize],
-        monitor: &Monitor<'_>,
-    ) -> Result<f64> {
-        let (view, threads) = (part.view()?, self.context.common.threads);
-        match (model, self.scoring, self.answers.select(rows)) {
+        let (view, weights, threads) = (part.view()?, weights.as_deref(), self.context.common.threads);
+        let score = match (&model, self.scoring, self.answers.select(test)) {
             (AnyModel::Classifier(model), AnyScoring::Classes(scoring), Answers::Classes(labels)) => {
-                let values = model.decision_function(&view, threads, monitor).map_err(|error| in_whole(error, rows))?;
+                let values = model.decision_function(&view, threads, monitor).map_err(|error| in_whole(error, test))?;
                 match labels.is_multilabel() {
                     true => LabelScores::of(&labels, values.values(), weights)?.score(scoring),
                     false => scoring.score_model(&**model, &labels, weights, values.values()),
                 }
             }
             (AnyModel::Regressor(model), AnyScoring::Numbers(scoring), Answers::Numbers(targets)) => {
-                let values = model.predict(&view, threads, monitor).map_err(|error| in_whole(error, rows))?;
+                let values = model.predict(&view, threads, monitor).map_err(|error| in_whole(error, test))?;
                 scoring.score(&targets.output(0), &values.values, weights)
             }
             _ => unreachable!("a score is one of the task"),
-        }
+        };
+        Ok((score?, model.report().status))
     }
 
     /// As `--json` prints it.

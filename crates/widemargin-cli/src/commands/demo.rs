@@ -6,14 +6,14 @@ use std::time::Instant;
 use clap::{Args, Command, FromArgMatches};
 use indicatif::{DecimalBytes, HumanCount};
 use serde_json::{Value, json};
-use widemargin::data::Samples as _;
-use widemargin::model::AnyModel;
+use widemargin::data::{DenseMatrix, Labels, Samples as _};
+use widemargin::model::{AnyModel, ThinPlateSvc};
 use widemargin::select::Evaluation;
+use widemargin_io::Samples;
 
 use crate::args::Common;
 use crate::context::Context;
-use crate::details::thin_plate;
-use crate::digits::{Digits, N_PIXELS, digits};
+use crate::details::as_method;
 use crate::fit::{Answers, Data, fit_of};
 use crate::options::ModelArgs;
 use crate::output::{print, print_json};
@@ -101,7 +101,7 @@ fn outcome(
     let seconds_predict = start.elapsed().as_secs_f64();
     let mut evaluation = Evaluation::default();
     predicted.iter().enumerate().for_each(|(row, label)| evaluation.add(test.labels.get(row), label));
-    let size = if thin_plate(&*model).is_some() { size_of::<f64>() } else { size_of::<f32>() };
+    let size = if as_method::<ThinPlateSvc>(&*model).is_some() { size_of::<f64>() } else { size_of::<f32>() };
     let n_numbers = model.n_weights() + model.bases().map_or(0, |bases| bases.len() * N_PIXELS);
     let (c, accuracy, weight_bytes) = (model.c(0), evaluation.accuracy(), size * n_numbers);
     let cells = vec![
@@ -121,4 +121,60 @@ fn outcome(
         "weight_bytes": weight_bytes,
     });
     Ok((cells, json))
+}
+
+/// How many of the images, the first, are for training.
+const N_TRAIN: usize = 1000;
+
+/// The UCI optical digits, 8 × 8 pixels of 0 to 16, as scikit-learn ships them. CC BY 4.0:
+/// E. Alpaydin, C. Kaynak, *Optical Recognition of Handwritten Digits*, UCI Machine Learning Repository,
+/// 1998, <https://doi.org/10.24432/C50P49>. `data/LICENSE` describes the file.
+const TEXT: &str = include_str!("../../data/digits.txt");
+/// Pixels of an image.
+const N_PIXELS: usize = 64;
+
+/// Images and their labels.
+struct Digits {
+    /// An image a row; pixels from 0 to 1.
+    images: Samples,
+    /// The digit each shows.
+    labels: Labels,
+}
+
+/// The images for training and those for testing.
+fn digits() -> (Digits, Digits) {
+    let lines: Vec<&str> = TEXT.lines().collect();
+    let (train, test) = lines.split_at(N_TRAIN);
+    (part(train), part(test))
+}
+
+fn part(lines: &[&str]) -> Digits {
+    let number = |c: char| c.to_digit(17).unwrap_or(0);
+    let label = |line: &&str| i64::from(line.chars().next().map_or(0, number));
+    let pixels = lines.iter().flat_map(|line| line[2..].chars().map(|c| f64::from(number(c)) / 16.0));
+    let images = DenseMatrix { values: pixels.collect(), n_rows: lines.len(), n_cols: N_PIXELS };
+    Digits { images: Samples::DenseF64(images), labels: Labels::new(lines.iter().map(label)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_data_is_whole() {
+        let (train, test) = digits();
+        assert_eq!((train.labels.len(), test.labels.len()), (1000, 797));
+        let mut sum = 0.0;
+        for part in [&train, &test] {
+            assert_eq!(part.labels.classes().len(), 10);
+            let Samples::DenseF64(images) = &part.images else { panic!("pixels are numbers") };
+            assert!(images.view().is_ok() && images.n_rows == part.labels.len());
+            assert!(images.values.iter().all(|x| (0.0..=1.0).contains(x)));
+            sum += images.values.iter().sum::<f64>();
+        }
+        // scikit-learn's load_digits: the sum of all pixels.
+        assert_eq!(sum * 16.0, SUM);
+    }
+
+    const SUM: f64 = 561718.0;
 }

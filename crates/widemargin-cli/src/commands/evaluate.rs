@@ -5,19 +5,25 @@ use std::time::Instant;
 
 use clap::Args;
 use indicatif::HumanCount;
-use serde_json::json;
-use widemargin::model::AnyModel;
+use serde_json::{Map, Value, json};
+use widemargin::data::{Label, Labels, SamplesView};
+use widemargin::model::{AnyModel, Classifier, Model, OneClass, Regressor};
+use widemargin::monitor::Monitor;
+use widemargin::select::{
+    ClassScore, ConfusionMatrix, Evaluation as CountedPredictions, LabelScore, LabelScores, RegressionScoring, Scoring,
+};
+use widemargin_io::Block;
 
 use crate::args::Input;
-use crate::commands::evaluate_classes::{evaluate_classes, evaluate_outliers};
-use crate::commands::evaluate_labels::evaluate_labels;
-use crate::commands::evaluate_numbers::evaluate_numbers;
-use crate::commands::evaluation::Evaluation;
 use crate::context::Context;
+use crate::label_scores::{in_order, require_indicators};
 use crate::model::load_for;
 use crate::output::{joined, print, print_json};
-use crate::report::Failure;
+use crate::report::{Failure, shown};
 use crate::scoring::AnyScoring;
+use crate::stream::through;
+use crate::task::targets_of;
+use crate::text_table::{fixed, percent, support_text, text_table};
 
 /// Arguments of `evaluate`.
 #[derive(Debug, Args)]
@@ -68,4 +74,303 @@ impl Evaluate {
         });
         print_json(&joined(object, evaluated.json))
     }
+}
+
+/// What is evaluated: a model on samples.
+pub struct Evaluation<'a> {
+    pub context: &'a Context,
+    pub input: &'a Input,
+    pub model: &'a dyn Model,
+    /// The requested scores.
+    pub metrics: &'a [AnyScoring],
+}
+
+impl Evaluation<'_> {
+    /// The requested scores, which must be of classes.
+    pub fn of_classes(&self) -> Result<Vec<Scoring>, Failure> {
+        self.metrics.iter().map(|one| one.of_classes()).collect()
+    }
+
+    /// Calls `each` with every block of the input and its predictions by `of`.
+    pub fn through<T>(
+        &self,
+        of: impl Fn(&SamplesView<'_>, usize, &Monitor<'_>) -> widemargin::Result<T>,
+        each: impl FnMut(&Block, &T) -> Result<(), Failure>,
+    ) -> Result<u64, Failure> {
+        let Evaluation { context, input, model, .. } = self;
+        let label = input.label.clone().unwrap_or_default();
+        through(context, *model, input, label, |view, monitor| of(view, context.common.threads, monitor), each)
+    }
+}
+
+/// The scores of a model of some kind.
+pub struct Evaluated {
+    pub n_samples: u64,
+    /// The requested scores.
+    pub scores: Map<String, Value>,
+    /// What is printed of this kind of models, as JSON and as text.
+    pub json: Value,
+    pub text: String,
+}
+
+/// The scores, or why there are none.
+pub type Outcome = Result<Evaluated, Failure>;
+
+/// Compares the predictions of a regression model with the targets of samples.
+fn evaluate_numbers(evaluation: &Evaluation<'_>, model: &dyn Regressor) -> Outcome {
+    let Evaluation { input, metrics, .. } = evaluation;
+    let scoring = metrics.iter().map(|one| one.of_numbers()).collect::<Result<Vec<_>, _>>()?;
+    if model.n_outputs() != 1 {
+        let failure = format!("evaluate compares one target a sample, the model has {}", model.n_outputs());
+        return Err(Failure::input(failure).help("predict prints a column a target"));
+    }
+    let (mut targets, mut predicted, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+    evaluation.through(
+        |view, threads, monitor| model.predict(view, threads, monitor),
+        |block, found| {
+            targets.extend(targets_of(block.table.require_labels(&input.data)?, &input.data, block.first_row as u64)?);
+            predicted.extend_from_slice(&found.values);
+            weights.extend(block.table.weights.iter().flatten().copied());
+            Ok(())
+        },
+    )?;
+    let weights = (!weights.is_empty()).then_some(&weights[..]);
+    let score = |scoring: RegressionScoring| scoring.score(&targets, &predicted, weights);
+    let scores = scoring
+        .iter()
+        .map(|&one| Ok((one.to_string(), json!(score(one)?))))
+        .collect::<widemargin::Result<Map<_, _>>>()?;
+    let r2 = score(RegressionScoring::R2).ok();
+    let mae = -score(RegressionScoring::NegMeanAbsoluteError)?;
+    let rmse = -score(RegressionScoring::NegRootMeanSquaredError)?;
+    let shown = fixed(r2, 4);
+    Ok(Evaluated {
+        n_samples: targets.len() as u64,
+        scores,
+        text: format!("R² {shown}\nmean absolute error {mae:.6}\nroot mean squared error {rmse:.6}\n"),
+        json: json!({ "r2": r2, "mean_absolute_error": mae, "root_mean_squared_error": rmse }),
+    })
+}
+
+/// Compares the predictions of each label with what is known.
+fn evaluate_labels(evaluation: &Evaluation<'_>, model: &dyn Classifier) -> Outcome {
+    let (scoring, input) = (evaluation.of_classes()?, evaluation.input);
+    scoring.iter().try_for_each(|&one| LabelScores::check(one))?;
+    let names = model.classes();
+    let (mut truth, mut values, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+    evaluation.through(
+        |view, threads, monitor| model.decision_function(view, threads, monitor),
+        |block, scores| {
+            truth.extend(in_order(require_indicators(&block.table.indicators, input)?, names, input)?);
+            values.extend_from_slice(scores.values());
+            weights.extend(block.table.weights.iter().flatten());
+            Ok(())
+        },
+    )?;
+    let truth = Labels::multilabel(names.to_vec(), &truth)?;
+    let scores = LabelScores::of(&truth, &values, (!weights.is_empty()).then_some(&weights[..]))?;
+    let (f1, subset_accuracy, hamming_loss) = (scores.f1(), scores.subset_accuracy, scores.hamming_loss());
+    let (roc_auc, average_precision) = (scores.roc_auc(), scores.average_precision());
+    let requested = scoring.iter().map(|&one| Ok((one.to_string(), json!(scores.score(one)?))));
+    let number = |score: &widemargin::Result<f64>| fixed(score.as_ref().ok().copied(), 4);
+    let row = |label: &LabelScore| {
+        let LabelScore { name, evaluation, has, roc_auc, average_precision } = label;
+        let counts = [HumanCount(evaluation.n_samples()).to_string(), support_text(has.support)];
+        let of_classes = [Some(evaluation.accuracy()), has.precision, has.recall, has.f1].map(percent);
+        let of_values = [number(roc_auc), number(average_precision)];
+        [name.to_string()].into_iter().chain(counts).chain(of_classes).chain(of_values).collect()
+    };
+    let heads =
+        ["label", "known", "have it", "accuracy %", "precision %", "recall %", "F1 %", "ROC AUC", "av. precision"];
+    let means = [("ROC AUC", roc_auc), ("average precision", average_precision)];
+    let means = means.map(|(name, mean)| mean.map_or_else(String::new, |mean| format!(", {name} {mean:.4}")));
+    Ok(Evaluated {
+        n_samples: truth.len() as u64,
+        scores: requested.collect::<widemargin::Result<Map<_, _>>>()?,
+        text: format!(
+            "{}\nF1 {:.2} %{} (means of the labels)\n\
+             {:.2} % of the samples have all known labels right, {:.2} % of the labels are wrong\n",
+            text_table(&heads, scores.labels.iter().map(row)),
+            100.0 * f1,
+            means.concat(),
+            100.0 * subset_accuracy,
+            100.0 * hamming_loss,
+        ),
+        json: json!({
+            "subset_accuracy": subset_accuracy,
+            "hamming_loss": hamming_loss,
+            "f1_macro": f1,
+            "roc_auc": roc_auc,
+            "average_precision": average_precision,
+            "labels": scores.labels.iter().map(label_json).collect::<Vec<_>>(),
+        }),
+    })
+}
+
+fn label_json(label: &LabelScore) -> Value {
+    json!({
+        "label": label.name,
+        "known": label.evaluation.n_samples(),
+        "support": json!(label.has)["support"],
+        "accuracy": label.evaluation.accuracy(),
+        "precision": label.has.precision,
+        "recall": label.has.recall,
+        "f1": label.has.f1,
+        "roc_auc": label.roc_auc.as_ref().ok(),
+        "average_precision": label.average_precision.as_ref().ok(),
+    })
+}
+
+/// What outlier detectors predict: outliers, and usual samples.
+static OUTLIERS: [Label; 2] = [Label::Integer(-1), Label::Integer(1)];
+
+/// Classes beyond which a confusion matrix is too wide to print; JSON has it all the same.
+const MAX_PRINTED: usize = 12;
+
+/// Decision values that are stored without being requested: 40 MB.
+const MAX_STORED: usize = 10_000_000;
+
+/// The predicted class of each sample, and the decision values.
+type Predicted<'a> = (Vec<&'a Label>, Vec<f32>);
+
+/// Labels, weights and decision values of all samples.
+#[derive(Default)]
+struct Stored {
+    labels: Vec<Label>,
+    /// As many as samples, or none.
+    weights: Vec<f64>,
+    values: Vec<f32>,
+}
+
+/// Compares the predictions of a classifier with the labels of samples.
+fn evaluate_classes(evaluation: &Evaluation<'_>, model: &dyn Classifier) -> Outcome {
+    let scoring = evaluation.of_classes()?;
+    let predict = |view: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>| {
+        let scores = model.decision_function(view, threads, monitor)?;
+        Ok((scores.decide(model.classes()), scores.values().to_vec()))
+    };
+    let check = |_: &Labels, _: usize| Ok(());
+    evaluated(evaluation, model.classes(), &scoring, predict, check, |scoring, labels, weights, values| {
+        scoring.score_model(model, labels, weights, values)
+    })
+}
+
+/// Compares the predictions of an outlier detector with labels 1 and -1.
+fn evaluate_outliers(evaluation: &Evaluation<'_>, model: &dyn OneClass) -> Outcome {
+    let (scoring, input) = (evaluation.of_classes()?, evaluation.input);
+    if let Some(scoring) = scoring.iter().find(|scoring| scoring.needs_probabilities()) {
+        let failure = format!("{scoring} is a score of probabilities, which an outlier detector does not predict");
+        return Err(Failure::input(failure).help("name one of decision values, such as roc-auc or average-precision"));
+    }
+    let predict = |view: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>| {
+        let values = model.decision_function(view, threads, monitor)?;
+        let predicted = values.iter().map(|value| &OUTLIERS[usize::from(*value >= 0.0)]);
+        Ok((predicted.collect(), values.iter().map(|value| *value as f32).collect()))
+    };
+    let check =
+        |labels: &Labels, first_row: usize| match (0..labels.len()).find(|&row| !OUTLIERS.contains(labels.get(row))) {
+            None => Ok(()),
+            Some(row) => {
+                let (file, at) = (shown(&input.data), first_row + row + 1);
+                let failure = Failure::input(format!("{file}: sample {at} has the label '{}'", labels.get(row)));
+                Err(failure.help("an outlier detector is evaluated on labels 1, of usual samples, and -1, of outliers"))
+            }
+        };
+    evaluated(evaluation, &OUTLIERS, &scoring, predict, check, |scoring, labels, weights, values| {
+        scoring.score(labels, weights, &OUTLIERS, values)
+    })
+}
+
+/// The scores of a model of these classes: the predictions are counted block by block, and stored for scores that are not
+/// counts, which `score` has.
+fn evaluated<'a>(
+    evaluation: &Evaluation<'_>,
+    classes: &'a [Label],
+    requested: &[Scoring],
+    predict: impl Fn(&SamplesView<'_>, usize, &Monitor<'_>) -> widemargin::Result<Predicted<'a>>,
+    check: impl Fn(&Labels, usize) -> Result<(), Failure>,
+    score: impl Fn(Scoring, &Labels, Option<&[f64]>, &[f32]) -> widemargin::Result<f64>,
+) -> Outcome {
+    let (mut counted, mut stored) = (CountedPredictions::default(), Some(Stored::default()));
+    let must_store = requested.iter().any(|one| one.needs_decision_values());
+    evaluation.through(predict, |block, (predicted, values)| {
+        let labels = block.table.require_labels(&evaluation.input.data)?.as_classes(classes);
+        check(&labels, block.first_row)?;
+        let weights = block.table.weights.as_deref();
+        for (row, predicted) in predicted.iter().enumerate() {
+            counted.add_weighted(labels.get(row), predicted, weights.map_or(1.0, |weights| weights[row]));
+        }
+        if let Some(stored) = &mut stored {
+            stored.labels.extend((0..labels.len()).map(|row| labels.get(row).clone()));
+            stored.weights.extend(weights.into_iter().flatten());
+            stored.values.extend_from_slice(values);
+        }
+        stored = stored.take().filter(|stored| must_store || stored.values.len() <= MAX_STORED);
+        Ok(())
+    })?;
+    let stored = stored.map(|Stored { labels, weights, values }| (Labels::new(labels), weights, values));
+    let score_of = |scoring: Scoring| {
+        let (labels, weights, values) = stored.as_ref()?;
+        Some(score(scoring, labels, (!weights.is_empty()).then_some(weights), values))
+    };
+    let mut scores = Map::new();
+    for scoring in requested {
+        if let Some(score) = scoring.of_evaluation(&counted).map(Ok).or_else(|| score_of(*scoring)) {
+            scores.insert(scoring.to_string(), json!(score?));
+        }
+    }
+    let class_scores = counted.class_scores();
+    let unknown: Vec<_> = class_scores.iter().filter(|score| !classes.contains(&score.label)).collect();
+    let n_unknown: u64 = unknown.iter().map(|score| score.n_samples).sum();
+    if let Some(ClassScore { label, .. }) = unknown.first() {
+        let warning = format!("{n_unknown} samples have a label that the model does not know, such as '{label}'");
+        evaluation.context.warn(&warning);
+    }
+    let row = |score: &ClassScore| {
+        let shares = [score.precision, score.recall, score.f1].map(percent);
+        [score.label.to_string(), support_text(score.support)].into_iter().chain(shares).collect()
+    };
+    let heads = ["label", "support", "precision %", "recall %", "F1 %"];
+    let table = text_table(&heads, class_scores.iter().map(row));
+    let of_values = [
+        ("ROC AUC", "roc_auc", Scoring::RocAuc, 1.0),
+        ("average precision", "average_precision", Scoring::AveragePrecision, 1.0),
+        ("log loss", "log_loss", Scoring::NegLogLoss, -1.0),
+        ("Brier score", "brier_score", Scoring::NegBrierScore, -1.0),
+    ];
+    // Where they are defined.
+    let of_values = of_values.map(|(name, key, scoring, sign)| {
+        (name, key, score_of(scoring).and_then(Result::ok).map(|score| sign * score))
+    });
+    let lines =
+        of_values.map(|(name, _, score)| score.map_or_else(String::new, |score| format!("{name} {score:.4}\n")));
+    let [balanced, f1, accuracy] =
+        [counted.balanced_accuracy(), counted.f1_macro(), counted.accuracy()].map(|share| 100.0 * share);
+    let mut json = json!({
+        "n_unknown": n_unknown,
+        "accuracy": counted.accuracy(),
+        "balanced_accuracy": counted.balanced_accuracy(),
+        "f1_macro": counted.f1_macro(),
+        "confusion_matrix": counted.confusion_matrix(),
+        "classes": class_scores,
+    });
+    of_values.into_iter().for_each(|(_, key, score)| json[key] = json!(score));
+    let text = format!(
+        "{table}\n{}{}balanced accuracy {balanced:.2} %, F1 {f1:.2} % (means of the classes)\naccuracy {accuracy:.2} %\n",
+        confusion_text(&counted.confusion_matrix()),
+        lines.concat(),
+    );
+    Ok(Evaluated { n_samples: counted.n_samples(), scores, text, json })
+}
+
+fn confusion_text(confusion: &ConfusionMatrix) -> String {
+    if confusion.labels.len() > MAX_PRINTED {
+        return String::new();
+    }
+    let names: Vec<String> = confusion.labels.iter().map(ToString::to_string).collect();
+    let heads: Vec<&str> = ["actual \\ predicted"].into_iter().chain(names.iter().map(String::as_str)).collect();
+    let row = |(name, counts): (&String, &Vec<f64>)| {
+        [name.clone()].into_iter().chain(counts.iter().map(|count| support_text(*count))).collect()
+    };
+    text_table(&heads, names.iter().zip(&confusion.counts).map(row)) + "\n"
 }

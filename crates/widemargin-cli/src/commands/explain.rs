@@ -15,7 +15,7 @@ use crate::label_column::label_column;
 use crate::model::{classifier, load_for, read_for};
 use crate::output::{print, print_json};
 use crate::report::{Failure, in_file};
-use crate::text_table::{fixed, text_table};
+use crate::text_table::{beginning, fixed, text_table};
 
 /// Arguments of `explain`.
 #[derive(Debug, Args)]
@@ -75,10 +75,8 @@ impl Explain {
 /// The position of a class by its name.
 fn position(name: &str, classes: &[Label]) -> Result<usize, Failure> {
     classes.iter().position(|class| class.to_string() == name).ok_or_else(|| {
-        let known: Vec<String> = classes.iter().take(20).map(ToString::to_string).collect();
-        let more = if classes.len() > known.len() { ", …" } else { "" };
         let failure = Failure::input(format!("--class {name}: the model does not know it"));
-        failure.help(format!("it knows {}{more}", known.join(", ")))
+        failure.help(format!("it knows {}", beginning(classes)))
     })
 }
 

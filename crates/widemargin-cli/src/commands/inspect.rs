@@ -1,22 +1,28 @@
 //! `widemargin inspect`: shows what a model file contains, and how far its similarity is from being a kernel.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use indicatif::{DecimalBytes, HumanCount};
 use serde_json::{Value, json};
-use widemargin::model::{AnyModel, Classifier};
+use widemargin::basis::{self, BasisChoice};
+use widemargin::data::{Labels, Samples as _, Source, Training};
+use widemargin::expansion::{Negative, Spectrum, spectrum_with};
+use widemargin::model::{AnyModel, BasisExpansionSvc, Classifier};
+use widemargin::similarity::AnySimilarity;
 use widemargin::solve::{CalibratedOn, Report};
+use widemargin_io::Table;
 
 use crate::args::Input;
-use crate::commands::spectrum;
 use crate::context::Context;
-use crate::details::details;
-use crate::model::{json_of, size_of_file};
+use crate::details::{basis_expansion, details};
+use crate::model::{json_of, load_for, read_for, size_of_file};
 use crate::output::{joined, print, print_json};
 use crate::readable::{plain, rounded, wrapped};
-use crate::report::Failure;
+use crate::report::{Failure, in_file};
+use crate::samples::{any_samples, in_whole};
 use crate::summary::expected;
+use crate::text_table::{beginning, percent, text_table};
 
 const SPECTRUM: &str = "Measure the negative eigenvalues of the similarity on samples";
 const LONG_SPECTRUM: &str = "Measure the negative eigenvalues of the model's similarity on these samples, at most 1000 of \
@@ -39,7 +45,7 @@ impl Inspect {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
         if let Some(input) = &self.spectrum {
-            return spectrum::run(context, &self.model, input, self.json);
+            return measure_spectrum(context, &self.model, input, self.json);
         }
         let model = AnyModel::load(&self.model)?;
         match self.json {
@@ -138,14 +144,69 @@ fn probabilities(model: &dyn Classifier) -> String {
     format!("calibrated on {} {on}, slopes {}", HumanCount(calibration.n_samples() as u64), slopes.join(", "))
 }
 
-/// The first of some names.
-fn beginning(names: &[impl ToString]) -> String {
-    let shown: Vec<String> = names.iter().take(20).map(ToString::to_string).collect();
-    shown.join(", ") + if names.len() > shown.len() { ", …" } else { "" }
-}
-
 /// 1/‖f‖² of each two-class problem, where the model has such a norm that is above 0.
 fn margins(model: &dyn Classifier) -> Option<Vec<f64>> {
     let norms = model.squared_norms(0).ok()?;
     norms.iter().all(|norm| *norm > 0.0).then(|| norms.iter().map(|norm| 1.0 / norm).collect())
+}
+
+/// Samples whose similarities are measured, evenly spaced in each class (in the file, if there are no labels).
+const MAX_COMPARED_SAMPLES: usize = 1000;
+
+/// Prints the negative eigenvalues of the similarities of a model on samples.
+fn measure_spectrum(context: &Context, path: &Path, input: &Input, as_json: bool) -> Result<(), Failure> {
+    let model = load_for(path, input)?;
+    let model_of_bases = basis_expansion(path, &model)?;
+    let table = read_for(&model, input, input.label.clone().unwrap_or_default(), context)?;
+    let spectra = spectra(context, model_of_bases, &table);
+    let spectra = spectra.map_err(|error| in_file(error, &input.data, &table, 0))?;
+    context.bar.hide();
+    let size = MAX_COMPARED_SAMPLES.min(table.samples.n_rows());
+    if as_json {
+        let parts: Vec<Value> = spectra.iter().map(spectrum_json).collect();
+        return print_json(&json!({ "n_samples": size, "similarities": parts }));
+    }
+    let row = |spectrum: &Spectrum| {
+        let (part, raw) = (spectrum.negative(), spectrum.negative_raw());
+        let shares = [part.ratio, part.energy, raw.ratio, raw.energy].map(|share| percent(Some(share)));
+        [spectrum.similarity.clone()].into_iter().chain(shares).chain([spectrum.n_complex().to_string()]).collect()
+    };
+    let heads = ["similarity", "negative %", "energy %", "raw: negative %", "energy %", "complex"];
+    let verdict = if spectra.iter().all(Spectrum::is_kernel) {
+        "no eigenvalue is negative beyond rounding: on these samples it is a kernel"
+    } else {
+        "negative: share of the eigenvalues of the symmetric part; energy: their absolute sum over the sum of the \
+         positive ones; raw: of the real parts of the matrix as it is"
+    };
+    print(&format!("{}\n{size} samples; {verdict}\n", text_table(&heads, spectra.iter().map(row))))
+}
+
+fn spectrum_json(spectrum: &Spectrum) -> Value {
+    let of = |negative: Negative| json!({ "ratio": negative.ratio, "energy": negative.energy });
+    json!({
+        "similarity": spectrum.similarity,
+        "asymmetry": spectrum.asymmetry,
+        "n_complex": spectrum.n_complex(),
+        "rounding": spectrum.rounding,
+        "negative": { "symmetric_part": of(spectrum.negative()), "raw": of(spectrum.negative_raw()) },
+        "eigenvalues": { "symmetric_part": spectrum.symmetric, "raw": spectrum.raw },
+    })
+}
+
+fn spectra(
+    context: &Context,
+    model: &BasisExpansionSvc<AnySimilarity>,
+    table: &Table,
+) -> widemargin::Result<Vec<Spectrum>> {
+    let (samples, similarity) = (any_samples(&table.samples)?, model.expansion().similarity());
+    let labels = table.labels.clone().unwrap_or_else(|| Labels::new(vec![0i64; samples.len()]));
+    let weights = vec![1.0; samples.len()];
+    let sink = |progress| context.bar.fit("", progress);
+    let (monitor, threads) = (context.monitor(&sink), context.common.threads);
+    let training = Training { samples: &samples, weights: &weights, threads, monitor: &monitor };
+    let n_classes = labels.classes().len();
+    let chosen =
+        basis::choose(&BasisChoice::Index, MAX_COMPARED_SAMPLES, labels.codes(), n_classes, 0, similarity, &training)?;
+    spectrum_with(similarity, &Source::select(&samples, &chosen.rows)?, threads, &monitor)
+        .map_err(|error| in_whole(error, &chosen.rows))
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Command};
 use clap_mangen::Man as Page;
 
-use crate::output::{Output, print};
+use crate::output::write_text;
 use crate::report::Failure;
 
 /// Arguments of `man`.
@@ -23,7 +23,7 @@ impl Man {
         // Names of subcommands are those of the whole line from here on: `widemargin-train-power-mean`.
         program.build();
         match &self.output {
-            None => print(&rendered(program)?),
+            None => write_text(None, &rendered(program)?),
             Some(folder) => write_all(program, folder),
         }
     }
@@ -34,10 +34,8 @@ fn write_all(command: Command, folder: &Path) -> Result<(), Failure> {
     for below in command.get_subcommands().filter(|one| one.get_name() != "help") {
         write_all(below.clone(), folder)?;
     }
-    let name = command.get_display_name().unwrap_or(command.get_name());
-    let mut page = Output::open(Some(&folder.join(format!("{name}.1"))))?;
-    page.write(rendered(command)?.as_bytes())?;
-    page.finish()
+    let page = folder.join(format!("{}.1", command.get_display_name().unwrap_or(command.get_name())));
+    write_text(Some(&page), &rendered(command)?)
 }
 
 fn rendered(command: Command) -> Result<String, Failure> {

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use widemargin::data::{Label, SamplesView};
 use widemargin::model::AnyModel;
 use widemargin::monitor::Monitor;
@@ -56,7 +56,7 @@ enum Lines {
 /// A field of a line.
 enum Field<'a> {
     Text(&'a str),
-    Whole(i64),
+    Label(&'a Label),
     Narrow(f32),
     Wide(f64),
 }
@@ -192,7 +192,7 @@ impl Writer {
         let part = |n_values: usize, row: usize| row * (n_values / n)..(row + 1) * (n_values / n);
         self.text.clear();
         for row in 0..n {
-            let label = found.labels.get(row).map(|label| Field::from(*label));
+            let label = found.labels.get(row).map(|label| Field::Label(label));
             let numbers = found.numbers.iter().flat_map(|numbers| &numbers[part(numbers.len(), row)]);
             let scores = found.scores[part(found.scores.len(), row)].iter().map(|score| Field::Narrow(*score));
             let fields = label.into_iter().chain(numbers.map(|number| Field::Wide(*number))).chain(scores);
@@ -230,21 +230,13 @@ fn separated<'a>(text: &mut Vec<u8>, separator: u8, fields: impl Iterator<Item =
         }
         match field {
             Field::Text(field) => quoted(text, field, separator),
-            Field::Whole(number) => drop(write!(text, "{number}")),
+            Field::Label(Label::Text(label)) => quoted(text, label, separator),
+            Field::Label(Label::Integer(number)) => drop(write!(text, "{number}")),
             Field::Narrow(number) => shortest(text, number),
             Field::Wide(number) => shortest(text, rounded(number)),
         }
     }
     text.push(b'\n');
-}
-
-impl<'a> From<&'a Label> for Field<'a> {
-    fn from(label: &'a Label) -> Self {
-        match label {
-            Label::Integer(number) => Field::Whole(*number),
-            Label::Text(text) => Field::Text(text),
-        }
-    }
 }
 
 impl Field<'_> {
@@ -255,7 +247,7 @@ impl Field<'_> {
         };
         match self {
             Field::Text(text) => text.into(),
-            Field::Whole(number) => number.into(),
+            Field::Label(label) => json!(label),
             Field::Narrow(score) => number(score.to_string().parse().unwrap_or(f64::from(score))),
             Field::Wide(value) => number(rounded(value)),
         }

@@ -10,7 +10,7 @@ use crate::args::Input;
 use crate::context::Context;
 use crate::label_scores::{labels_of_model, require_indicators};
 use crate::model::{classifier, load_for, read_for};
-use crate::output::{Output, check_folder, check_output};
+use crate::output::{check_folder, check_output, write_text};
 use crate::report::{Failure, in_file, shown};
 
 /// Arguments of `report`.
@@ -52,15 +52,13 @@ impl ReportArgs {
                 };
                 let (view, name) = (table.samples.view()?, shown(file).to_string());
                 context.bar.say(format!("{name}: measuring"));
-                let data = Some((&view, &labels, table.weights.as_deref(), name));
+                let data = Some(((&view, &labels, table.weights.as_deref()), name));
                 let html = Report { model, title, data }.html(threads, &monitor);
                 html.map_err(|error| in_file(error, file, &table, 0))?
             }
         };
         context.bar.hide();
-        let mut output = Output::open(Some(&self.output))?;
-        output.write(html.as_bytes())?;
-        output.finish()?;
+        write_text(Some(&self.output), &html)?;
         context.note(&format!("{}: the report", self.output.display()));
         Ok(())
     }

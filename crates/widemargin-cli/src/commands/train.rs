@@ -66,7 +66,7 @@ impl Train {
             let start = Instant::now();
             let on_disk =
                 OnDisk::open(context, data, &self.input.options(), self.memory, (self.checkpoint.as_deref(), output))?;
-            let (seconds, table) = (start.elapsed().as_secs_f64(), on_disk.outline());
+            let (seconds, table) = (start.elapsed().as_secs_f64(), on_disk.store.outline());
             let answers = answers(context, task, choice.method, &self.input, table)?;
             let model = on_disk.fit(data, |samples| fit(samples, &answers, &monitor))?;
             (Fitted::on_disk(model, &on_disk)?, described(table, &answers), seconds)

@@ -9,7 +9,7 @@ use widemargin_io::{Samples, Table};
 
 use crate::args::Input;
 use crate::context::Context;
-use crate::details::{basis_expansion, no_basis_expansion};
+use crate::details::basis_expansion;
 use crate::model::{load_for, read_for};
 use crate::output::check_output;
 use crate::report::{Failure, in_file};
@@ -31,7 +31,7 @@ impl Transform {
     pub fn run(self, context: &Context) -> Result<(), Failure> {
         let (file, path) = (&self.input.data, &self.model);
         let model = load_for(path, &self.input)?;
-        let Some(svc) = basis_expansion(&model) else { return Err(no_basis_expansion(path, &model)) };
+        let svc = basis_expansion(path, &model)?;
         check_output(&self.output, &self.input, Some(path))?;
         widemargin_io::Format::from_path(&self.output)?;
         let table = read_for(&model, &self.input, self.input.label.clone().unwrap_or_default(), context)?;

@@ -1,5 +1,7 @@
 //! Interpretation of the columns of a table: header and label.
 
+use std::borrow::Cow;
+
 use csv::ByteRecord;
 use widemargin::data::{ColumnRoles, RoleColumn};
 
@@ -15,22 +17,12 @@ use crate::problem::{Problem, shown};
 
 /// The columns of a file.
 #[derive(Debug)]
-pub(crate) struct Columns {
+pub(super) struct Columns {
     pub header: Header,
-    /// The label column.
-    pub label: Option<usize>,
-    /// The indicator columns of multilabel samples.
-    pub indicators: Vec<usize>,
+    /// The columns that are not features.
+    pub roles: Roles,
     /// Whether the caller specified the label column, or that there is none.
     pub is_label_specified: bool,
-    /// The columns of names, weights and groups.
-    pub id: Option<usize>,
-    pub weight: Option<usize>,
-    pub group: Option<usize>,
-    /// The columns that are left out.
-    pub dropped: Vec<usize>,
-    /// The columns of features whose numbers are categories.
-    pub categorical: Vec<usize>,
     /// The columns of features, in the order of the file; of known columns in theirs.
     pub features: Vec<usize>,
 }
@@ -40,8 +32,8 @@ impl Columns {
     pub fn from_first_lines(records: &Records, options: &ReadOptions) -> Result<Columns> {
         let (first, others) = records.first();
         let others: Vec<&ByteRecord> = others.collect();
-        let of_columns = known_table(options);
-        let trained = options.trained.as_deref().or(of_columns.as_ref());
+        let trained = trained_table(options);
+        let trained = trained.as_deref();
         let names = if has_header(records, first, &others, options, trained)? { Some(records.names()?) } else { None };
         let header = Header { names, n: records.n };
         let mut roles = Roles::named(&records.file, &header, options)?;
@@ -78,9 +70,7 @@ impl Columns {
         if let Some(trained) = trained {
             features = in_order(trained, &header, features)?;
         }
-        let (is_label_specified, Roles { label, indicators, id, weight, group, dropped, categorical }) =
-            (!is_auto, roles);
-        Ok(Columns { header, label, indicators, is_label_specified, id, weight, group, dropped, categorical, features })
+        Ok(Columns { header, roles, is_label_specified: !is_auto, features })
     }
 
     /// The columns that are not features, as a model stores them.
@@ -91,10 +81,10 @@ impl Columns {
         };
         ColumnRoles {
             n_columns: self.header.n,
-            labels: self.label.iter().chain(&self.indicators).map(|&at| column(at)).collect(),
-            id: self.id.map(column),
-            weight: self.weight.map(column),
-            dropped: self.dropped.iter().chain(&self.group).map(|&at| column(at)).collect(),
+            labels: self.roles.label.iter().chain(&self.roles.indicators).map(|&at| column(at)).collect(),
+            id: self.roles.id.map(column),
+            weight: self.roles.weight.map(column),
+            dropped: self.roles.dropped.iter().chain(&self.roles.group).map(|&at| column(at)).collect(),
         }
     }
 
@@ -105,14 +95,21 @@ impl Columns {
     }
 }
 
-/// The training table, as far as known columns describe it.
-pub(super) fn known_table(options: &ReadOptions) -> Option<TrainedTable> {
-    match &options.columns {
-        ColumnRule::Known(columns) => {
-            Some(TrainedTable { names: columns.names(), n_columns: columns.0.len(), roles: None })
+/// The training table, as far as the options describe it.
+pub(super) fn trained_table(options: &ReadOptions) -> Option<Cow<'_, TrainedTable>> {
+    match (&options.trained, &options.columns) {
+        (Some(trained), _) => Some(Cow::Borrowed(&**trained)),
+        (None, ColumnRule::Known(columns)) => {
+            Some(Cow::Owned(TrainedTable { names: columns.names(), n_columns: columns.0.len(), roles: None }))
         }
-        ColumnRule::Numbers | ColumnRule::Learn => None,
+        (None, ColumnRule::Numbers | ColumnRule::Learn) => None,
     }
+}
+
+/// The first cells of a line in messages.
+pub(super) fn first_cells(line: &ByteRecord) -> String {
+    let cells: Vec<String> = line.iter().take(4).map(|cell| format!("'{}'", shown(cell.trim_ascii()))).collect();
+    format!("{}{}", cells.join(", "), if line.len() > cells.len() { ", …" } else { "" })
 }
 
 /// Whether the first line has the names of the columns.
@@ -135,9 +132,7 @@ fn has_header(
         // A model knows the names that its tables have.
         FirstLine::Unclear if trained.is_some() => Ok(false),
         FirstLine::Unclear => {
-            let cells: Vec<String> = first.iter().take(4).map(|cell| format!("'{}'", shown(cell))).collect();
-            let more = if first.len() > cells.len() { ", …" } else { "" };
-            let text = format!("{}{more} could be the names of the columns, or a sample", cells.join(", "));
+            let text = format!("{} could be the names of the columns, or a sample", first_cells(first));
             let problem =
                 Problem::new(text).help("pass --header yes if they are names, --header no if they are a sample");
             Err(records.first_problem(problem))

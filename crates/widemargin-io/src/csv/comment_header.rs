@@ -2,14 +2,14 @@
 
 use csv::ByteRecord;
 
-use super::columns::{has_known_name, known_table};
+use super::columns::{first_cells, has_known_name, trained_table};
 use super::delimiter::{is_comment, without_sign};
 use super::first_line::{self, FirstLine};
 use super::header::{LABEL_NAMES, is_one_of};
 use super::records::Records;
 use crate::error::Result;
 use crate::options::ReadOptions;
-use crate::problem::{Problem, shown};
+use crate::problem::Problem;
 
 /// Skips the comment above the table unless it has the names of the columns.
 ///
@@ -28,8 +28,8 @@ fn has_names(records: &Records, options: &ReadOptions) -> Result<bool> {
     let (comment, rows) = records.first();
     let rows: Vec<&ByteRecord> = rows.collect();
     let [first, others @ ..] = &rows[..] else { return Ok(true) };
-    let of_columns = known_table(options);
-    let trained = options.trained.as_deref().or(of_columns.as_ref());
+    let trained = trained_table(options);
+    let trained = trained.as_deref();
     let is_header = |line: &ByteRecord, others: &[&ByteRecord]| {
         has_known_name(line, options, trained) || first_line::of(line, others, records.numbers) == FirstLine::Names
     };
@@ -49,9 +49,7 @@ fn has_names(records: &Records, options: &ReadOptions) -> Result<bool> {
     if names.iter().all(|cell| !cell.trim_ascii().contains(&b' ')) {
         return Ok(true);
     }
-    let cells: Vec<String> = comment.iter().take(4).map(|cell| format!("'{}'", shown(cell.trim_ascii()))).collect();
-    let more = if comment.len() > cells.len() { ", …" } else { "" };
-    let text = format!("{}{more} could be the names of the columns, or a comment", cells.join(", "));
+    let text = format!("{} could be the names of the columns, or a comment", first_cells(comment));
     let help = "pass --header yes if they are names, --header no if the line is a comment";
     Err(records.first_problem(Problem::new(text).help(help)))
 }

@@ -8,7 +8,6 @@ use super::cell::{encode, text_of};
 use super::number::Numbers;
 use super::statistics::{Statistics, fill};
 use crate::problem::Problem;
-use crate::tuning::MAX_CATEGORIES;
 
 /// A column of a data frame.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,21 +55,16 @@ impl FrameColumn<'_> {
 
     /// What the column holds; the median is still open.
     fn learn(&self, at: usize) -> Result<TableColumn, FrameProblem> {
-        let mut statistics = Statistics::new();
+        let mut statistics = Statistics::new(at, matches!(self.cells, FrameCells::Categories(_)));
         for row in 0..self.n_rows() {
             match &self.cells {
                 FrameCells::Numbers(numbers) => statistics.add_number(numbers[row]),
-                FrameCells::Texts(texts) => statistics.add(text(&texts[row]), row, Numbers::USUAL, at),
-                FrameCells::Categories(texts) => statistics.add_category(text(&texts[row])),
+                FrameCells::Texts(texts) | FrameCells::Categories(texts) => {
+                    statistics.add(text(&texts[row]), row, Numbers::USUAL);
+                }
             }
         }
-        let has_missing = statistics.n_missing > 0;
-        let kind = match &self.cells {
-            FrameCells::Categories(_) => statistics.categories(at, MAX_CATEGORIES),
-            _ => statistics.kind(at, true),
-        };
-        let kind = kind.map_err(|(row, problem)| self.problem(row, problem))?;
-        Ok(TableColumn { name: self.name.clone(), kind, has_missing })
+        statistics.column(self.name.clone(), true).map_err(|(row, problem)| self.problem(row, problem))
     }
 
     /// Appends the features of a cell, and returns the remark on an unknown category.

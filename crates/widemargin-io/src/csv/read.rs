@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use widemargin::data::{DenseMatrix, Label, Labels, TableColumn, TableColumns};
+use widemargin::data::{DenseMatrix, Label, Labels, TableColumns};
 
 use super::cell::{encode, feature, label, not_finite, text_of};
 use super::columns::Columns;
@@ -11,6 +11,7 @@ use super::comment_header;
 use super::header::Header;
 use super::records::Records;
 use super::remarks::of_features;
+use super::roles::Roles;
 use super::statistics::{Statistics, fill};
 use crate::error::{IoError, Result};
 use crate::indicators::{Indicators, indicator};
@@ -20,7 +21,6 @@ use crate::reader::SampleReader;
 use crate::shards::Layout;
 use crate::table::{RowLines, Samples, Table};
 use crate::text_input::{TextInput, open_text};
-use crate::tuning::MAX_CATEGORIES;
 
 /// Reads tables of successive lines.
 pub(crate) struct Reader {
@@ -67,7 +67,8 @@ impl Reader {
     }
 
     fn table(&self, rows: ReadRows) -> Table {
-        let Columns { header, label, indicators, id, weight, group, features, .. } = &self.columns;
+        let Columns { header, roles, features, .. } = &self.columns;
+        let Roles { label, indicators, id, weight, group, .. } = roles;
         let n_cols = self.known.as_ref().map_or(features.len(), |columns| columns.n_features());
         let feature_names = match &self.known {
             Some(columns) => columns.feature_names(),
@@ -127,23 +128,23 @@ impl Reader {
         // One line per category.
         rows.remarks.sort();
         rows.remarks.dedup();
-        if let Some(column) = columns.label {
+        if let Some(column) = columns.roles.label {
             rows.labels.push(label(cell(column)).map_err(|p| problem(column, p))?);
         }
-        for &column in &columns.indicators {
+        for &column in &columns.roles.indicators {
             rows.indicators.push(indicator(cell(column), numbers).map_err(|p| problem(column, p))?);
         }
-        if let Some(column) = columns.id {
+        if let Some(column) = columns.roles.id {
             let id = std::str::from_utf8(cell(column)).map_err(|_| problem(column, Problem::not_text()))?;
             rows.ids.push(id.to_owned());
         }
-        if let Some(column) = columns.weight {
+        if let Some(column) = columns.roles.weight {
             let weight = numbers.number(cell(column)).filter(|weight| weight.is_finite() && *weight >= 0.0);
             let refused =
                 || format!("'{}' is not a weight, which is a number of at least 0", shown(cell(column))).into();
             rows.weights.push(weight.ok_or_else(|| problem(column, refused()))?);
         }
-        if let Some(column) = columns.group {
+        if let Some(column) = columns.roles.group {
             // As text: `1` and `01` are two groups.
             let group = text_of(cell(column)).map_err(|p| problem(column, p))?;
             let group = group.ok_or_else(|| problem(column, Problem::missing()))?;
@@ -171,7 +172,7 @@ impl SampleReader for Reader {
 
     fn layout(&self) -> Layout {
         let Header { names, n } = &self.columns.header;
-        let Columns { label, id, weight, group, dropped, .. } = &self.columns;
+        let Roles { label, id, weight, group, dropped, .. } = &self.columns.roles;
         let others = [id, weight, group].into_iter().flatten().chain(dropped).copied().collect();
         Layout { n: Some(*n), label: *label, has_separate_labels: false, names: names.clone(), others, sparse: false }
     }
@@ -200,39 +201,32 @@ fn learn(path: &Path, delimiter: u8, options: &ReadOptions) -> Result<Table> {
     let open = || Reader::new(open_text(path)?, delimiter, options);
     let mut first = open()?;
     let features = first.columns.features.clone();
-    let mut statistics: Vec<Statistics> = features.iter().map(|_| Statistics::new()).collect();
+    let is_category = |column: &usize| first.columns.roles.categorical.contains(column);
+    let new = |column: &usize| Statistics::new(*column, is_category(column));
+    let mut statistics: Vec<Statistics> = features.iter().map(new).collect();
     let numbers = first.records.numbers;
     while let Some(line) = first.records.next_row()? {
         for (&column, statistics) in features.iter().zip(&mut statistics) {
             let cell = first.records.cell(column);
-            let is_category = first.columns.categorical.contains(&column);
             let text = text_of(cell).and_then(|text| match text.and_then(|text| numbers.number(text.as_bytes())) {
-                Some(number) if !number.is_finite() && !is_category => Err(not_finite(cell)),
+                Some(number) if !number.is_finite() && !statistics.is_category() => Err(not_finite(cell)),
                 _ => Ok(text),
             });
             let called = || Some(first.columns.header.called(column));
             let text = text.map_err(|problem| first.records.problem(line, called(), problem))?;
-            match is_category {
-                true => statistics.add_category(text),
-                false => statistics.add(text, line, numbers, column),
-            }
+            statistics.add(text, line, numbers);
         }
     }
     let names = first.columns.names().unwrap_or_else(|| vec![String::new(); features.len()]);
     let (mut columns, mut remarks) = (Vec::with_capacity(features.len()), Vec::new());
     for ((statistics, name), &column) in statistics.into_iter().zip(names).zip(&features) {
-        let has_missing = statistics.n_missing > 0;
         let called = first.columns.header.called(column);
-        remarks.extend(statistics.remark(&called, column));
-        let kind = match first.columns.categorical.contains(&column) {
-            true => statistics.categories(column, MAX_CATEGORIES),
-            false => statistics.kind(column, first.columns.is_label_specified),
-        };
-        let kind = kind.map_err(|(line, problem)| match line {
+        remarks.extend(statistics.remark(&called));
+        let column = statistics.column(name, first.columns.is_label_specified);
+        columns.push(column.map_err(|(line, problem)| match line {
             Some(line) => first.records.problem(line, Some(called), problem),
             None => problem.at(path, format!("column {called}")),
-        })?;
-        columns.push(TableColumn { name, kind, has_missing });
+        })?);
     }
     let mut second = open()?;
     second.known = Some(Arc::new(TableColumns(columns.clone())));

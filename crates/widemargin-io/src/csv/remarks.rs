@@ -27,7 +27,7 @@ pub(super) fn of_features(
         let (place, kind) = (next, known.map(|known| &known.0[at]));
         next += kind.map_or(1, |kind| kind.n_features());
         let (called, number) = (columns.header.called(column), column + 1);
-        if columns.label.is_some() && columns.header.is_one_of(column, &LABELS) {
+        if columns.roles.label.is_some() && columns.header.is_one_of(column, &LABELS) {
             remarks.push(format!(
                 "column {called} is a feature, although it is named like a label: leave it out with --drop {number}, or name the \
                  column of the labels with --label"

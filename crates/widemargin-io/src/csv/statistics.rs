@@ -15,9 +15,13 @@ use crate::tuning::{MAX_CATEGORIES, MAX_CATEGORY_SHARE, MIN_CATEGORY_ROWS, MIN_D
 /// Statistics of the cells of a column.
 #[derive(Default)]
 pub(super) struct Statistics {
+    /// The position of the column.
+    column: usize,
+    /// Whether the cells are categories, whatever they look like.
+    is_category: bool,
     n_numbers: usize,
     n_words: usize,
-    pub(super) n_missing: usize,
+    n_missing: usize,
     all_boolean: bool,
     /// The first word: its line and itself.
     first_word: Option<(usize, String)>,
@@ -30,21 +34,23 @@ pub(super) struct Statistics {
 }
 
 impl Statistics {
-    pub(super) fn new() -> Self {
-        Statistics { all_boolean: true, ..Statistics::default() }
+    pub(super) fn new(column: usize, is_category: bool) -> Self {
+        Statistics { column, is_category, all_boolean: true, ..Statistics::default() }
     }
 
-    pub(super) fn add(&mut self, cell: Option<&str>, line: usize, numbers: Numbers, column: usize) {
+    pub(super) fn add(&mut self, cell: Option<&str>, line: usize, numbers: Numbers) {
         let Some(text) = cell else {
             self.n_missing += 1;
             return;
         };
-        if numbers.number(text.as_bytes()).is_some() {
+        if !self.is_category && numbers.number(text.as_bytes()).is_some() {
             self.n_numbers += 1;
         } else {
             self.n_words += 1;
             self.first_word.get_or_insert_with(|| (line, shown(text.as_bytes())));
-            if let Some(problem) = unreadable(text, numbers, column) {
+            if !self.is_category
+                && let Some(problem) = unreadable(text, numbers, self.column)
+            {
                 self.n_lookalikes += 1;
                 self.first_lookalike.get_or_insert((line, problem));
             }
@@ -59,13 +65,9 @@ impl Statistics {
         self.n_numbers += usize::from(!number.is_nan());
     }
 
-    /// A cell that is a category, whatever it looks like.
-    pub(super) fn add_category(&mut self, cell: Option<&str>) {
-        self.n_missing += usize::from(cell.is_none());
-        self.n_words += usize::from(cell.is_some());
-        if let Some(text) = cell {
-            self.add_value(text);
-        }
+    /// Whether the cells are categories, whatever they look like.
+    pub(super) fn is_category(&self) -> bool {
+        self.is_category
     }
 
     fn add_value(&mut self, text: &str) {
@@ -76,24 +78,32 @@ impl Statistics {
     }
 
     /// A warning of many rare categories.
-    pub(super) fn remark(&self, called: &str, column: usize) -> Option<String> {
-        let (n, categories) = (self.n_numbers + self.n_words, self.values.len());
-        let is_category = self.n_words >= self.n_numbers && self.n_words > 0 && !self.all_boolean;
+    pub(super) fn remark(&self, called: &str) -> Option<String> {
+        let (n, categories, number) = (self.n_numbers + self.n_words, self.values.len(), self.column + 1);
+        let are_words = self.n_words >= self.n_numbers && self.n_words > 0 && !self.all_boolean;
         let are_many = n >= MIN_CATEGORY_ROWS && categories as f64 > MAX_CATEGORY_SHARE * n as f64;
-        (is_category && are_many).then(|| {
+        (are_words && are_many && !self.is_category).then(|| {
             format!(
                 "column {called} has {categories} categories in {n} rows, and each category is a feature: if it names the \
-                 samples, pass --id {}; if it is not a feature, --drop {}",
-                column + 1,
-                column + 1
+                 samples, pass --id {number}; if it is not a feature, --drop {number}"
             )
         })
     }
 
-    /// The kind of the column, without its median.
-    pub(super) fn kind(self, column: usize, is_label_specified: bool) -> Result<ColumnKind, (Option<usize>, Problem)> {
+    /// The column of this name, without its median; or what is wrong with it, and in which line.
+    pub(super) fn column(
+        self,
+        name: String,
+        is_label_specified: bool,
+    ) -> Result<TableColumn, (Option<usize>, Problem)> {
+        let has_missing = self.n_missing > 0;
+        Ok(TableColumn { name, kind: self.kind(is_label_specified)?, has_missing })
+    }
+
+    fn kind(self, is_label_specified: bool) -> Result<ColumnKind, (Option<usize>, Problem)> {
         let n = self.n_numbers + self.n_words;
         match (self.n_numbers, self.n_words) {
+            _ if self.is_category => self.categories(MAX_CATEGORIES),
             (0, 0) => Err((None, no_value())),
             (_, 0) => Ok(ColumnKind::Number { median: 0.0 }),
             (numbers, words) if 2 * self.n_lookalikes >= words || (numbers > words && self.n_lookalikes > 0) => {
@@ -106,18 +116,18 @@ impl Statistics {
                 let problem = format!("'{cell}' is not a number, as {numbers} other cells of the column are");
                 let labels = match is_label_specified {
                     true => String::new(),
-                    false => format!("; if the column holds the labels, pass --label {}", column + 1),
+                    false => format!("; if the column holds the labels, pass --label {}", self.column + 1),
                 };
                 let help = format!("correct it, or leave the cell empty if '{cell}' means a missing value{labels}");
                 Err((Some(line), Problem::new(problem).help(help)))
             }
-            _ if n >= MIN_DISTINCT_ROWS && self.values.len() == n => self.categories(column, 0),
-            _ => self.categories(column, MAX_CATEGORIES),
+            _ if n >= MIN_DISTINCT_ROWS && self.values.len() == n => self.categories(0),
+            _ => self.categories(MAX_CATEGORIES),
         }
     }
 
     /// The categories of a column, at most this number.
-    pub(super) fn categories(self, column: usize, at_most: usize) -> Result<ColumnKind, (Option<usize>, Problem)> {
+    fn categories(self, at_most: usize) -> Result<ColumnKind, (Option<usize>, Problem)> {
         let (n, n_rows) = (self.values.len(), self.n_words + self.n_numbers + self.n_missing);
         match n {
             0 => Err((None, no_value())),
@@ -125,7 +135,7 @@ impl Statistics {
                 let text = format!("{n} different texts in {n_rows} rows: they cannot be categories");
                 let help = format!(
                     "if they name the samples, pass --id {0}; if they are the samples, --format strings:{0}",
-                    column + 1
+                    self.column + 1
                 );
                 Err((None, Problem::new(text).help(help)))
             }

@@ -11,51 +11,37 @@ const MAX_LINE: usize = 1 << 30;
 pub(crate) struct TextBlocks<R> {
     reader: R,
     buffer: Vec<u8>,
-    /// The number of bytes in the buffer, and how many of them have been returned.
-    filled: usize,
+    block_bytes: usize,
+    /// How many bytes of the buffer have been returned.
     consumed: usize,
 }
 
 impl<R: Read> TextBlocks<R> {
     /// Blocks of about `block_bytes`, more if a line is longer.
     pub fn new(reader: R, block_bytes: usize) -> TextBlocks<R> {
-        TextBlocks { reader, buffer: vec![0; block_bytes], filled: 0, consumed: 0 }
+        TextBlocks { reader, buffer: Vec::with_capacity(block_bytes), block_bytes, consumed: 0 }
     }
 
     /// The next block, or `None` at the end.
     pub fn next(&mut self) -> io::Result<Option<&[u8]>> {
-        self.buffer.copy_within(self.consumed..self.filled, 0);
-        self.filled -= self.consumed;
-        self.consumed = 0;
+        self.buffer.drain(..std::mem::take(&mut self.consumed));
         loop {
-            let ended = self.fill()?;
-            let last_end = memrchr(b'\n', &self.buffer[..self.filled]).map(|end| end + 1);
+            let wanted = self.block_bytes - self.buffer.len();
+            let has_ended = self.reader.by_ref().take(wanted as u64).read_to_end(&mut self.buffer)? < wanted;
+            let last_end = memrchr(b'\n', &self.buffer).map(|end| end + 1);
             match last_end {
-                _ if ended => self.consumed = self.filled,
+                _ if has_ended => self.consumed = self.buffer.len(),
                 Some(end) => self.consumed = end,
-                None if self.buffer.len() >= MAX_LINE => {
+                None if self.block_bytes >= MAX_LINE => {
                     return Err(io::Error::new(io::ErrorKind::InvalidData, "a line is longer than 1 GiB"));
                 }
                 None => {
-                    self.buffer.resize(self.buffer.len().saturating_mul(2).min(MAX_LINE), 0);
+                    self.block_bytes = self.block_bytes.saturating_mul(2).min(MAX_LINE);
                     continue;
                 }
             }
             return Ok((self.consumed > 0).then_some(&self.buffer[..self.consumed]));
         }
-    }
-
-    /// Fills the buffer; true at the end of the file.
-    fn fill(&mut self) -> io::Result<bool> {
-        while self.filled < self.buffer.len() {
-            match self.reader.read(&mut self.buffer[self.filled..]) {
-                Ok(0) => return Ok(true),
-                Ok(read) => self.filled += read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(false)
     }
 }
 

@@ -23,21 +23,6 @@ pub(crate) enum Values {
     F64(Vec<f64>),
 }
 
-/// An integer type with range checks.
-pub(crate) trait Exact: Copy + TryFrom<i128> {
-    /// The accepted range, for messages.
-    const EXPECTED: &'static str;
-}
-impl Exact for u32 {
-    const EXPECTED: &'static str = "0 to 4294967295";
-}
-impl Exact for usize {
-    const EXPECTED: &'static str = "at least 0";
-}
-impl Exact for i64 {
-    const EXPECTED: &'static str = "a 64-bit signed number";
-}
-
 /// An array whose elements are read in order.
 #[derive(Debug)]
 pub(crate) struct Array<R> {
@@ -68,13 +53,9 @@ impl<R: Read> Array<R> {
 
     /// Reports data after the claimed end; for an archive this also verifies its checksum.
     pub fn check_end(&mut self) -> Result<(), Failure> {
-        loop {
-            match self.reader.read(&mut [0]) {
-                Ok(0) => return Ok(()),
-                Ok(_) => return Err(self.trailing().into()),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error.into()),
-            }
+        match io::copy(&mut self.reader.by_ref().take(1), &mut io::sink())? {
+            0 => Ok(()),
+            _ => Err(self.trailing().into()),
         }
     }
 
@@ -126,12 +107,12 @@ impl<R: Read> Array<R> {
         Ok(out)
     }
 
-    /// A vector of integers.
-    pub fn ints<T: Exact>(&mut self) -> Result<Vec<T>, Failure> {
+    /// A vector of integers; `expected` is the range of their type, for messages.
+    pub fn ints<T: TryFrom<i128>>(&mut self, expected: &str) -> Result<Vec<T>, Failure> {
         let mut out = Vec::new();
         self.for_chunks(self.length()?, INTEGERS, |dtype, chunk| {
             for_ints(dtype, chunk, INTEGERS, |value| {
-                let out_of_range = |_| format!("{value} at position {}, expected {}", out.len(), T::EXPECTED);
+                let out_of_range = |_| format!("{value} at position {}, expected {expected}", out.len());
                 out.push(T::try_from(value).map_err(out_of_range)?);
                 Ok(())
             })
@@ -160,7 +141,7 @@ impl<R: Read> Array<R> {
                 Values::F64(values) => values.into_iter().enumerate().map(of_number).collect(),
             },
             dtype if !dtype.is_integer() => Err(dtype.unexpected("integers, floats or text").into()),
-            _ => Ok(self.ints::<i64>()?.into_iter().map(Label::Integer).collect()),
+            _ => Ok(self.ints("a 64-bit signed number")?.into_iter().map(Label::Integer).collect()),
         }
     }
 

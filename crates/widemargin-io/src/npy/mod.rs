@@ -8,8 +8,8 @@ mod header;
 mod read;
 mod write;
 
-pub(crate) use array::{Array, Exact, Values, not_finite};
+pub(crate) use array::{Array, Values, not_finite};
 pub(crate) use dtype::Dtype;
 pub(crate) use header::Header;
-pub(crate) use read::{Reader, dense, find_non_finite};
+pub(crate) use read::{Reader, dense};
 pub(crate) use write::{write, write_header, write_matrix};

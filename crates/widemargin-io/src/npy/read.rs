@@ -71,21 +71,24 @@ impl Reader {
     }
 
     fn rows(&mut self, n_rows: usize) -> Result<Table, Failure> {
-        let values = self.array.values(n_rows * self.n_cols)?;
-        let samples = dense(values, n_rows, self.n_cols, self.array.header.fortran);
-        find_non_finite(&samples, self.next_row)?;
+        match self.array.values(n_rows * self.n_cols)? {
+            Values::F32(values) => self.table(values, n_rows),
+            Values::F64(values) => self.table(values, n_rows),
+        }
+    }
+
+    fn table<T: Element>(&mut self, values: Vec<T>, n_rows: usize) -> Result<Table, Failure>
+    where
+        Samples: From<DenseMatrix<T>>,
+    {
+        let mut matrix = dense(values, n_rows, self.n_cols, self.array.header.fortran, self.next_row)?;
         self.next_row += n_rows;
         if self.next_row == self.n_rows {
             self.array.check_end()?;
         }
-        let Some(column) = self.label else { return Ok(Table::new(samples, None)) };
-        let (samples, labels) = match samples {
-            Samples::DenseF32(matrix) => take_column(matrix, column),
-            Samples::DenseF64(matrix) => take_column(matrix, column),
-            sparse => (sparse, Vec::new()),
-        };
-        let label_column = Some((column + 1).to_string());
-        Ok(Table { label_column, ..Table::new(samples, Some(Labels::new(labels))) })
+        let labels = self.label.map(|column| Labels::new(take_column(&mut matrix, column)));
+        let label_column = self.label.map(|column| (column + 1).to_string());
+        Ok(Table { label_column, ..Table::new(matrix.into(), labels) })
     }
 }
 
@@ -107,49 +110,39 @@ impl SampleReader for Reader {
     }
 }
 
-/// The values in row-major order.
-pub(crate) fn dense(values: Values, n_rows: usize, n_cols: usize, fortran: bool) -> Samples {
-    fn matrix<T: Element>(values: Vec<T>, n_rows: usize, n_cols: usize, fortran: bool) -> DenseMatrix<T> {
-        if !fortran {
-            return DenseMatrix { values, n_rows, n_cols };
-        }
-        let by_rows = (0..n_rows).flat_map(|row| (0..n_cols).map(move |column| column * n_rows + row));
-        DenseMatrix { values: by_rows.map(|at| values[at]).collect(), n_rows, n_cols }
-    }
-    match values {
-        Values::F32(values) => matrix(values, n_rows, n_cols, fortran).into(),
-        Values::F64(values) => matrix(values, n_rows, n_cols, fortran).into(),
-    }
-}
-
-/// Reports the first non-finite value of dense samples, whose first row is row `first_row` of the array.
-pub(crate) fn find_non_finite(samples: &Samples, first_row: usize) -> Result<(), Problem> {
-    fn find<T: Element>(matrix: &DenseMatrix<T>, first_row: usize) -> Result<(), Problem> {
-        let is_bad = |value: &T| !Into::<f64>::into(*value).is_finite();
-        let Some(at) = matrix.values.iter().position(is_bad) else { return Ok(()) };
-        Err(not_finite(first_row + at / matrix.n_cols, at % matrix.n_cols, matrix.values[at].into()))
-    }
-    match samples {
-        Samples::DenseF32(matrix) => find(matrix, first_row),
-        Samples::DenseF64(matrix) => find(matrix, first_row),
-        _ => Ok(()),
+/// The values in row-major order. The first row is row `first_row` of the array.
+///
+/// # Errors
+/// The first value that is not finite.
+pub(crate) fn dense<T: Element>(
+    values: Vec<T>,
+    n_rows: usize,
+    n_cols: usize,
+    fortran: bool,
+    first_row: usize,
+) -> Result<DenseMatrix<T>, Problem> {
+    let by_rows = || (0..n_rows).flat_map(|row| (0..n_cols).map(move |column| column * n_rows + row));
+    let values = if fortran { by_rows().map(|at| values[at]).collect() } else { values };
+    let is_bad = |value: &T| !Into::<f64>::into(*value).is_finite();
+    match values.iter().position(is_bad) {
+        None => Ok(DenseMatrix { values, n_rows, n_cols }),
+        Some(at) => Err(not_finite(first_row + at / n_cols, at % n_cols, values[at].into())),
     }
 }
 
-fn take_column<T: Element>(matrix: DenseMatrix<T>, column: usize) -> (Samples, Vec<Label>)
-where
-    Samples: From<DenseMatrix<T>>,
-{
-    let DenseMatrix { mut values, n_rows, n_cols } = matrix;
+/// Takes a column of labels out of a matrix.
+fn take_column<T: Element>(matrix: &mut DenseMatrix<T>, column: usize) -> Vec<Label> {
+    let n_cols = matrix.n_cols;
     // A class label written as a number: `1.0` is the class 1.
     let label = |row: &[T]| Label::parse(&Into::<f64>::into(row[column]).to_string());
-    let labels = values.chunks_exact(n_cols).map(label).collect();
+    let labels = matrix.values.chunks_exact(n_cols).map(label).collect();
     let mut at = 0;
-    values.retain(|_| {
+    matrix.values.retain(|_| {
         at += 1;
         (at - 1) % n_cols != column
     });
-    (DenseMatrix { values, n_rows, n_cols: n_cols - 1 }.into(), labels)
+    matrix.n_cols -= 1;
+    labels
 }
 
 fn label_column(file: &Path, label: &LabelColumn, n_cols: usize) -> Result<Option<usize>> {

@@ -8,7 +8,7 @@ use zip::result::ZipError;
 
 use crate::error::{Failure, IoError, Result};
 use crate::input::{Input, ReadSeek};
-use crate::npy::{Array, Exact, Values};
+use crate::npy::{Array, Values};
 use crate::problem::{Problem, excerpt};
 
 /// A compressed array.
@@ -54,9 +54,9 @@ impl Archive {
         self.read(array, |array| array.vector())
     }
 
-    /// A vector of integers.
-    pub fn ints<T: Exact>(&mut self, array: &str) -> Result<Vec<T>> {
-        self.read(array, |array| array.ints())
+    /// A vector of integers; `expected` is the range of their type, for messages.
+    pub fn ints<T: TryFrom<i128>>(&mut self, array: &str, expected: &str) -> Result<Vec<T>> {
+        self.read(array, |array| array.ints(expected))
     }
 
     /// A vector of strings, or one string.
@@ -70,30 +70,25 @@ impl Archive {
         name: &str,
         read: impl FnOnce(&mut Array<Member<'_>>) -> Result<T, Failure>,
     ) -> Result<T> {
-        self.read_member(name, read).map_err(|failure| self.failed(name, failure))
+        let member = self.zip.by_name(&format!("{name}.npy")).map_err(|error| match error {
+            ZipError::Io(error) => error.into(),
+            other => io::Error::new(io::ErrorKind::InvalidData, other).into(),
+        });
+        let found = member.and_then(|member| {
+            // Neither the header's claim nor the archive's is trusted beyond the size of the compressed data.
+            let size = member.size().min(member.compressed_size().saturating_mul(MAX_EXPANSION));
+            let mut array = Array::open(member)?;
+            array.check_size(size)?;
+            let read = read(&mut array)?;
+            array.check_end()?;
+            Ok(read)
+        });
+        found.map_err(|failure: Failure| self.failed(name, failure))
     }
 
     /// The error of an array.
     pub fn problem(&self, array: &str, problem: impl Into<Problem>) -> IoError {
         problem.into().at(&self.file, format!("array '{array}'"))
-    }
-
-    fn read_member<T>(
-        &mut self,
-        name: &str,
-        read: impl FnOnce(&mut Array<Member<'_>>) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        let member = self.zip.by_name(&format!("{name}.npy")).map_err(|error| match error {
-            ZipError::Io(error) => error,
-            other => io::Error::new(io::ErrorKind::InvalidData, other),
-        })?;
-        // Neither the header's claim nor the archive's is trusted beyond the size of the compressed data.
-        let size = member.size().min(member.compressed_size().saturating_mul(MAX_EXPANSION));
-        let mut array = Array::open(member)?;
-        array.check_size(size)?;
-        let read = read(&mut array)?;
-        array.check_end()?;
-        Ok(read)
     }
 
     fn failed(&self, array: &str, failure: Failure) -> IoError {

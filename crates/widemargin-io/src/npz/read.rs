@@ -8,15 +8,18 @@ use super::archive::Archive;
 use super::sparse::{from_compressed, from_triplets};
 use crate::error::{IoError, Result};
 use crate::input::Input;
-use crate::npy::{Header, Values, dense, find_non_finite, not_finite};
+use crate::npy::{Header, Values, dense, not_finite};
 use crate::options::ReadOptions;
 use crate::problem::{Problem, excerpt};
 use crate::reader::SampleReader;
-use crate::shards::Layout;
+use crate::shards;
 use crate::table::{Samples, Table};
 
 /// Archives with more rows than this per stored value, plus a million, are rejected.
 const MAX_ROWS_PER_VALUE: usize = 16;
+
+/// The sizes that this system can count.
+const AT_LEAST_0: &str = "at least 0";
 
 /// An archive, which is loaded completely.
 pub(crate) struct Reader {
@@ -37,15 +40,15 @@ impl SampleReader for Reader {
         Ok(read.is_some())
     }
 
-    fn layout(&self) -> Layout {
-        let Some(table) = &self.table else { return Layout::default() };
-        Layout {
+    fn layout(&self) -> shards::Layout {
+        let Some(table) = &self.table else { return shards::Layout::default() };
+        shards::Layout {
             n: Some(table.samples.n_cols()),
             label: table.labels.as_ref().map(|_| 0),
             has_separate_labels: true,
             names: table.feature_names.clone(),
             sparse: table.samples.is_sparse(),
-            ..Layout::default()
+            ..shards::Layout::default()
         }
     }
 }
@@ -94,10 +97,10 @@ fn read_array(archive: &mut Archive) -> Result<Samples> {
         Ok((header, array.all_values()?))
     })?;
     let samples = match header.shape[..] {
-        [n_rows, n_cols] => {
-            let samples = dense(values, n_rows, n_cols, header.fortran);
-            find_non_finite(&samples, 0).map(|()| samples)
-        }
+        [n_rows, n_cols] => match values {
+            Values::F32(values) => dense(values, n_rows, n_cols, header.fortran, 0).map(Samples::DenseF32),
+            Values::F64(values) => dense(values, n_rows, n_cols, header.fortran, 0).map(Samples::DenseF64),
+        },
         _ if header.dtype.is_byte() => images(&header, &singles(values)),
         [n, a, b] => series(&header, &singles(values), [n, a, b]),
         _ => {
@@ -176,7 +179,7 @@ fn check_length(archive: &Archive, name: &str, found: usize, expected: usize, ea
 /// SciPy's layouts.
 fn read_sparse(archive: &mut Archive) -> Result<Samples> {
     let format = archive.texts("format")?.concat();
-    let shape = archive.ints::<usize>("shape")?;
+    let shape = archive.ints::<usize>("shape", AT_LEAST_0)?;
     let [n_rows, n_cols] = shape[..] else {
         return Err(archive.problem("shape", wrong_shape(format!("({},)", shape.len()), "(2,)")));
     };
@@ -185,71 +188,67 @@ fn read_sparse(archive: &mut Archive) -> Result<Samples> {
         let expected = format!("1 to {} samples and features", u32::MAX);
         return Err(archive.problem("shape", wrong_shape(found, expected)));
     }
-    match format.as_str() {
-        "csr" => {
-            let starts = read_starts(archive, n_rows)?;
-            let indices = read_indices(archive, "indices", n_cols)?;
-            match archive.values("data")? {
-                Values::F32(v) => csr(archive, starts, indices, v, n_cols).map(Samples::SparseF32),
-                Values::F64(v) => csr(archive, starts, indices, v, n_cols).map(Samples::SparseF64),
-            }
+    let layout = match format.as_str() {
+        "csr" => Layout::Compressed(read_starts(archive, n_rows)?, read_indices(archive, "indices", n_cols)?),
+        "csc" => {
+            let starts = read_starts(archive, n_cols)?;
+            let rows = read_indices(archive, "indices", n_rows)?;
+            check_starts(archive, &starts, rows.len())?;
+            let of_column = |column: usize| std::iter::repeat_n(column as u32, starts[column + 1] - starts[column]);
+            Layout::Triplets(rows, (0..n_cols).flat_map(of_column).collect())
         }
-        "csc" | "coo" => {
-            let (rows, columns) = if format == "csc" {
-                let starts = read_starts(archive, n_cols)?;
-                let rows = read_indices(archive, "indices", n_rows)?;
-                check_starts(archive, &starts, rows.len())?;
-                let of_column = |column: usize| std::iter::repeat_n(column as u32, starts[column + 1] - starts[column]);
-                (rows, (0..n_cols).flat_map(of_column).collect())
-            } else {
-                (read_indices(archive, "row", n_rows)?, read_indices(archive, "col", n_cols)?)
-            };
-            if n_rows > columns.len().saturating_mul(MAX_ROWS_PER_VALUE).saturating_add(1 << 20) {
-                let expected = format!("fewer rows for {} stored values", columns.len());
-                return Err(archive.problem("shape", wrong_shape(found, expected)));
-            }
-            let values = archive.values("data")?;
-            check_length(archive, "row", rows.len(), columns.len(), "a column index")?;
-            match values {
-                Values::F32(v) => triplets(archive, &rows, &columns, &v, n_rows, n_cols).map(Samples::SparseF32),
-                Values::F64(v) => triplets(archive, &rows, &columns, &v, n_rows, n_cols).map(Samples::SparseF64),
-            }
-        }
+        "coo" => Layout::Triplets(read_indices(archive, "row", n_rows)?, read_indices(archive, "col", n_cols)?),
         other => {
             let text = format!("sparse format '{}' is not read, expected csr, csc or coo", excerpt(other));
             let problem = Problem::new(text).help("convert the matrix with .tocsr() before saving it");
-            Err(problem.of(&archive.file))
+            return Err(problem.of(&archive.file));
         }
+    };
+    if let Layout::Triplets(rows, columns) = &layout {
+        if n_rows > columns.len().saturating_mul(MAX_ROWS_PER_VALUE).saturating_add(1 << 20) {
+            let expected = format!("fewer rows for {} stored values", columns.len());
+            return Err(archive.problem("shape", wrong_shape(found, expected)));
+        }
+        check_length(archive, "row", rows.len(), columns.len(), "a column index")?;
+    }
+    match archive.values("data")? {
+        Values::F32(values) => matrix(archive, layout, values, n_rows, n_cols).map(Samples::SparseF32),
+        Values::F64(values) => matrix(archive, layout, values, n_rows, n_cols).map(Samples::SparseF64),
     }
 }
 
-fn csr<T: Element + std::ops::AddAssign>(
-    archive: &Archive,
-    starts: Vec<usize>,
-    indices: Vec<u32>,
-    values: Vec<T>,
-    n_cols: usize,
-) -> Result<CsrMatrix<T>> {
-    check_length(archive, "data", values.len(), indices.len(), "an index")?;
-    check_starts(archive, &starts, values.len())?;
-    let matrix = from_compressed(starts, indices, values, n_cols);
-    check_finite(archive, matrix)
+/// Where the values of a sparse matrix are.
+enum Layout {
+    /// The start of each row, and the columns.
+    Compressed(Vec<usize>, Vec<u32>),
+    /// Rows and columns.
+    Triplets(Vec<u32>, Vec<u32>),
 }
 
-fn triplets<T: Element + std::ops::AddAssign + Default>(
+fn matrix<T: Element + std::ops::AddAssign + Default>(
     archive: &Archive,
-    rows: &[u32],
-    columns: &[u32],
-    values: &[T],
+    layout: Layout,
+    values: Vec<T>,
     n_rows: usize,
     n_cols: usize,
 ) -> Result<CsrMatrix<T>> {
+    let (Layout::Compressed(_, columns) | Layout::Triplets(_, columns)) = &layout;
     check_length(archive, "data", values.len(), columns.len(), "an index")?;
-    check_finite(archive, from_triplets(rows, columns, values, n_rows, n_cols))
+    let matrix = match layout {
+        Layout::Compressed(starts, columns) => {
+            check_starts(archive, &starts, values.len())?;
+            from_compressed(starts, columns, values, n_cols)
+        }
+        Layout::Triplets(rows, columns) => from_triplets(&rows, &columns, &values, n_rows, n_cols),
+    };
+    let is_bad = |value: &T| !Into::<f64>::into(*value).is_finite();
+    let Some(at) = matrix.values.iter().position(is_bad) else { return Ok(matrix) };
+    let row = matrix.indptr.partition_point(|start| *start <= at) - 1;
+    Err(archive.problem("data", not_finite(row, matrix.indices[at] as usize, matrix.values[at].into())))
 }
 
 fn read_starts(archive: &mut Archive, n: usize) -> Result<Vec<usize>> {
-    let starts = archive.ints::<usize>("indptr")?;
+    let starts = archive.ints::<usize>("indptr", AT_LEAST_0)?;
     check_length(archive, "indptr", starts.len(), n + 1, "a row or column and one more")?;
     Ok(starts)
 }
@@ -270,7 +269,7 @@ fn check_starts(archive: &Archive, starts: &[usize], n_values: usize) -> Result<
 }
 
 fn read_indices(archive: &mut Archive, name: &str, n: usize) -> Result<Vec<u32>> {
-    let indices = archive.ints::<u32>(name)?;
+    let indices = archive.ints::<u32>(name, "0 to 4294967295")?;
     match indices.iter().position(|index| *index as usize >= n) {
         None => Ok(indices),
         Some(at) => Err(out_of_range(archive, name, &indices, at, &format!("0 to {}", n - 1))),
@@ -279,11 +278,4 @@ fn read_indices(archive: &mut Archive, name: &str, n: usize) -> Result<Vec<u32>>
 
 fn out_of_range<T: Display>(archive: &Archive, name: &str, numbers: &[T], at: usize, expected: &str) -> IoError {
     archive.problem(name, format!("{} at position {at}, expected {expected}", numbers[at]))
-}
-
-fn check_finite<T: Element>(archive: &Archive, matrix: CsrMatrix<T>) -> Result<CsrMatrix<T>> {
-    let is_bad = |value: &T| !Into::<f64>::into(*value).is_finite();
-    let Some(at) = matrix.values.iter().position(is_bad) else { return Ok(matrix) };
-    let row = matrix.indptr.partition_point(|start| *start <= at) - 1;
-    Err(archive.problem("data", not_finite(row, matrix.indices[at] as usize, matrix.values[at].into())))
 }

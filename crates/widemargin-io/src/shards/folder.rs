@@ -39,8 +39,7 @@ pub(crate) fn format_of(folder: &Path) -> Result<Option<Format>> {
 /// # Errors
 /// For a folder that cannot be listed or has no files, and for a folder among them.
 pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let refused = |source| IoError::Read { file: folder.to_owned(), action: "cannot list", source };
-    let (files, folders) = list(folder, SKIPPED).map_err(refused)?;
+    let (files, folders) = list(folder, SKIPPED)?;
     if let Some(inner) = folders.into_iter().next() {
         let help = "name the folder that holds the files, or begin the name of the inner one with _";
         return Err(Problem::new("a folder among files that are read as one input").help(help).of(&inner));

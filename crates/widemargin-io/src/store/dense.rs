@@ -13,6 +13,7 @@ use crate::input::open;
 use crate::npy::{self, Dtype};
 use crate::positioned::read_exact_at;
 use crate::reader::SampleReader;
+use crate::scratch_file::refused;
 use crate::table::RowShards;
 use crate::{IoError, ReadOptions, ScratchFile, shards};
 
@@ -199,7 +200,7 @@ impl Storage {
             Storage::Scratch(scratch) => return work(&|at, bytes| scratch.read(at, bytes)),
             Storage::File { path, length, modified } => (path, (*length, *modified)),
         };
-        let refused = |source| Error::Io { path: path.clone(), action: "cannot read", source };
+        let refused = |source| refused(path, "cannot read", source);
         let (file, length, modified) = opened(path).map_err(refused)?;
         if (length, modified) != before {
             let changed = io::Error::new(io::ErrorKind::InvalidData, "the file has changed since it was first read");

@@ -12,7 +12,7 @@ mod writer;
 use std::ops::Range;
 use std::path::Path;
 
-use widemargin::data::{AnySamples, ColumnRanges, FarVectors, Labels, Offsets, Samples as _, SamplesView, Source};
+use widemargin::data::{AnySamples, ColumnRanges, FarVectors, Offsets, Samples as _, SamplesView, Source};
 use widemargin::monitor::Monitor;
 use widemargin::{Error, Result, memory};
 
@@ -92,30 +92,15 @@ impl Store {
         Store { n_samples: rows.n_rows(), outline: Table { samples: rows.none(), ..outline }, rows }
     }
 
-    /// One label per sample, if the file has labels.
-    pub fn labels(&self) -> Option<&Labels> {
-        self.outline.labels.as_ref()
-    }
-
     /// The contents of the file other than samples: labels, names of features, locations of the rows. The table itself
     /// has no samples, but their number of columns and sparsity.
     pub fn outline(&self) -> &Table {
         &self.outline
     }
 
-    /// The name of row `row`, from 0, in messages: its shard if there are several, and its line or number.
-    pub fn place(&self, row: usize) -> String {
-        self.outline.place(row)
-    }
-
     /// Number of features.
     pub fn n_features(&self) -> usize {
         self.outline.samples.n_cols()
-    }
-
-    /// True if a row lists only its non-zero columns.
-    pub fn is_sparse(&self) -> bool {
-        self.outline.samples.is_sparse()
     }
 
     /// The memory of a fit without a limit: half of what is free.

@@ -7,7 +7,7 @@ use widemargin::monitor::{Monitor, Progress, Stopped};
 use widemargin::{Error, Result};
 
 use super::rows::Rows;
-use super::writer::{Failure, Writer};
+use super::writer::Writer;
 use crate::error::IoError;
 use crate::input::shown;
 use crate::problem::Problem;
@@ -64,15 +64,15 @@ pub(super) fn write(
     let mut writer = Writer::new(scratch, options.block_bytes());
     let (mut labels, mut outline) = (GatheredLabels::default(), Table::default());
     for_each_block(path, options, monitor, |block| {
-        writer.append(&block.table.samples).map_err(|failure| match failure {
-            Failure::Scratch(error) => IoError::Library(error),
-            Failure::TooLarge { row, column, value } => {
+        writer.append(&block.table.samples).map_err(|error| match error {
+            Error::Value { row, column, value, problem } => {
                 let names = block.table.feature_names.as_ref();
                 let column = names.map_or_else(|| (column + 1).to_string(), |names| format!("'{}'", names[column]));
-                Problem::new(format!("{value:?} is not a finite number in single precision"))
+                Problem::new(format!("{value:?} {problem}"))
                     .help("rescale the column, or remove the row")
                     .at(&shown(path), format!("{}, column {column}", block.table.place(row)))
             }
+            error => error.into(),
         })?;
         if let Some(block) = &block.table.labels {
             labels.append(block);

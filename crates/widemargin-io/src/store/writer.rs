@@ -9,23 +9,8 @@ use super::sparse::{Block, SparseRows};
 use crate::ScratchFile;
 use crate::table::Samples;
 
-/// Why rows were not written.
-#[derive(Debug)]
-pub(super) enum Failure {
-    /// A value that is not finite in single precision.
-    TooLarge {
-        row: usize,
-        column: usize,
-        value: f64,
-    },
-    Scratch(Error),
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Failure::Scratch(error)
-    }
-}
+/// What is wrong with a value that is too large.
+const NOT_SINGLE: &str = "is not a finite number in single precision";
 
 /// Rows being written.
 #[derive(Debug)]
@@ -56,7 +41,7 @@ impl Writer {
     }
 
     /// Appends rows: either all tables of a file are sparse, or none.
-    pub fn append(&mut self, samples: &Samples) -> Result<(), Failure> {
+    pub fn append(&mut self, samples: &Samples) -> Result<()> {
         self.n_cols = self.n_cols.max(samples.n_cols());
         if let (Samples::DenseF64(matrix), 0) = (samples, self.n_rows) {
             self.is_double = offsets_of(&matrix.view()?, &vec![1.0; matrix.n_rows]).is_some();
@@ -81,7 +66,7 @@ impl Writer {
         })
     }
 
-    fn append_dense<T: Element>(&mut self, matrix: &DenseMatrix<T>) -> Result<(), Failure> {
+    fn append_dense<T: Element>(&mut self, matrix: &DenseMatrix<T>) -> Result<()> {
         for (row, values) in matrix.values.chunks_exact(matrix.n_cols.max(1)).enumerate() {
             for (column, &value) in values.iter().enumerate() {
                 let narrow = single(value, row, column)?;
@@ -98,7 +83,7 @@ impl Writer {
         Ok(())
     }
 
-    fn append_sparse<T: Element>(&mut self, matrix: &CsrMatrix<T>) -> Result<(), Failure> {
+    fn append_sparse<T: Element>(&mut self, matrix: &CsrMatrix<T>) -> Result<()> {
         self.blocks.get_or_insert_default();
         for (row, bounds) in matrix.indptr.windows(2).enumerate() {
             let range = bounds[0]..bounds[1];
@@ -135,10 +120,10 @@ impl Writer {
 }
 
 /// A value in single precision, where it is finite.
-fn single<T: Element>(value: T, row: usize, column: usize) -> Result<f32, Failure> {
+fn single<T: Element>(value: T, row: usize, column: usize) -> Result<f32> {
     let value: f64 = value.into();
     match value as f32 {
         narrow if narrow.is_finite() => Ok(narrow),
-        _ => Err(Failure::TooLarge { row, column, value }),
+        _ => Err(Error::Value { row, column, value, problem: NOT_SINGLE }),
     }
 }

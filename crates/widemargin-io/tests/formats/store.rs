@@ -59,9 +59,10 @@ fn same(path: &Path, options: &ReadOptions) {
     for block_bytes in [1, 9, 50, 333, 1 << 20] {
         let store = open(path, &ReadOptions { block_bytes: Some(block_bytes), ..options.clone() }).unwrap();
         assert_eq!((store.n_samples(), store.n_features()), (n, table.samples.n_cols()));
-        assert_eq!((store.is_sparse(), store.labels()), (table.samples.is_sparse(), table.labels.as_ref()));
+        let outline = store.outline();
+        assert_eq!((outline.samples.is_sparse(), &outline.labels), (table.samples.is_sparse(), &table.labels));
         assert_eq!(store.outline().feature_names, table.feature_names);
-        (0..n).for_each(|row| assert_eq!(store.place(row), table.place(row)));
+        (0..n).for_each(|row| assert_eq!(outline.place(row), table.place(row)));
         for (start, end) in [(0, n), (0, 1), (n - 1, n), (n / 3, n - n / 4), (n / 2, n / 2), (n, n)] {
             let rows: Vec<usize> = (start..end).collect();
             assert_eq!(vectors(store.chunk(start..end).unwrap()), expected(&table, &rows).0, "{start}..{end}");
@@ -176,7 +177,7 @@ fn detects_files_that_change_between_passes() {
     let array = |value: f32| npy("<f4", false, "(2, 1)", &le(&[1f32, value], f32::to_le_bytes));
     let shards = folder(&[("0.npy", &array(2.0)), ("1.npy", &array(3.0))]);
     let store = open(shards.path(), &ReadOptions::default()).unwrap();
-    assert_eq!(store.place(3), "1.npy, sample 2");
+    assert_eq!(store.outline().place(3), "1.npy, sample 2");
     let second = shards.path().join("1.npy");
     let longer = [array(4.0), vec![0; 4]].concat();
     fs::write(&second, longer).unwrap();

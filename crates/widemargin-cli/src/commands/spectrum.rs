@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use widemargin::Result;
 use widemargin::basis::{self, BasisChoice};
 use widemargin::data::{Labels, Samples as _, Source, Training};
-use widemargin::expansion::{Negative, Spectrum, spectrum_with};
+use widemargin::expansion::{Negative, Spectrum, spectrum};
 use widemargin::model::BasisExpansionSvc;
 use widemargin::similarity::AnySimilarity;
 use widemargin_io::Table;
@@ -73,6 +73,6 @@ fn spectra(context: &Context, model: &BasisExpansionSvc<AnySimilarity>, table: &
     let n_classes = labels.classes().len();
     let chosen =
         basis::choose(&BasisChoice::Index, MAX_COMPARED_SAMPLES, labels.codes(), n_classes, 0, similarity, &training)?;
-    spectrum_with(similarity, &Source::select(&samples, &chosen.rows)?, threads, &monitor)
+    spectrum(model.expansion().share_similarity(), &Source::select(&samples, &chosen.rows)?, threads, &monitor)
         .map_err(|error| in_whole(error, &chosen.rows))
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{CsrMatrix, DenseMatrix, Fingerprint, Rows, Samples};
+use super::{AnyRows, CsrMatrix, DenseMatrix, Fingerprint, Rows, Samples};
 use crate::error::Result;
 use crate::memory::{self, prefetch};
 
@@ -124,6 +124,17 @@ impl Vectors {
             Vectors::Dense(matrix) => Ok(matrix),
             sparse => sparse.dense().map(Cow::into_owned),
         }
+    }
+
+    /// A view of the rows, as accepted by every method of the library.
+    ///
+    /// # Errors
+    /// [`crate::Error::Shape`] if the public fields are inconsistent.
+    pub fn view(&self) -> Result<AnyRows<'_>> {
+        Ok(match self {
+            Vectors::Dense(matrix) => matrix.view()?.into(),
+            Vectors::Sparse(matrix) => matrix.view()?.into(),
+        })
     }
 
     /// Number of features.

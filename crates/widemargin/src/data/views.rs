@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{AnySamples, CsrView, DenseView, FarVectors, Offsets, Rows, Source, VectorSource, Vectors};
+use super::{AnySamples, CsrView, DenseView, FarVectors, Offsets, Rows, Source, VectorSource};
 use crate::error::{Error, Result};
 
 /// Rows of numbers, dense or sparse, in single or double precision.
@@ -88,8 +88,7 @@ impl<'a> SamplesView<'a> {
     pub fn rows(&self, method: &str) -> Result<AnyRows<'a>> {
         match self {
             SamplesView::Rows(rows) => Ok(*rows),
-            SamplesView::Other(AnySamples::Vectors(Vectors::Dense(matrix))) => Ok(matrix.view()?.into()),
-            SamplesView::Other(AnySamples::Vectors(Vectors::Sparse(matrix))) => Ok(matrix.view()?.into()),
+            SamplesView::Other(AnySamples::Vectors(vectors)) => vectors.view(),
             SamplesView::Other(AnySamples::Far(vectors)) => Ok(AnyRows::Far(vectors)),
             SamplesView::Other(other) => {
                 Err(Error::Kind { found: other.kind(), method: method.to_owned(), wanted: "vectors" })

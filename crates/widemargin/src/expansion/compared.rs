@@ -108,12 +108,10 @@ impl<S: Similarity> BasisExpansion<S> {
         widths.iter_mut().zip(&is_left_out).filter(|(_, left_out)| **left_out).for_each(|(width, _)| *width = 0);
         let mut single = vec![0.0f32; n_samples * widths.iter().sum::<usize>()];
         if is_left_out.contains(&false) {
-            if is_left_out.contains(&true) {
-                self.similarity.block_without(&is_left_out, &self.described, &samples, &mut single)
-            } else if is_whole {
+            if is_whole && !is_left_out.contains(&true) {
                 self.similarity.block(&self.described, &samples, &mut single)
             } else {
-                self.similarity.own_block(&self.described, &samples, &mut single)
+                self.similarity.own_block(&is_left_out, &self.described, &samples, &mut single)
             }
             .map_err(|error| error.in_part_from(first_row))?;
         }

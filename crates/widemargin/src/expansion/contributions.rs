@@ -52,7 +52,7 @@ impl<S: Similarity> BasisExpansion<S> {
         let widths: Vec<usize> = widths.map(|(width, is_left_out)| if *is_left_out { 0 } else { width }).collect();
         let mut block = vec![0.0f32; widths.iter().sum()];
         self.similarity
-            .block_without(&is_left_out, &self.described, &sample, &mut block)
+            .own_block(&is_left_out, &self.described, &sample, &mut block)
             .map_err(|error| error.in_part_from(row))?;
         self.check_finite(&block, &widths, 1, row)?;
         let folded = FoldedDecision::new(&self.maps, weights, n_problems);

@@ -74,7 +74,7 @@ impl<S: Similarity> BasisExpansion<S> {
         let widths: Vec<usize> = widths.map(|(width, is_left_out)| if *is_left_out { 0 } else { width }).collect();
         let mut block = vec![0.0f32; n * widths.iter().sum::<usize>()];
         self.similarity
-            .block_without(&is_left_out, &self.described, &samples, &mut block)
+            .own_block(&is_left_out, &self.described, &samples, &mut block)
             .map_err(|error| error.in_part_from(first_row))?;
         self.check_finite(&block, &widths, n, first_row)?;
         let (mut parts, mut rest) = (Vec::with_capacity(own.len()), &mut block[..]);

@@ -1,5 +1,7 @@
 //! The spectrum of a similarity: how far it is from being a kernel.
 
+use std::sync::Arc;
+
 use super::BasisExpansion;
 use crate::data::{Samples, Source};
 use crate::error::{Error, Result};
@@ -75,21 +77,13 @@ impl Spectrum {
     }
 }
 
-/// The spectra of a fitted similarity, one per part, on these samples; about 10 n³ flops if it is not symmetric.
+/// The spectra of a fitted similarity, one per part, on these samples; about 10 n³ flops if it is not symmetric. The
+/// monitor may cancel between chunks of samples and before each decomposition (time limits are ignored).
 ///
 /// # Errors
-/// Errors of the similarity; [`Error::Parameter`] for no samples or more than 10,000.
-pub fn spectrum<S: Similarity>(similarity: &S, samples: &S::Samples, threads: usize) -> Result<Vec<Spectrum>> {
-    spectrum_with(similarity, samples, threads, &Monitor::none())
-}
-
-/// The same with a monitor, which may cancel between chunks of samples and before each decomposition (time limits are
-/// ignored).
-///
-/// # Errors
-/// As for [`spectrum`]; [`Error::Cancelled`].
-pub fn spectrum_with<S: Similarity>(
-    similarity: &S,
+/// Errors of the similarity; [`Error::Parameter`] for no samples or more than 10,000; [`Error::Cancelled`].
+pub fn spectrum<S: Similarity>(
+    similarity: Arc<S>,
     samples: &S::Samples,
     threads: usize,
     monitor: &Monitor<'_>,
@@ -99,7 +93,7 @@ pub fn spectrum_with<S: Similarity>(
         let expected = format!("from 1 to {MAX_SPECTRUM_SAMPLES}: the matrix of all pairs is stored and decomposed");
         return Err(Error::parameter("samples", n, expected));
     }
-    let raw = BasisExpansion::raw(similarity, samples.clone())?;
+    let raw = BasisExpansion::raw(similarity.clone(), samples.clone())?;
     if raw.n_columns() != n {
         let problem = "a spectrum needs the similarities between the samples themselves";
         return Err(Error::similarity(similarity.spec(), problem));

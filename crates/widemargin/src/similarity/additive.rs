@@ -298,13 +298,8 @@ impl Similarity for AdditiveKernel {
         }
     }
 
-    fn comparison(
-        &self,
-        _part: usize,
-        bases: (&Vectors, usize),
-        samples: (&Vectors, usize),
-    ) -> Result<Option<Comparison>> {
-        Comparison::of_columns("sum over the columns", bases, samples, |x, y| self.value(x, y)).map(Some)
+    fn comparison(&self, _part: usize, basis: &Vectors, sample: &Vectors) -> Result<Option<Comparison>> {
+        Comparison::of_columns("sum over the columns", basis, sample, |x, y| self.value(x, y)).map(Some)
     }
 
     fn is_symmetric(&self, _part: usize) -> bool {

@@ -106,14 +106,9 @@ impl Similarity for Canberra {
         Ok(true)
     }
 
-    fn comparison(
-        &self,
-        _part: usize,
-        bases: (&Vectors, usize),
-        samples: (&Vectors, usize),
-    ) -> Result<Option<Comparison>> {
+    fn comparison(&self, _part: usize, basis: &Vectors, sample: &Vectors) -> Result<Option<Comparison>> {
         let term = |x: f64, y: f64| if x == y { 0.0 } else { (x - y).abs() / (x.abs() + y.abs()) };
-        Comparison::of_columns("Canberra distance", bases, samples, term).map(Some)
+        Comparison::of_columns("Canberra distance", basis, sample, term).map(Some)
     }
 
     fn is_symmetric(&self, _part: usize) -> bool {

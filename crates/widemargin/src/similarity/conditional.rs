@@ -469,14 +469,9 @@ impl Similarity for ConditionalKernel {
         Ok(true)
     }
 
-    fn comparison(
-        &self,
-        _part: usize,
-        bases: (&Vectors, usize),
-        samples: (&Vectors, usize),
-    ) -> Result<Option<Comparison>> {
+    fn comparison(&self, _part: usize, basis: &Vectors, sample: &Vectors) -> Result<Option<Comparison>> {
         let (quantity, share) = self.share();
-        Comparison::of_columns(quantity, bases, samples, share).map(Some)
+        Comparison::of_columns(quantity, basis, sample, share).map(Some)
     }
 
     fn depends_on_differences(&self) -> bool {

@@ -68,7 +68,7 @@ pub use precomputed::Precomputed;
 pub use row::{Definite, Definition, Onnx, SimilarityRow};
 pub use scalar_function::ScalarFunction;
 pub use series::Dtw;
-pub use set::{CountCosine, CountTanimoto, SetCosine, Tanimoto};
+pub use set::SetMeasure;
 pub use text::{Edit, EditMetric};
 pub use traits::{Similarity, pairwise};
 pub use vector::{VectorKernel, VectorSimilarity};

@@ -85,12 +85,7 @@ impl Similarity for NGram {
         Ok(())
     }
 
-    fn comparison(
-        &self,
-        _part: usize,
-        (bases, basis): (&Vec<String>, usize),
-        (samples, sample): (&Vec<String>, usize),
-    ) -> Result<Option<Comparison>> {
+    fn comparison(&self, _part: usize, basis: &Vec<String>, sample: &Vec<String>) -> Result<Option<Comparison>> {
         let grams = |string: &str| {
             let mut units = Vec::new();
             self.unit.each(string, |unit| units.push(unit.to_owned()));
@@ -98,7 +93,7 @@ impl Similarity for NGram {
             let first = if n == 0 { 0..1 } else { 0..units.len() + 1 - n };
             first.map(|at| units[at..at + n].concat()).collect::<Vec<String>>().into_iter()
         };
-        Ok(Some(Comparison::of_terms(grams(&bases[basis]), grams(&samples[sample]))))
+        Ok(Some(Comparison::of_terms(grams(&basis[0]), grams(&sample[0]))))
     }
 
     fn is_symmetric(&self, _part: usize) -> bool {

@@ -268,12 +268,7 @@ impl Similarity for Edit {
         Ok(())
     }
 
-    fn comparison(
-        &self,
-        _part: usize,
-        (bases, basis): (&Vec<String>, usize),
-        (samples, sample): (&Vec<String>, usize),
-    ) -> Result<Option<Comparison>> {
+    fn comparison(&self, _part: usize, basis: &Vec<String>, sample: &Vec<String>) -> Result<Option<Comparison>> {
         let costs = match self.metric {
             EditMetric::Levenshtein => self.costs.map(|cost| cost as f64),
             EditMetric::Osa => [1.0; 3],
@@ -283,7 +278,7 @@ impl Similarity for Edit {
         };
         let (swaps, in_common) = (self.metric == EditMetric::Osa, self.metric == EditMetric::Lcs);
         let mut codes = UnitCodes::new(self.unit);
-        let (x, y) = (codes.of(&bases[basis]), codes.of(&samples[sample]));
+        let (x, y) = (codes.of(&basis[0]), codes.of(&sample[0]));
         Ok(edit_path::path(Edits { costs, swaps, in_common }, &x, &y))
     }
 

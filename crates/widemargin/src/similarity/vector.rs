@@ -254,16 +254,11 @@ impl Similarity for VectorSimilarity {
         Ok(true)
     }
 
-    fn comparison(
-        &self,
-        _part: usize,
-        bases: (&Vectors, usize),
-        samples: (&Vectors, usize),
-    ) -> Result<Option<Comparison>> {
+    fn comparison(&self, _part: usize, basis: &Vectors, sample: &Vectors) -> Result<Option<Comparison>> {
         match self.kernel {
-            VectorKernel::Rbf => Comparison::of_columns(SQUARED_DISTANCE, bases, samples, |x, y| (x - y).powi(2)),
-            VectorKernel::Laplacian => Comparison::of_columns(CITY_BLOCK, bases, samples, |x, y| (x - y).abs()),
-            _ => Comparison::of_columns("product", bases, samples, |x, y| x * y),
+            VectorKernel::Rbf => Comparison::of_columns(SQUARED_DISTANCE, basis, sample, |x, y| (x - y).powi(2)),
+            VectorKernel::Laplacian => Comparison::of_columns(CITY_BLOCK, basis, sample, |x, y| (x - y).abs()),
+            _ => Comparison::of_columns("product", basis, sample, |x, y| x * y),
         }
         .map(Some)
     }

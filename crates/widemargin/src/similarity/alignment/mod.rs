@@ -214,15 +214,10 @@ impl Similarity for Alignment {
         Ok(())
     }
 
-    fn comparison(
-        &self,
-        _part: usize,
-        (bases, basis): (&Vec<String>, usize),
-        (samples, sample): (&Vec<String>, usize),
-    ) -> Result<Option<Comparison>> {
+    fn comparison(&self, _part: usize, basis: &Vec<String>, sample: &Vec<String>) -> Result<Option<Comparison>> {
         let mut codes = UnitCodes::new(self.unit);
-        let x = self.encode(true, &bases[basis..=basis], &mut codes)?.remove(0);
-        let y = self.encode(false, &samples[sample..=sample], &mut codes)?.remove(0);
+        let x = self.encode(true, basis, &mut codes)?.remove(0);
+        let y = self.encode(false, sample, &mut codes)?.remove(0);
         Ok(path::path(self.mode, &self.scores, self.gaps, &x, &y))
     }
 

@@ -27,7 +27,7 @@ use super::exponential::exponentials;
 use super::row::{Definite, Definition, Onnx, SimilarityRow, built};
 use super::shared_features::check_widths;
 use super::{Comparison, Pieces, Similarity};
-use crate::data::{DenseMatrix, Samples, Vectors};
+use crate::data::{DenseMatrix, Vectors};
 use crate::error::{Error, Result};
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
@@ -161,20 +161,15 @@ impl Similarity for EarthMover {
         Ok(())
     }
 
-    fn comparison(
-        &self,
-        _part: usize,
-        (bases, basis): (&Vectors, usize),
-        (samples, sample): (&Vectors, usize),
-    ) -> Result<Option<Comparison>> {
+    fn comparison(&self, _part: usize, basis: &Vectors, sample: &Vectors) -> Result<Option<Comparison>> {
         const PASSES: &str = "work from each bin to the next";
-        let (x, y, n_cols) = (Samples::select(bases, &[basis]), Samples::select(samples, &[sample]), bases.n_cols());
+        let n_cols = basis.n_cols();
         if !self.is_circle {
             let cumulated = |is_basis, vectors| self.cumulated(is_basis, vectors, n_cols).map(Vectors::Dense);
-            let (x, y) = (cumulated(true, &x)?, cumulated(false, &y)?);
-            return Comparison::of_columns(PASSES, (&x, 0), (&y, 0), |x, y| (x - y).abs()).map(Some);
+            let (x, y) = (cumulated(true, basis)?, cumulated(false, sample)?);
+            return Comparison::of_columns(PASSES, &x, &y, |x, y| (x - y).abs()).map(Some);
         }
-        let (x, y) = (self.masses(true, &x, n_cols)?, self.masses(false, &y, n_cols)?);
+        let (x, y) = (self.masses(true, basis, n_cols)?, self.masses(false, sample, n_cols)?);
         let of_columns = |quantity, shares: &mut dyn Iterator<Item = f64>| {
             let (columns, shares) = shares.enumerate().filter(|(_, share)| *share != 0.0).unzip();
             Comparison::of(quantity, Pieces::Columns { columns, shares })

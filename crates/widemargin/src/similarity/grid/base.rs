@@ -86,7 +86,7 @@ pub(super) fn from_arguments(arguments: &Arguments<'_>) -> Result<Box<dyn AnyKer
 
 /// Adds the learned parameters of the base to the step of a matching.
 pub(super) fn learned(step: &mut Step, base: &dyn AnyKernel) {
-    let Ok(spec) = base.spec_any().parse::<Spec>() else { return };
+    let Ok(spec) = base.spec().parse::<Spec>() else { return };
     for (key, value) in spec.steps.iter().flat_map(Step::values) {
         step.set(key, value);
     }

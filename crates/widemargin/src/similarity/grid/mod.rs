@@ -54,13 +54,8 @@ impl Similarity for GridMatching {
         self.local() == 0
     }
 
-    fn comparison(
-        &self,
-        _part: usize,
-        (bases, basis): (&Grids, usize),
-        (samples, sample): (&Grids, usize),
-    ) -> Result<Option<Comparison>> {
-        Ok(displacement::best(self, (bases, basis), (samples, sample)))
+    fn comparison(&self, _part: usize, basis: &Grids, sample: &Grids) -> Result<Option<Comparison>> {
+        Ok(displacement::best(self, basis, sample))
     }
 }
 

@@ -186,15 +186,9 @@ impl<F: Rule> Similarity for Elastic<F> {
         Ok(())
     }
 
-    fn comparison(
-        &self,
-        _part: usize,
-        bases: (&Series, usize),
-        samples: (&Series, usize),
-    ) -> Result<Option<Comparison>> {
-        self.check(bases.0, samples.0)?;
-        let band = self.band(samples.0.length(samples.1), bases.0.length(bases.1));
-        Ok(path(self.rule, band, bases, samples))
+    fn comparison(&self, _part: usize, basis: &Series, sample: &Series) -> Result<Option<Comparison>> {
+        self.check(basis, sample)?;
+        Ok(path(self.rule, self.band(sample.length(0), basis.length(0)), basis, sample))
     }
 
     fn is_symmetric(&self, _part: usize) -> bool {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::BasisExpansion;
+use super::part_map::SymmetricPart;
 use crate::data::{Samples, Source};
 use crate::error::{Error, Result};
 use crate::linalg::eigen;
@@ -114,17 +115,7 @@ pub fn spectrum<S: Similarity>(
 
 fn of_matrix(matrix: &[f64], n: usize, similarity: String) -> Result<Spectrum> {
     let failed = || Error::similarity(similarity.clone(), "its eigenvalues could not be computed");
-    let largest = matrix.iter().fold(0.0f64, |largest, value| largest.max(value.abs()));
-    let mut symmetric = vec![0.0; n * n];
-    let mut difference = 0.0f64;
-    for i in 0..n {
-        for j in 0..=i {
-            let (a, b) = (matrix[i * n + j], matrix[j * n + i]);
-            difference = difference.max((a - b).abs());
-            (symmetric[i * n + j], symmetric[j * n + i]) = (0.5 * (a + b), 0.5 * (a + b));
-        }
-    }
-    let asymmetry = if largest > 0.0 { difference / largest } else { 0.0 };
+    let SymmetricPart { matrix: symmetric, largest, asymmetry } = SymmetricPart::of(n, |i, j| matrix[i * n + j]);
     let mut values = eigen::symmetric(&symmetric, n, false).ok_or_else(failed)?.values;
     values.reverse();
     let rounding = n as f64 * f64::from(f32::EPSILON) * largest;

@@ -8,7 +8,7 @@ mod registry;
 use std::fmt;
 
 use self::kernel::AnyKernel;
-use super::grid::{GridMatching, fill_shared};
+use super::grid::{GridMatching, PackedBases};
 use super::{ColumnMeaning, Comparison, PartOptions, Similarity, Spec};
 use crate::data::{AnySamples, CsrMatrix, Grids, Kind, Mapped, Samples, Training};
 use crate::descriptor::Descriptor;
@@ -184,7 +184,7 @@ impl AnySimilarity {
         }
         match (Grids::of(bases), Grids::of(samples)) {
             (Some(bases), Some(samples)) if !shared.is_empty() => {
-                fill_shared(&shared, bases, samples, &mut shared_blocks)
+                PackedBases::new(&shared, bases).fill(samples, &mut shared_blocks)
             }
             _ => Ok(()),
         }

@@ -14,7 +14,7 @@ const SIMILARITIES: &[&[SimilarityRow]] = &[
     files::set::ROWS,
     files::additive::ROWS,
     files::conditional::ROWS,
-    files::canberra::ROWS,
+    files::vector::CANBERRA_ROWS,
     files::earth_mover::ROWS,
     files::grid::ROWS,
     files::grid::LATENT_ROWS,

@@ -22,13 +22,14 @@ mod tests;
 
 use std::borrow::Cow;
 
+use super::additive::check_histograms;
 use super::distances::sums_of_terms;
 use super::exponential::exponentials;
 use super::row::{Definite, Definition, Onnx, SimilarityRow, built};
 use super::shared_features::check_widths;
 use super::{Comparison, Pieces, Similarity};
 use crate::data::{DenseMatrix, Vectors};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 
@@ -80,14 +81,8 @@ impl EarthMover {
 
     /// The rows of vectors, once they are histograms.
     fn rows<'a>(&self, is_basis: bool, vectors: &'a Vectors) -> Result<Cow<'a, DenseMatrix<f32>>> {
-        let rows = vectors.dense()?;
-        for (number, row) in rows.values.chunks(rows.n_cols.max(1)).enumerate() {
-            if let Some(value) = row.iter().find(|x| !(**x >= 0.0 && x.is_finite())) {
-                let problem = format!("has the value {value}: histograms have values that are finite and at least 0");
-                return Err(Error::Sample { similarity: self.step.to_string(), is_basis, number, problem });
-            }
-        }
-        Ok(rows)
+        check_histograms(&self.spec(), is_basis, vectors)?;
+        vectors.dense()
     }
 
     /// The cumulated shares of rows of `n_cols` numbers; columns that sparse rows lack are 0.

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::parameters::{Arguments, Parameter, Values};
 use crate::similarity::any::kernel::AnyKernel;
 use crate::similarity::row::SimilarityRow;
-use crate::similarity::{additive, canberra, conditional, set, vector};
+use crate::similarity::{additive, conditional, set, vector};
 use crate::spec::{Spec, Step};
 
 /// Their parameters are those of [`PARAMETERS`] or have defaults.
@@ -62,7 +62,7 @@ pub(super) const P: Parameter = Parameter::new(
 const PARAMETERS: [Parameter; 4] = [GAMMA, DEGREE, COEF0, P];
 
 pub(super) fn rows() -> impl Iterator<Item = &'static SimilarityRow> {
-    [vector::ROWS, set::ROWS, additive::ROWS, conditional::ROWS, canberra::ROWS].into_iter().flatten()
+    [vector::ROWS, set::ROWS, additive::ROWS, conditional::ROWS, vector::CANBERRA_ROWS].into_iter().flatten()
 }
 
 /// The base that the parameters of a matching name.

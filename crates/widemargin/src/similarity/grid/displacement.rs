@@ -1,7 +1,7 @@
 //! Where each cell goes: the displacement that rigid or deformable matching takes.
 
-use super::bases::shape;
 use super::matching::GridMatching;
+use super::plan::shape;
 use super::shifts::{Shift, shifts};
 use crate::data::Grids;
 use crate::similarity::comparison::{CellMatch, Comparison, Pieces};

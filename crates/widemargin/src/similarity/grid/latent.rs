@@ -22,10 +22,11 @@ use crate::similarity::row::{Definite, Onnx, SimilarityRow, arguments_among, bui
 use crate::spec::Step;
 
 use super::base;
-use super::bases::{PackedBases, check_shapes, shape};
+
 use super::fields::{Fields, Label};
 use super::kernels::keep_best;
 use super::matching::{CELLS, GridMatching};
+use super::plan::{PackedBases, check_shapes, shape};
 use super::shifts::{Shift, shifted, shifts};
 
 /// Bases whose products of cells are computed at a time: 4 · 16 · 65² bytes, 270 KB, on 8 × 8 cells.

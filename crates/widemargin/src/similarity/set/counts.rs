@@ -1,6 +1,6 @@
 //! Similarities of counts, or any vectors.
 
-use crate::data::{DenseMatrix, Rows, Samples, Vectors};
+use crate::data::{Rows, Samples, Vectors};
 use crate::error::{Error, Result};
 use crate::memory;
 
@@ -99,29 +99,21 @@ pub(super) fn fill_distances(is_cosine: bool, bases: &Vectors, samples: &Vectors
 
 fn dense_row(vectors: &Vectors, row: usize) -> Vec<f64> {
     match vectors {
-        Vectors::Dense(matrix) => dense_values(matrix, row).iter().map(|&value| value.into()).collect(),
+        Vectors::Dense(matrix) => matrix.row(row).iter().map(|&value| value.into()).collect(),
         Vectors::Sparse(matrix) => {
             let mut dense = vec![0.0; matrix.n_cols];
-            for at in matrix.indptr[row]..matrix.indptr[row + 1] {
-                dense[matrix.indices[at] as usize] = matrix.values[at].into();
-            }
+            matrix.row(row).for_each(|(column, value)| dense[column as usize] = value.into());
             dense
         }
     }
 }
 
-fn dense_values(matrix: &DenseMatrix<f32>, row: usize) -> &[f32] {
-    &matrix.values[row * matrix.n_cols..(row + 1) * matrix.n_cols]
-}
-
 /// The product of one basis with a dense row: one multiply-add per stored value of the basis.
 fn product_with(bases: &Vectors, basis: usize, dense: &[f64]) -> f64 {
     match bases {
-        Vectors::Dense(matrix) => product(dense_values(matrix, basis), dense),
+        Vectors::Dense(matrix) => product(matrix.row(basis), dense),
         Vectors::Sparse(matrix) => {
-            let range = matrix.indptr[basis]..matrix.indptr[basis + 1];
-            let stored = matrix.indices[range.clone()].iter().zip(&matrix.values[range]);
-            stored.map(|(&column, &value)| f64::from(value) * dense[column as usize]).sum()
+            matrix.row(basis).map(|(column, value)| f64::from(value) * dense[column as usize]).sum()
         }
     }
 }
@@ -142,7 +134,7 @@ fn product<T: Copy + Into<f64>>(x: &[T], y: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{AnySamples, CsrMatrix};
+    use crate::data::{AnySamples, CsrMatrix, DenseMatrix};
     use crate::similarity::sequence_tests::{agrees_by_number, chunks_change_nothing, of};
     use crate::similarity::{SetMeasure, pairwise};
     use proptest::prelude::*;

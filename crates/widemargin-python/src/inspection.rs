@@ -1,12 +1,14 @@
 //! Functions without a model: names, blocks, spectra and selection.
 
+use std::sync::Arc;
+
 use numpy::{Complex64, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use widemargin::Result;
 use widemargin::basis;
 use widemargin::data::{AnySamples, DenseMatrix, Samples, Source, Training, Vectors};
-use widemargin::expansion::{self, BasisExpansion, Spectrum, spectrum_with};
+use widemargin::expansion::{self, BasisExpansion, Spectrum};
 use widemargin::monitor::Monitor;
 use widemargin::similarity::{AnySimilarity, Similarity, Spec};
 
@@ -101,8 +103,9 @@ fn block<S: Similarity>(
 ) -> Result<(usize, usize, Vec<f32>)> {
     let weights = vec![1.0; bases.len()];
     similarity.fit(&Training { samples: &bases, weights: &weights, threads, monitor })?;
-    let rows = BasisExpansion::raw(&similarity, bases)?.transform_with(samples, threads, monitor)?;
-    Ok((rows.n_rows, similarity.n_parts(), rows.values))
+    let n_parts = similarity.n_parts();
+    let rows = BasisExpansion::raw(Arc::new(similarity), bases)?.transform_with(samples, threads, monitor)?;
+    Ok((rows.n_rows, n_parts, rows.values))
 }
 
 /// (samples, parts · bases): the parts of a sample are concatenated.
@@ -140,7 +143,7 @@ pub fn spectrum<'py>(
     ) -> Result<Vec<Spectrum>> {
         let weights = vec![1.0; samples.len()];
         similarity.fit(&Training { samples, weights: &weights, threads, monitor })?;
-        spectrum_with(&similarity, samples, threads, monitor)
+        widemargin::expansion::spectrum(Arc::new(similarity), samples, threads, monitor)
     }
     let spectra = on_similarity!(py, similarity, (samples), |monitor| spectra(similarity, &samples, threads, monitor))?;
     let fields = |spectrum: Spectrum| {

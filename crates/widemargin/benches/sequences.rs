@@ -6,11 +6,11 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use widemargin::data::{AnySamples, BitSets, DenseMatrix, Series, Training, Vectors};
+use widemargin::data::{AnySamples, DenseMatrix, Series, Training, Vectors};
 use widemargin::descriptor::{Descriptor, Hydra, MiniRocket, NGrams, WeisfeilerLehman};
 use widemargin::monitor::Monitor;
 use widemargin::similarity::{
-    Alignment, Dtw, EarthMover, Edit, Gappy, Mismatch, NGram, Similarity, Spec, Step, Tanimoto,
+    Alignment, Dtw, EarthMover, Edit, Gappy, Mismatch, NGram, SetMeasure, Similarity, Spec, Step,
 };
 
 const N_BASES: usize = 128;
@@ -84,14 +84,11 @@ fn main() {
             let gappy = Gappy::from_step(&step(spec)).expect("a right spec");
             time(&format!("{spec}, {length} characters"), 0, || fill(&gappy, &bases, &samples));
         }
-        let sets = |strings: Vec<String>| -> BitSets {
+        let sets = |strings: Vec<String>| {
             let ngrams = NGrams::new(3, 2048).expect("right sizes");
-            match ngrams.describe(AnySamples::Strings(strings)).expect("strings") {
-                AnySamples::BitSets(sets) => sets,
-                other => panic!("{}", other.kind()),
-            }
+            ngrams.describe(AnySamples::Strings(strings)).expect("strings")
         };
-        let tanimoto = Tanimoto::from_step(&step("tanimoto")).expect("a right spec");
+        let tanimoto = SetMeasure::from_step(&step("tanimoto")).expect("a right spec");
         let (bases, samples) = (sets(bases), sets(samples));
         time("tanimoto, 2048 bits", 0, || fill(&tanimoto, &bases, &samples));
     }

@@ -7,7 +7,7 @@ use indicatif::{DecimalBytes, HumanCount};
 use serde_json::{Value, json};
 use widemargin::basis::{self, BasisChoice};
 use widemargin::data::{Labels, Samples as _, Source, Training};
-use widemargin::expansion::{Negative, Spectrum, spectrum_with};
+use widemargin::expansion::{Negative, Spectrum, spectrum};
 use widemargin::model::{AnyModel, BasisExpansionSvc, Classifier};
 use widemargin::similarity::AnySimilarity;
 use widemargin::solve::{CalibratedOn, Report};
@@ -207,6 +207,6 @@ fn spectra(
     let n_classes = labels.classes().len();
     let chosen =
         basis::choose(&BasisChoice::Index, MAX_COMPARED_SAMPLES, labels.codes(), n_classes, 0, similarity, &training)?;
-    spectrum_with(similarity, &Source::select(&samples, &chosen.rows)?, threads, &monitor)
+    spectrum(model.expansion().share_similarity(), &Source::select(&samples, &chosen.rows)?, threads, &monitor)
         .map_err(|error| in_whole(error, &chosen.rows))
 }

@@ -1,5 +1,7 @@
 //! The number of bases per class, and which of its samples they are.
 
+use crate::data::samples_at;
+
 /// Splits `n` among classes in proportion to `wishes`, none above its size; the remainder from rounding goes to the
 /// largest fractions, the earlier class winning ties. `n` is at most the sum of the sizes.
 pub(super) fn shares(n: usize, wishes: &[f64], sizes: &[usize]) -> Vec<usize> {
@@ -42,17 +44,8 @@ pub(super) fn shares(n: usize, wishes: &[f64], sizes: &[usize]) -> Vec<usize> {
 /// the positions of two copies.
 pub(super) fn evenly_spaced(rows: &[usize], weights: &[f64], k: usize) -> Vec<usize> {
     let total: f64 = rows.iter().map(|&row| weights[row]).sum();
-    let mut picked = Vec::with_capacity(k);
-    let (mut at, mut end) = (0, weights[rows[0]]);
-    for i in 0..k {
-        let position = i as f64 * total / k as f64;
-        while end <= position && at + 1 < rows.len() {
-            at += 1;
-            end += weights[rows[at]];
-        }
-        picked.push(rows[at]);
-    }
-    picked
+    let places = (0..k).map(|i| i as f64 * total / k as f64);
+    samples_at(|at| weights[rows[at]], rows.len(), places).into_iter().map(|at| rows[at]).collect()
 }
 
 #[cfg(test)]

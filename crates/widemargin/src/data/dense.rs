@@ -92,6 +92,11 @@ pub struct DenseMatrix<T> {
 }
 
 impl<T: Element> DenseMatrix<T> {
+    /// One row.
+    pub(crate) fn row(&self, row: usize) -> &[T] {
+        &self.values[row * self.n_cols..(row + 1) * self.n_cols]
+    }
+
     /// A view, as accepted by every method of the library.
     ///
     /// # Errors

@@ -94,8 +94,7 @@ impl Rows for FarVectors {
     }
 
     fn for_each_nonzero(&self, row: usize, mut visit: impl FnMut(usize, f64)) {
-        let d = self.differences.n_cols;
-        let numbers = self.differences.values[row * d..(row + 1) * d].iter().zip(&*self.offsets);
+        let numbers = self.differences.row(row).iter().zip(&*self.offsets);
         let numbers = numbers.map(|(difference, offset)| offset + f64::from(*difference)).enumerate();
         numbers.filter(|(_, x)| *x != 0.0).for_each(|(column, x)| visit(column, x));
     }

@@ -19,14 +19,7 @@ impl Images {
     /// # Errors
     /// [`Error::Shape`] if the pixels do not make whole images, or a side is 0.
     pub fn new(pixels: Vec<u8>, height: usize, width: usize, channels: usize) -> Result<Self> {
-        let size = height.checked_mul(width).and_then(|size| size.checked_mul(channels)).unwrap_or(0);
-        if size == 0 || !pixels.len().is_multiple_of(size) {
-            return Err(Error::shape(
-                "images",
-                format!("{} bytes", pixels.len()),
-                format!("a multiple of {height} × {width} × {channels}, none of them 0"),
-            ));
-        }
+        size_of_one("images", "bytes", pixels.len(), [height, width, channels])?;
         Ok(Images { pixels, height, width, channels })
     }
 
@@ -83,14 +76,7 @@ impl Grids {
     /// # Errors
     /// [`Error::Shape`] if the values do not make whole grids, or a side is 0.
     pub fn new(values: Vec<f32>, rows: usize, cols: usize, depth: usize) -> Result<Self> {
-        let n_cols = rows.checked_mul(cols).and_then(|size| size.checked_mul(depth)).unwrap_or(0);
-        if n_cols == 0 || !values.len().is_multiple_of(n_cols) {
-            return Err(Error::shape(
-                "grids",
-                format!("{} values", values.len()),
-                format!("a multiple of {rows} × {cols} × {depth}, none of them 0"),
-            ));
-        }
+        let n_cols = size_of_one("grids", "values", values.len(), [rows, cols, depth])?;
         let cells = DenseMatrix { n_rows: values.len() / n_cols, n_cols, values };
         Ok(Grids { cells, rows, cols, depth })
     }
@@ -112,7 +98,7 @@ impl Grids {
 
     /// One grid, \[row\]\[column\]\[depth\].
     pub fn grid(&self, sample: usize) -> &[f32] {
-        &self.cells.values[sample * self.cells.n_cols..(sample + 1) * self.cells.n_cols]
+        self.cells.row(sample)
     }
 
     getters! {
@@ -138,4 +124,14 @@ impl Samples for Grids {
     fn fingerprint(&self, at: usize) -> Option<u128> {
         self.cells.fingerprint(at)
     }
+}
+
+/// The numbers of an image or a grid, of which there must be whole ones.
+fn size_of_one(what: &'static str, unit: &str, n: usize, [a, b, c]: [usize; 3]) -> Result<usize> {
+    let size = a.checked_mul(b).and_then(|size| size.checked_mul(c)).unwrap_or(0);
+    if size == 0 || !n.is_multiple_of(size) {
+        let expected = format!("a multiple of {a} × {b} × {c}, none of them 0");
+        return Err(Error::shape(what, format!("{n} {unit}"), expected));
+    }
+    Ok(size)
 }

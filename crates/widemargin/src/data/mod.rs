@@ -3,6 +3,7 @@
 //! This module does not read files and does not know similarities: a view borrows the caller's slices, checks once that
 //! they are consistent, and provides rows.
 
+mod any_rows;
 mod any_samples;
 mod bit_sets;
 mod column_roles;
@@ -32,56 +33,43 @@ mod views;
 mod weights;
 
 pub use any_samples::AnySamples;
-#[doc(hidden)]
-pub use any_samples::{Kind, VectorSource};
 pub use bit_sets::BitSets;
-#[doc(hidden)]
-pub use column_roles::{ColumnRoles, RoleColumn};
-#[doc(hidden)]
-pub use columns::column_order;
 pub use dense::{DenseMatrix, DenseView};
 pub(crate) use distinct::{ABSENT, Distinct, WeightedCodes};
-#[doc(hidden)]
-pub use far_vectors::FarVectors;
-#[doc(hidden)]
-pub use fingerprint::Fingerprint;
 pub(crate) use fingerprint::fingerprints;
-#[doc(hidden)]
-pub use fold_classes::FoldClasses;
 pub use folds::{grouped_folds, stratified_folds};
 pub use images::{Grids, Images};
 pub use labels::{Label, Labels};
-#[doc(hidden)]
-pub use offsets::{ColumnRanges, Offsets, offsets_of};
 pub use resources::{Checkpoint, Resources, Scratch};
 pub(crate) use resources::{load as load_checkpoint, save as save_checkpoint};
 pub(crate) use rows::PickedRows;
-#[doc(hidden)]
-pub use rows::{Rows, visit_histogram};
 pub use samples::{Samples, Source};
 pub use series::Series;
-#[doc(hidden)]
-#[doc(hidden)]
-pub use sparse::Index;
 pub use sparse::{CsrMatrix, CsrView};
-#[doc(hidden)]
-pub use string_units::Unit;
 pub(crate) use string_units::UnitCodes;
-#[doc(hidden)]
-pub use table_columns::{ColumnKind, Encoded, TableColumn, TableColumns, as_boolean};
 pub use targets::Targets;
-#[doc(hidden)]
-pub use training::Training;
 pub(crate) use training::{About, Mapped, Picked};
-#[doc(hidden)]
-pub use vectors::Vectors;
-#[doc(hidden)]
-#[doc(hidden)]
-pub use views::AnyRows;
 pub use views::SamplesView;
 pub use weights::ClassWeight;
+pub(crate) use weights::samples_at;
 #[doc(hidden)]
-pub use weights::{check_costs, effective_weights};
+pub use {
+    any_rows::AnyRows,
+    any_samples::{Kind, VectorSource},
+    column_roles::{ColumnRoles, RoleColumn},
+    columns::column_order,
+    far_vectors::FarVectors,
+    fingerprint::Fingerprint,
+    fold_classes::FoldClasses,
+    offsets::{ColumnRanges, Offsets, offsets_of},
+    rows::{Rows, visit_histogram},
+    sparse::Index,
+    string_units::Unit,
+    table_columns::{ColumnKind, Encoded, TableColumn, TableColumns, as_boolean},
+    training::Training,
+    vectors::Vectors,
+    weights::{check_costs, effective_weights},
+};
 
 /// A floating-point type of a view: `f32` or `f64`.
 pub trait Element: Copy + Send + Sync + Into<f64> + sealed::Sealed + 'static {}

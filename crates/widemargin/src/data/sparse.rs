@@ -184,6 +184,12 @@ impl<T: Element> CsrMatrix<T> {
         self.n_cols = self.n_cols.max(other.n_cols);
     }
 
+    /// The columns and values of one row.
+    pub(crate) fn row(&self, row: usize) -> impl Iterator<Item = (u32, T)> {
+        let range = self.indptr[row]..self.indptr[row + 1];
+        self.indices[range.clone()].iter().copied().zip(self.values[range].iter().copied())
+    }
+
     /// A view, as accepted by every method of the library.
     ///
     /// # Errors

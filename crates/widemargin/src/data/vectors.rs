@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{CsrMatrix, DenseMatrix, Fingerprint, Rows, Samples};
+use super::{AnyRows, CsrMatrix, DenseMatrix, Fingerprint, Rows, Samples};
 use crate::error::Result;
 use crate::memory::{self, prefetch};
 
@@ -126,6 +126,37 @@ impl Vectors {
         }
     }
 
+    /// A view of the rows, as accepted by every method of the library.
+    ///
+    /// # Errors
+    /// [`crate::Error::Shape`] if the public fields are inconsistent.
+    pub fn view(&self) -> Result<AnyRows<'_>> {
+        Ok(match self {
+            Vectors::Dense(matrix) => matrix.view()?.into(),
+            Vectors::Sparse(matrix) => matrix.view()?.into(),
+        })
+    }
+
+    /// The row, the column and the value of the first number that is so, by its column and itself.
+    pub(crate) fn find(&self, is_so: impl Fn(usize, f32) -> bool) -> Option<(usize, usize, f32)> {
+        match self {
+            Vectors::Dense(matrix) => {
+                let of_row = |(row, values): (usize, &[f32])| {
+                    let column = values.iter().enumerate().position(|(column, value)| is_so(column, *value))?;
+                    Some((row, column, values[column]))
+                };
+                matrix.values.chunks(matrix.n_cols.max(1)).enumerate().find_map(of_row)
+            }
+            Vectors::Sparse(CsrMatrix { indptr, indices, values, .. }) => {
+                let column = |at: usize| indices.get(at).map_or(0, |&column| column as usize);
+                let at = values.iter().enumerate().position(|(at, value)| is_so(column(at), *value))?;
+                // Rows may be empty: the last row that begins at or before it.
+                let row = indptr.partition_point(|&from| from <= at).saturating_sub(1);
+                Some((row, column(at), values[at]))
+            }
+        }
+    }
+
     /// Number of features.
     pub fn n_cols(&self) -> usize {
         match self {
@@ -153,37 +184,25 @@ impl Samples for DenseMatrix<f32> {
     }
 
     fn select(&self, rows: &[usize]) -> Self {
-        let row = |row: usize| &self.values[row * self.n_cols..(row + 1) * self.n_cols];
         let mut values = Vec::with_capacity(rows.len() * self.n_cols);
         for (at, &picked) in rows.iter().enumerate() {
             if let Some(&soon) = rows.get(at + AHEAD) {
-                prefetch(row(soon));
+                prefetch(self.row(soon));
             }
-            values.extend_from_slice(row(picked));
+            values.extend_from_slice(self.row(picked));
         }
         DenseMatrix { values, n_rows: rows.len(), n_cols: self.n_cols }
     }
 
     fn fingerprint(&self, at: usize) -> Option<u128> {
-        Some(Fingerprint::of_singles(&self.values[at * self.n_cols..(at + 1) * self.n_cols]))
+        Some(Fingerprint::of_singles(self.row(at)))
     }
 }
 
 impl Samples for Vectors {
     fn flaw(&self) -> Option<(usize, String)> {
-        let first = |values: &[f32]| values.iter().position(|value| !value.is_finite());
-        let problem = |row: usize, column: usize, value: f32| {
-            (row, format!("has {value} in column {column}: it must be a finite number"))
-        };
-        match self {
-            Vectors::Dense(DenseMatrix { values, n_cols, .. }) => {
-                first(values).map(|at| problem(at / n_cols, at % n_cols, values[at]))
-            }
-            Vectors::Sparse(CsrMatrix { indptr, indices, values, .. }) => first(values).map(|at| {
-                let row = indptr.partition_point(|&from| from <= at).saturating_sub(1);
-                problem(row, indices.get(at).map_or(0, |&column| column as usize), values[at])
-            }),
-        }
+        let (row, column, value) = self.find(|_, value| !value.is_finite())?;
+        Some((row, format!("has {value} in column {column}: it must be a finite number")))
     }
 
     fn len(&self) -> usize {
@@ -213,10 +232,8 @@ impl Samples for Vectors {
         match self {
             Vectors::Dense(matrix) => matrix.fingerprint(at),
             Vectors::Sparse(matrix) => {
-                let range = matrix.indptr[at]..matrix.indptr[at + 1];
                 let mut fingerprint = Fingerprint::default();
-                let pairs = matrix.indices[range.clone()].iter().zip(&matrix.values[range]);
-                pairs.for_each(|(&column, &value)| fingerprint.add_number(column as usize, f64::from(value)));
+                matrix.row(at).for_each(|(column, value)| fingerprint.add_number(column as usize, f64::from(value)));
                 Some(fingerprint.finish())
             }
         }

@@ -81,6 +81,19 @@ pub(super) fn check_weights(n: usize, sample_weight: Option<&[f64]>) -> Result<V
     }
 }
 
+/// The sample at each of these ascending places of the cumulated weights, so that a weight is a number of copies.
+pub(crate) fn samples_at(weights: impl Fn(usize) -> f64, n: usize, places: impl Iterator<Item = f64>) -> Vec<usize> {
+    let (mut at, mut end) = (0, weights(0));
+    let sample = |place: f64| {
+        while end <= place && at + 1 < n {
+            at += 1;
+            end += weights(at);
+        }
+        at
+    };
+    places.map(sample).collect()
+}
+
 /// Checks that an objective C Σ weight · loss, summed over the problems of `n_classes` classes, does not overflow.
 ///
 /// # Errors

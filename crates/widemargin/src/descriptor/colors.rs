@@ -6,7 +6,7 @@
 //! A pixel of three channels takes three table look-ups and one scattered addition.
 
 use super::Descriptor;
-use super::row::DescriptorRow;
+use super::row::{DescriptorRow, of_kind};
 use crate::data::{AnySamples, DenseMatrix, Images, Kind, Samples, Vectors};
 use crate::error::{Error, Result, require};
 use crate::memory;
@@ -117,13 +117,8 @@ impl Descriptor for Colors {
     }
 
     fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
-        match Images::from_any(samples) {
-            Ok(images) => Ok(AnySamples::Vectors(Vectors::Dense(self.histograms(&images)?))),
-            Err(other) => {
-                let problem = format!("it counts colors of images, not {}", other.kind());
-                Err(Error::similarity(self.spec(), problem))
-            }
-        }
+        let images = of_kind(&self.spec(), "counts colors of images", samples)?;
+        Ok(AnySamples::Vectors(Vectors::Dense(self.histograms(&images)?)))
     }
 }
 

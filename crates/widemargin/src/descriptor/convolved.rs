@@ -1,7 +1,8 @@
 //! Common parts of descriptors that convolve series: reading the training series, errors, and restoring the fitted
 //! state.
 
-use crate::data::{AnySamples, DenseMatrix, Kind, Samples, Series, Training};
+use super::row::of_kind;
+use crate::data::{AnySamples, DenseMatrix, Samples, Series, Training};
 use crate::error::{Error, Result};
 use crate::memory;
 
@@ -38,8 +39,7 @@ pub(super) fn check(spec: &str, series: &Series, n_channels: usize) -> Result<()
 
 /// Samples as series.
 pub(super) fn series_of(spec: &str, samples: AnySamples) -> Result<Series> {
-    let other = |other: AnySamples| Error::similarity(spec, format!("it convolves time series, not {}", other.kind()));
-    Series::from_any(samples).map_err(other)
+    of_kind(spec, "convolves time series", samples)
 }
 
 /// A row of features for each series, set by `describe`; `advice` on reducing their number is for the message.

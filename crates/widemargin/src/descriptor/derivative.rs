@@ -1,7 +1,7 @@
 //! Derivatives of series: `derivative/dtw` is derivative dynamic time warping.
 
 use super::Descriptor;
-use super::row::DescriptorRow;
+use super::row::{DescriptorRow, of_kind};
 use crate::data::{AnySamples, Kind, Samples, Series};
 use crate::error::{Error, Result};
 use crate::parameters::{Parameter, Values};
@@ -81,13 +81,8 @@ impl Descriptor for Derivative {
     }
 
     fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
-        match Series::from_any(samples) {
-            Ok(series) => self.derivatives(&series).map(AnySamples::Series),
-            Err(other) => Err(Error::similarity(
-                self.spec(),
-                format!("it takes the derivative of time series, not {}", other.kind()),
-            )),
-        }
+        let series = of_kind(&self.spec(), "takes the derivative of time series", samples)?;
+        self.derivatives(&series).map(AnySamples::Series)
     }
 }
 

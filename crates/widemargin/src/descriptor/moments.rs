@@ -25,16 +25,12 @@ pub(crate) type Dense<S> = fn(&S) -> Result<Cow<'_, DenseMatrix<f32>>>;
 
 /// The weighted mean of the training rows.
 pub(crate) fn mean<S: Samples>(training: &Training<'_, S>, dense: Dense<S>) -> Result<Vec<f64>> {
-    let sums = column_sums(training, dense, |_, value| value)?;
-    let total = training.weights.iter().sum::<f64>();
-    Ok(sums.into_iter().map(|sum| sum / total).collect())
+    column_means(training, dense, |_, value| value)
 }
 
 /// The weighted mean of (x_j − mean_j)² of each feature.
 pub(crate) fn variances<S: Samples>(training: &Training<'_, S>, dense: Dense<S>, mean: &[f64]) -> Result<Vec<f64>> {
-    let sums = column_sums(training, dense, |column, value| (value - mean[column]).powi(2))?;
-    let total = training.weights.iter().sum::<f64>();
-    Ok(sums.into_iter().map(|sum| sum / total).collect())
+    column_means(training, dense, |column, value| (value - mean[column]).powi(2))
 }
 
 /// The weighted mean over rows of the measure of x − mean.
@@ -68,7 +64,8 @@ pub(crate) fn spread_about<S: Samples>(
     Ok(total / training.weights.iter().sum::<f64>())
 }
 
-fn column_sums<S: Samples>(
+/// The weighted mean over rows of f of each column.
+fn column_means<S: Samples>(
     training: &Training<'_, S>,
     dense: Dense<S>,
     f: impl Fn(usize, f64) -> f64 + Sync,
@@ -91,7 +88,8 @@ fn column_sums<S: Samples>(
         total.iter_mut().zip(part).for_each(|(total, part)| *total += part);
     };
     for_chunks(training, dense, work, add)?;
-    Ok(total)
+    let weight = training.weights.iter().sum::<f64>();
+    Ok(total.into_iter().map(|sum| sum / weight).collect())
 }
 
 fn for_chunks<S: Samples, T: Send>(

@@ -1,7 +1,7 @@
 //! Strings as hashed sets or counts of character n-grams: `ngrams:n=4,bits=2048`.
 //!
 //! Each substring of n characters is hashed to one of `bits` positions. The set of positions is a fingerprint for
-//! [`Tanimoto`](crate::similarity::Tanimoto), as for molecules written as text (SMILES): Vidal, Thormann and Pons,
+//! [`tanimoto`](crate::similarity::SetMeasure), as for molecules written as text (SMILES): Vidal, Thormann and Pons,
 //! *LINGO, an efficient holographic text based method to calculate biophysical properties and intermolecular
 //! similarities*, 2005 (n = 4, exact). The counts are a sparse vector for any similarity of vectors.
 

@@ -9,7 +9,7 @@
 
 use super::Descriptor;
 use super::hog::RowGradients;
-use super::row::DescriptorRow;
+use super::row::{DescriptorRow, of_kind};
 use crate::data::{AnySamples, DenseMatrix, Images, Kind, Samples, Vectors};
 use crate::error::{Error, Result, require};
 use crate::memory;
@@ -138,13 +138,8 @@ impl Descriptor for Phog {
     }
 
     fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
-        match Images::from_any(samples) {
-            Ok(images) => Ok(AnySamples::Vectors(Vectors::Dense(self.histograms(&images)?))),
-            Err(other) => {
-                let problem = format!("it takes gradients of images, not {}", other.kind());
-                Err(Error::similarity(self.spec(), problem))
-            }
-        }
+        let images = of_kind(&self.spec(), "takes gradients of images", samples)?;
+        Ok(AnySamples::Vectors(Vectors::Dense(self.histograms(&images)?)))
     }
 }
 

@@ -1,9 +1,9 @@
 //! The pixels of images as a grid of cells, to be compared as they are.
 
 use super::Descriptor;
-use super::row::DescriptorRow;
+use super::row::{DescriptorRow, of_kind};
 use crate::data::{AnySamples, Grids, Images, Kind};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 const PIXELS: DescriptorRow = DescriptorRow {
     name: "pixels",
@@ -36,15 +36,9 @@ impl Descriptor for Pixels {
     }
 
     fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
-        match Images::from_any(samples) {
-            Ok(images) => {
-                let values = images.pixels().iter().map(|&byte| f32::from(byte) / 255.0).collect();
-                Grids::new(values, images.height(), images.width(), images.channels()).map(AnySamples::Grids)
-            }
-            Err(other) => {
-                Err(Error::similarity(self.spec(), format!("it takes the pixels of images, not {}", other.kind())))
-            }
-        }
+        let images: Images = of_kind(&self.spec(), "takes the pixels of images", samples)?;
+        let values = images.pixels().iter().map(|&byte| f32::from(byte) / 255.0).collect();
+        Grids::new(values, images.height(), images.width(), images.channels()).map(AnySamples::Grids)
     }
 }
 

@@ -7,9 +7,9 @@
 //! A new pixel takes 2 · max(1, old side / new side) multiply-adds a channel along each side.
 
 use super::Descriptor;
-use super::row::DescriptorRow;
+use super::row::{DescriptorRow, of_kind};
 use crate::data::{AnySamples, Images, Kind, Samples};
-use crate::error::{Error, Result, require};
+use crate::error::{Result, require};
 use crate::memory;
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
@@ -135,10 +135,7 @@ impl Descriptor for Resize {
     }
 
     fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
-        match Images::from_any(samples) {
-            Ok(images) => self.resized(&images).map(AnySamples::Images),
-            Err(other) => Err(Error::similarity(self.spec(), format!("it resizes images, not {}", other.kind()))),
-        }
+        self.resized(&of_kind(&self.spec(), "resizes images", samples)?).map(AnySamples::Images)
     }
 }
 

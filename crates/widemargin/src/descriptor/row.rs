@@ -1,7 +1,8 @@
 //! The row of a descriptor, its metadata in one place: see `similarity/row.rs`.
 
 use super::Descriptor;
-use crate::error::Result;
+use crate::data::{AnySamples, Kind};
+use crate::error::{Error, Result};
 use crate::parameters::{Arguments, Parameter};
 use crate::spec::Step;
 
@@ -26,6 +27,14 @@ pub struct DescriptorRow {
 }
 
 pub(crate) type Build = fn(&Step) -> Result<Vec<Box<dyn Descriptor>>>;
+
+/// Samples as the kind that a descriptor takes; `does` is what it does with them, for messages.
+///
+/// # Errors
+/// [`Error::Similarity`] for samples of another kind.
+pub(super) fn of_kind<K: Kind>(spec: &str, does: &str, samples: AnySamples) -> Result<K> {
+    K::from_any(samples).map_err(|met| Error::similarity(spec, format!("it {does}, not {}", met.kind())))
+}
 
 impl DescriptorRow {
     /// The parameters of a step.

@@ -1,9 +1,9 @@
 //! Z-normalization of each series: mean 0 and standard deviation 1.
 
 use super::Descriptor;
-use super::row::DescriptorRow;
+use super::row::{DescriptorRow, of_kind};
 use crate::data::{AnySamples, Kind, Series};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 const ZNORM: DescriptorRow = DescriptorRow {
     name: "znorm",
@@ -53,12 +53,7 @@ impl Descriptor for ZNorm {
     }
 
     fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
-        match Series::from_any(samples) {
-            Ok(series) => Ok(AnySamples::Series(self.normalized(series))),
-            Err(other) => {
-                Err(Error::similarity(self.spec(), format!("it normalizes time series, not {}", other.kind())))
-            }
-        }
+        Ok(AnySamples::Series(self.normalized(of_kind(&self.spec(), "normalizes time series", samples)?)))
     }
 }
 

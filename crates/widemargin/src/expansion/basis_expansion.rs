@@ -145,8 +145,8 @@ impl<S: Similarity> BasisExpansion<S> {
     ///
     /// # Errors
     /// Errors of the similarity.
-    pub fn raw(similarity: &S, bases: S::Samples) -> Result<BasisExpansion<&S>> {
-        let mut raw = BasisExpansion::from_parts(similarity, bases, Normalization::None, Vec::new())?;
+    pub fn raw(similarity: Arc<S>, bases: S::Samples) -> Result<Self> {
+        let mut raw = Self::from_parts(similarity, bases, Normalization::None, Vec::new())?;
         let n_parts = raw.similarity.n_parts();
         if n_parts > 1 && (0..n_parts).any(|part| raw.similarity.own_features(part, &raw.described).is_some()) {
             let problem = "features are no similarities between samples: leave them out";
@@ -174,16 +174,17 @@ impl<S: Similarity> BasisExpansion<S> {
 
     /// An expansion from its stored parts.
     pub(crate) fn from_parts(
-        similarity: S,
+        similarity: impl Into<Arc<S>>,
         bases: S::Samples,
         normalization: Normalization,
         maps: Vec<PartMap>,
     ) -> Result<Self> {
+        let similarity = similarity.into();
         let described = Arc::new(similarity.describe(bases.clone())?);
-        let sparse = sparse_rows::sparse_parts(&similarity, &described)?;
+        let sparse = sparse_rows::sparse_parts(&*similarity, &described)?;
         Ok(BasisExpansion {
             sparse,
-            similarity: Arc::new(similarity),
+            similarity,
             bases: Arc::new(bases),
             described,
             normalization,
@@ -221,6 +222,11 @@ impl<S: Similarity> BasisExpansion<S> {
         bases: &S::Samples;
         /// The normalization.
         copy normalization: Normalization;
+    }
+
+    /// The similarity, shared with this expansion.
+    pub fn share_similarity(&self) -> Arc<S> {
+        self.similarity.clone()
     }
 
     /// Notes and warnings on the digits of columns far from 0, and on changes by a Nyström normalization: asymmetry
@@ -488,8 +494,8 @@ impl<S: Similarity> BasisExpansion<S> {
             );
             return Err(Error::similarity(spec, problem));
         }
-        let raw = BasisExpansion::from_parts(self.similarity(), self.bases().clone(), Normalization::None, Vec::new())?;
-        let raw = raw.unnormalized();
+        let (similarity, bases) = (self.similarity.clone(), self.bases().clone());
+        let raw = Self::from_parts(similarity, bases, Normalization::None, Vec::new())?.unnormalized();
         let widths = raw.widths();
         // Where the columns of each part begin.
         let firsts: Vec<usize> = (0..widths.len()).map(|part| widths[..part].iter().sum()).collect();

@@ -14,8 +14,29 @@ use crate::error::{Error, Result};
 /// The maximum number of distinct values that share codes; beyond it every non-zero has its own entry.
 pub(super) const BOOK_LIMIT: usize = 1 << 16;
 
-/// The message for a value outside the range of f32.
-pub(super) const BEYOND_SINGLE: &str = "is beyond single precision: scale the data (the default feature range does)";
+/// Visits the values above 0 of a row, each multiplied by its feature's factor and rounded to f32.
+///
+/// # Errors
+/// [`Error::Value`] for a value outside the range of f32.
+#[inline]
+pub(super) fn each_scaled(
+    samples: &impl Rows,
+    row: usize,
+    factors: Option<&[f64]>,
+    mut visit: impl FnMut(usize, f32),
+) -> Result<()> {
+    let mut too_large = None;
+    samples.for_each_nonzero(row, |column, value| {
+        let scaled = (value * factors.map_or(1.0, |f| f[column])) as f32;
+        if !scaled.is_finite() {
+            too_large.get_or_insert((column, value));
+        } else if scaled > 0.0 {
+            visit(column, scaled);
+        }
+    });
+    let problem = "is beyond single precision: scale the data (the default feature range does)";
+    too_large.map_or(Ok(()), |(column, value)| Err(Error::Value { row, column, value, problem }))
+}
 
 /// A non-zero of a row: its feature, and its position in the codebook.
 pub(crate) trait Entry: Copy + Send + Sync + 'static {
@@ -145,18 +166,7 @@ impl CodedRows {
             if let Some(&soon) = rows.get(at + 2) {
                 samples.prefetch(soon);
             }
-            let mut too_large = None;
-            samples.for_each_nonzero(row, |column, value| {
-                let scaled = (value * factors.map_or(1.0, |f| f[column])) as f32;
-                if !scaled.is_finite() {
-                    too_large = Some((column, value));
-                } else if scaled > 0.0 {
-                    coder.push(column, scaled, weight);
-                }
-            });
-            if let Some((column, value)) = too_large {
-                return Err(Error::Value { row, column, value, problem: BEYOND_SINGLE });
-            }
+            each_scaled(samples, row, factors, |column, scaled| coder.push(column, scaled, weight))?;
             indptr.push(coder.len());
         }
         coder.finish(indptr)

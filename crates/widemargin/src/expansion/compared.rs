@@ -4,41 +4,67 @@
 use super::BasisExpansion;
 use super::decision::FoldedDecision;
 use super::part_map::{PartMap, n_joined};
-use crate::data::{Samples, Source};
+use crate::data::{CsrMatrix, Samples, Source};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::similarity::Similarity;
 
 /// Similarities of some samples, part by part.
-struct Compared {
-    n_samples: usize,
+pub(super) struct Compared {
+    pub n_samples: usize,
     /// Of parts in single precision, \[part\]\[sample\]\[column\].
     single: Vec<f32>,
+    /// Columns of these; none of others.
+    widths: Vec<usize>,
     /// Of each part in double precision, \[sample\]\[column\].
     double: Vec<Option<Vec<f64>>>,
+    /// Of each part of sparse features.
+    pub sparse: Vec<Option<CsrMatrix<f32>>>,
 }
 
 /// The similarities of one part.
-enum OfPart<'a> {
+pub(super) enum OfPart<'a> {
     Single(&'a mut [f32]),
     Double(&'a [f64]),
+    Sparse(&'a CsrMatrix<f32>),
+}
+
+impl OfPart<'_> {
+    /// Writes the features that a map makes of them into rows of `width` numbers, from column `first` on; those of sparse
+    /// features are not written.
+    pub fn map_into(self, map: &PartMap, out: &mut [f32], width: usize, first: usize) {
+        match self {
+            OfPart::Single(rows) => map.apply(rows, out, width, first),
+            OfPart::Double(rows) => map.apply_precisely(rows, out, width, first),
+            OfPart::Sparse(_) => {}
+        }
+    }
 }
 
 impl Compared {
-    /// Each part's with its map.
-    fn each<'m>(&mut self, maps: &'m [PartMap], mut visit: impl FnMut(&'m PartMap, OfPart<'_>)) {
+    /// Those of each part.
+    pub fn parts(&mut self) -> Vec<OfPart<'_>> {
         let mut rest = &mut self.single[..];
-        for (map, double) in maps.iter().zip(&self.double) {
-            if let Some(values) = double {
-                visit(map, OfPart::Double(values));
-                continue;
-            }
-            let (own, left) = std::mem::take(&mut rest).split_at_mut(self.n_samples * map.n_columns());
-            visit(map, OfPart::Single(own));
+        let mut parts = Vec::with_capacity(self.widths.len());
+        for ((width, double), sparse) in self.widths.iter().zip(&self.double).zip(&self.sparse) {
+            let (own, left) = rest.split_at_mut(self.n_samples * width);
             rest = left;
+            parts.push(match (double, sparse) {
+                (Some(values), _) => OfPart::Double(values),
+                (None, Some(rows)) => OfPart::Sparse(rows),
+                (None, None) => OfPart::Single(own),
+            });
         }
+        parts
     }
+}
+
+/// What is computed in its own form where it has one: sparse features, and similarities in double precision.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted {
+    pub sparse: bool,
+    pub double: bool,
 }
 
 impl<S: Similarity> BasisExpansion<S> {
@@ -55,15 +81,12 @@ impl<S: Similarity> BasisExpansion<S> {
         first_row: usize,
         out: &mut [f32],
     ) -> Result<()> {
-        let mut compared = self.compared(samples, first_row)?;
+        let mut compared = self.compared(samples, first_row, Wanted { sparse: false, double: true })?;
         let (width, mut first) = (n_joined(maps), 0);
-        compared.each(maps, |map, similarities| {
-            match similarities {
-                OfPart::Single(rows) => map.apply(rows, out, width, first),
-                OfPart::Double(rows) => map.apply_precisely(rows, out, width, first),
-            }
+        for (map, similarities) in maps.iter().zip(compared.parts()) {
+            similarities.map_into(map, out, width, first);
             first += map.n_features();
-        });
+        }
         Ok(())
     }
 
@@ -75,9 +98,9 @@ impl<S: Similarity> BasisExpansion<S> {
         first_row: usize,
         out: &mut [f64],
     ) -> Result<()> {
-        let mut compared = self.compared(samples, first_row)?;
+        let mut compared = self.compared(samples, first_row, Wanted { sparse: false, double: true })?;
         let (width, mut first) = (folded.width(), 0);
-        compared.each(&folded.maps, |map, similarities| {
+        for (map, similarities) in folded.maps.iter().zip(compared.parts()) {
             let n_columns = map.n_columns();
             let places = out.chunks_mut(width.max(1)).map(|row| &mut row[first..first + n_columns]);
             match similarities {
@@ -90,44 +113,48 @@ impl<S: Similarity> BasisExpansion<S> {
                         out.iter_mut().zip(row).for_each(|(out, x)| *out = f64::from(*x));
                     }
                 }
+                OfPart::Sparse(_) => {}
             }
             first += n_columns;
-        });
+        }
         Ok(())
     }
 
-    fn compared(&self, samples: S::Samples, first_row: usize) -> Result<Compared> {
+    /// The similarities of some samples, of each part as it is wanted and computed.
+    pub(super) fn compared(&self, samples: S::Samples, first_row: usize, wanted: Wanted) -> Result<Compared> {
         let n_samples = samples.len();
         self.check_sound(&samples, first_row)?;
         let samples = self.describe(samples).map_err(|error| error.in_part_from(first_row))?;
-        let double = (0..self.maps.len()).map(|part| self.precise_values(part, &samples, first_row));
-        let double = double.collect::<Result<Vec<Option<Vec<f64>>>>>()?;
-        let is_left_out: Vec<bool> = double.iter().map(Option::is_some).collect();
+        let (mut sparse, mut double) = (vec![None; self.maps.len()], vec![None; self.maps.len()]);
+        for part in 0..self.maps.len() {
+            if wanted.sparse && self.sparse[part] {
+                let rows = self.similarity.sparse_block(part, &self.described, &samples);
+                sparse[part] = rows.map_err(|error| error.in_part_from(first_row))?;
+            }
+            if wanted.double {
+                double[part] = self.precise_values(part, &samples, first_row)?;
+            }
+        }
+        let is_left_out: Vec<bool> =
+            sparse.iter().zip(&double).map(|(sparse, double)| sparse.is_some() || double.is_some()).collect();
         let (n_columns, mut widths) = (self.n_columns(), self.widths());
         let is_whole = widths.iter().all(|&width| width == n_columns);
         widths.iter_mut().zip(&is_left_out).filter(|(_, left_out)| **left_out).for_each(|(width, _)| *width = 0);
         let mut single = vec![0.0f32; n_samples * widths.iter().sum::<usize>()];
         if is_left_out.contains(&false) {
-            if is_left_out.contains(&true) {
-                self.similarity.block_without(&is_left_out, &self.described, &samples, &mut single)
-            } else if is_whole {
+            if is_whole && !is_left_out.contains(&true) {
                 self.similarity.block(&self.described, &samples, &mut single)
             } else {
-                self.similarity.own_block(&self.described, &samples, &mut single)
+                self.similarity.own_block(&is_left_out, &self.described, &samples, &mut single)
             }
             .map_err(|error| error.in_part_from(first_row))?;
         }
         self.check_finite(&single, &widths, n_samples, first_row)?;
-        Ok(Compared { n_samples, single, double })
+        Ok(Compared { n_samples, single, widths, double, sparse })
     }
 
     /// Samples × columns of a part whose map takes double precision; none of others. Samples are converted.
-    pub(super) fn precise_values(
-        &self,
-        part: usize,
-        samples: &S::Samples,
-        first_row: usize,
-    ) -> Result<Option<Vec<f64>>> {
+    fn precise_values(&self, part: usize, samples: &S::Samples, first_row: usize) -> Result<Option<Vec<f64>>> {
         if !self.maps[part].is_precise() {
             return Ok(None);
         }
@@ -198,7 +225,7 @@ impl<S: Similarity> BasisExpansion<S> {
     }
 
     /// Rejects similarities that are not finite: \[part\]\[sample\]\[column\].
-    pub(super) fn check_finite(&self, block: &[f32], widths: &[usize], n: usize, first_row: usize) -> Result<()> {
+    fn check_finite(&self, block: &[f32], widths: &[usize], n: usize, first_row: usize) -> Result<()> {
         let Some(at) = block.iter().position(|value| !value.is_finite()) else { return Ok(()) };
         let (mut part, mut pair) = (0, at);
         while pair >= n * widths[part] {
@@ -215,7 +242,7 @@ impl<S: Similarity> BasisExpansion<S> {
     }
 
     /// Rejects samples that have no value: some similarities would turn a NaN into a number.
-    pub(super) fn check_sound(&self, samples: &S::Samples, first_row: usize) -> Result<()> {
+    fn check_sound(&self, samples: &S::Samples, first_row: usize) -> Result<()> {
         match samples.flaw() {
             None => Ok(()),
             Some((at, problem)) => {

@@ -1,9 +1,10 @@
 //! Weights on features converted to weights on similarities, for the explanation of a decision value.
 
 use super::BasisExpansion;
+use super::compared::{OfPart, Wanted};
 use super::decision::FoldedDecision;
 use super::part_map::PartMap;
-use crate::data::{CsrMatrix, Rows, Samples};
+use crate::data::Samples;
 use crate::error::Result;
 use crate::similarity::Similarity;
 
@@ -36,46 +37,19 @@ impl<S: Similarity> BasisExpansion<S> {
         sample: S::Samples,
         row: usize,
     ) -> Result<Vec<WeighedColumns>> {
-        self.check_sound(&sample, row)?;
-        let sample = self.describe(sample).map_err(|error| error.in_part_from(row))?;
-        let is_sparse = self.is_sparse();
-        let own = |part: usize| match self.sparse[part] && is_sparse {
-            true => self.similarity.sparse_block(part, &self.described, &sample),
-            false => Ok(None),
-        };
-        let own = (0..self.sparse.len()).map(own).collect::<Result<Vec<Option<CsrMatrix<f32>>>>>()?;
-        let double = (0..self.maps.len()).map(|part| self.precise_values(part, &sample, row));
-        let double = double.collect::<Result<Vec<Option<Vec<f64>>>>>()?;
-        let is_left_out: Vec<bool> =
-            own.iter().zip(&double).map(|(own, double)| own.is_some() || double.is_some()).collect();
-        let widths = self.widths().into_iter().zip(&is_left_out);
-        let widths: Vec<usize> = widths.map(|(width, is_left_out)| if *is_left_out { 0 } else { width }).collect();
-        let mut block = vec![0.0f32; widths.iter().sum()];
-        self.similarity
-            .block_without(&is_left_out, &self.described, &sample, &mut block)
-            .map_err(|error| error.in_part_from(row))?;
-        self.check_finite(&block, &widths, 1, row)?;
+        let wanted = Wanted { sparse: self.is_sparse(), double: true };
+        let mut compared = self.compared(sample, row, wanted)?;
         let folded = FoldedDecision::new(&self.maps, weights, n_problems);
-        let (mut rest, mut first) = (block.as_slice(), 0);
-        let mut parts = Vec::with_capacity(widths.len());
-        for (((map, rows), double), width) in folded.maps.iter().zip(&own).zip(double).zip(widths) {
-            let (mut columns, mut values) = (Vec::new(), Vec::new());
-            let (dense, left) = rest.split_at(width);
-            rest = left;
-            match (rows, double) {
-                (_, Some(double)) => {
-                    columns.extend(0..double.len());
-                    values.extend(double);
+        let (mut parts, mut first) = (Vec::with_capacity(self.maps.len()), 0);
+        for (map, similarities) in folded.maps.iter().zip(compared.parts()) {
+            let (columns, values): (Vec<usize>, Vec<f64>) = match similarities {
+                OfPart::Double(values) => values.iter().copied().enumerate().unzip(),
+                OfPart::Single(values) => values.iter().map(|value| f64::from(*value)).enumerate().unzip(),
+                OfPart::Sparse(rows) => {
+                    let stored = rows.row(0).filter(|(_, value)| *value != 0.0);
+                    stored.map(|(column, value)| (column as usize, f64::from(value))).unzip()
                 }
-                (Some(rows), None) => rows.view()?.for_each_nonzero(0, |column, value| {
-                    columns.push(column);
-                    values.push(value);
-                }),
-                (None, None) => {
-                    columns.extend(0..width);
-                    values.extend(dense.iter().map(|value| f64::from(*value)));
-                }
-            }
+            };
             let (center, factors): (&[f32], &[f32]) = match map {
                 PartMap::Affine { center, factors } => (center, factors),
                 // Folded maps have no matrix.

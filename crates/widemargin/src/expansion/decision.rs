@@ -72,13 +72,9 @@ impl FoldedDecision {
                 (own, of_problem) = of_problem.split_at(map.n_features());
                 match map {
                     PartMap::Affine { .. } => folded.extend(own.iter().map(|w| (*w).into())),
-                    PartMap::PreciseProjection { matrix, .. } => {
-                        let width = map.n_features();
-                        folded.extend((0..map.n_columns()).map(|column| dot(&matrix[column * width..][..width], own)));
-                    }
+                    PartMap::PreciseProjection { matrix, .. } => folded.extend(times(matrix, map.n_columns(), own)),
                     PartMap::Projection { matrix, .. } | PartMap::Whitening { matrix, .. } => {
-                        let width = map.n_features();
-                        folded.extend((0..map.n_columns()).map(|column| dot(&matrix[column * width..][..width], own)));
+                        folded.extend(times(matrix, map.n_columns(), own));
                     }
                 }
             }
@@ -109,6 +105,12 @@ impl FoldedDecision {
     }
 }
 
-fn dot(a: &[impl Copy + Into<f64>], b: &[impl Copy + Into<f64>]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (*a).into() * (*b).into()).sum()
+/// Mw, of a row-major M.
+fn times<'a>(
+    matrix: &'a [impl Copy + Into<f64>],
+    n_rows: usize,
+    w: &'a [impl Copy + Into<f64>],
+) -> impl Iterator<Item = f64> + 'a {
+    let row = move |row: usize| matrix[row * w.len()..][..w.len()].iter().zip(w);
+    (0..n_rows).map(move |at| row(at).map(|(a, b)| (*a).into() * (*b).into()).sum())
 }

@@ -38,6 +38,6 @@ pub use nodes::choose_nodes;
 pub use normalization::{NegativeEigenvalues, Normalization, NystroemCut};
 pub(crate) use own_map::own_map;
 pub(crate) use part_map::PartMap;
-pub use spectrum::{Negative, Spectrum, spectrum, spectrum_with};
+pub use spectrum::{Negative, Spectrum, spectrum};
 pub(crate) use value_codes::ValueCodes;
 pub use value_counts::{CountValues, ValueCounts};

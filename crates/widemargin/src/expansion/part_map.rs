@@ -35,6 +35,32 @@ pub(super) struct Spectrum {
     pub asymmetry: f64,
 }
 
+/// (S + Sᵀ)/2 of a square matrix.
+pub(super) struct SymmetricPart {
+    /// Row-major.
+    pub matrix: Vec<f64>,
+    /// The largest |S_ij|.
+    pub largest: f64,
+    /// The largest |S_ij − S_ji| over that.
+    pub asymmetry: f64,
+}
+
+impl SymmetricPart {
+    /// Of the n × n numbers `at`.
+    pub fn of(n: usize, at: impl Fn(usize, usize) -> f64) -> Self {
+        let (mut matrix, mut largest, mut difference) = (vec![0.0; n * n], 0.0f64, 0.0f64);
+        for i in 0..n {
+            for j in 0..=i {
+                let (a, b) = (at(i, j), at(j, i));
+                largest = largest.max(a.abs()).max(b.abs());
+                difference = difference.max((a - b).abs());
+                (matrix[i * n + j], matrix[j * n + i]) = (0.5 * (a + b), 0.5 * (a + b));
+            }
+        }
+        SymmetricPart { matrix, largest, asymmetry: if largest > 0.0 { difference / largest } else { 0.0 } }
+    }
+}
+
 impl PartMap {
     /// Number of features.
     pub fn n_features(&self) -> usize {
@@ -169,16 +195,7 @@ impl PartMap {
         };
         let is_centered = matches!(normalization, Normalization::Centered(_));
         let at = |i: usize, j: usize| between[i * n_columns + j];
-        let similarities = between.chunks(n_columns.max(1)).flat_map(|row| &row[..n]);
-        let largest = similarities.fold(0.0f64, |largest, s| largest.max(s.abs()));
-        let (mut matrix, mut difference) = (vec![0.0; n * n], 0.0f64);
-        for i in 0..n {
-            for j in 0..=i {
-                difference = difference.max((at(i, j) - at(j, i)).abs());
-                let value = 0.5 * (at(i, j) + at(j, i));
-                (matrix[i * n + j], matrix[j * n + i]) = (value, value);
-            }
-        }
+        let SymmetricPart { matrix, largest, asymmetry } = SymmetricPart::of(n, at);
         let failed = || Error::Similarity {
             similarity: spec.to_owned(),
             problem: "its similarities between the bases have no eigenvalues: they are not finite".into(),
@@ -219,7 +236,6 @@ impl PartMap {
                 PartMap::Projection { matrix, n_columns, n_features }
             }
         };
-        let asymmetry = if largest > 0.0 { difference / largest } else { 0.0 };
         Ok((map, Spectrum { negative, asymmetry }))
     }
 }

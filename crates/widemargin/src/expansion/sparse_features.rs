@@ -1,12 +1,14 @@
 //! Features of samples as sparse rows, where some parts are sparse.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::Normalization;
 use super::basis_expansion::{BasisExpansion, CHUNK_ROWS};
+use super::compared::{OfPart, Wanted};
 use super::part_map::PartMap;
 use super::sparse_rows;
-use crate::data::{CsrMatrix, Samples, Source};
+use crate::data::{CsrMatrix, Source};
 use crate::error::Result;
 use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
@@ -52,43 +54,24 @@ impl<S: Similarity> BasisExpansion<S> {
 
     /// The same of a chunk of samples; `first_row` is their offset among all, for messages.
     pub(crate) fn sparse_rows(&self, samples: S::Samples, first_row: usize) -> Result<CsrMatrix<f32>> {
-        self.check_sound(&samples, first_row)?;
-        let samples = self.describe(samples).map_err(|error| error.in_part_from(first_row))?;
-        let n = samples.len();
-        let mut own: Vec<Option<CsrMatrix<f32>>> = Vec::with_capacity(self.sparse.len());
-        for (part, &is_sparse) in self.sparse.iter().enumerate() {
-            let rows = match is_sparse {
-                true => self.similarity.sparse_block(part, &self.described, &samples),
-                false => Ok(None),
-            };
-            own.push(rows.map_err(|error| error.in_part_from(first_row))?);
-        }
-        if let ([Some(_)], [PartMap::Affine { factors, .. }]) = (&own[..], &self.maps[..])
+        let mut compared = self.compared(samples, first_row, Wanted { sparse: true, double: false })?;
+        if let ([Some(_)], [PartMap::Affine { factors, .. }]) = (&compared.sparse[..], &self.maps[..])
             && factors[..] == [1.0]
         {
-            return Ok(own.swap_remove(0).unwrap_or_default());
+            return Ok(compared.sparse.swap_remove(0).unwrap_or_default());
         }
-        // Similarities, and features of dense samples where those of the fit were sparse.
-        let is_left_out: Vec<bool> = own.iter().map(Option::is_some).collect();
-        let widths = self.widths().into_iter().zip(&is_left_out);
-        let widths: Vec<usize> = widths.map(|(width, is_left_out)| if *is_left_out { 0 } else { width }).collect();
-        let mut block = vec![0.0f32; n * widths.iter().sum::<usize>()];
-        self.similarity
-            .block_without(&is_left_out, &self.described, &samples, &mut block)
-            .map_err(|error| error.in_part_from(first_row))?;
-        self.check_finite(&block, &widths, n, first_row)?;
-        let (mut parts, mut rest) = (Vec::with_capacity(own.len()), &mut block[..]);
-        for (part, rows) in own.into_iter().enumerate() {
-            let (values, left) = rest.split_at_mut(n * widths[part]);
-            rest = left;
-            parts.push(match rows {
-                Some(rows) => sparse_rows::Part::Sparse(rows),
-                None if self.sparse[part] => sparse_rows::Part::sparse_of(values, n, widths[part])?,
-                None => {
-                    let width = self.maps[part].n_features();
-                    let mut features = vec![0.0f32; n * width];
-                    self.maps[part].apply(values, &mut features, width, 0);
-                    sparse_rows::Part::Dense { values: features, width }
+        let n = compared.n_samples;
+        let mut parts = Vec::with_capacity(self.maps.len());
+        for ((map, &is_sparse), similarities) in self.maps.iter().zip(&self.sparse).zip(compared.parts()) {
+            parts.push(match similarities {
+                OfPart::Sparse(rows) => sparse_rows::Part::Sparse(Cow::Borrowed(rows)),
+                // Features of dense samples where those of the fit were sparse.
+                OfPart::Single(values) if is_sparse => sparse_rows::Part::sparse_of(values, n, map.n_columns())?,
+                similarities => {
+                    let width = map.n_features();
+                    let mut values = vec![0.0f32; n * width];
+                    similarities.map_into(map, &mut values, width, 0);
+                    sparse_rows::Part::Dense { values, width }
                 }
             });
         }

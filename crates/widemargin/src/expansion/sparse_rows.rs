@@ -1,6 +1,7 @@
 //! Rows of features with some sparse parts: the features of the others are stored as sparse entries too, 8 bytes a
 //! number.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::affine::Affine;
@@ -11,16 +12,16 @@ use crate::linalg;
 use crate::similarity::Similarity;
 
 /// The features of some samples in one part.
-pub(super) enum Part {
+pub(super) enum Part<'a> {
     /// Not yet multiplied by the factor of the part's map.
-    Sparse(CsrMatrix<f32>),
+    Sparse(Cow<'a, CsrMatrix<f32>>),
     /// Row-major, mapped.
     Dense { values: Vec<f32>, width: usize },
 }
 
-impl Part {
+impl<'a> Part<'a> {
     /// The non-zeros of dense rows.
-    pub fn sparse_of(values: &[f32], n_rows: usize, width: usize) -> Result<Part> {
+    pub fn sparse_of(values: &[f32], n_rows: usize, width: usize) -> Result<Part<'a>> {
         let rows = DenseView::new(values, n_rows, width)?;
         let mut out = CsrMatrix::empty(width);
         for row in 0..n_rows {
@@ -30,22 +31,21 @@ impl Part {
             });
             out.indptr.push(out.values.len());
         }
-        Ok(Part::Sparse(out))
+        Ok(Part::Sparse(Cow::Owned(out)))
     }
 }
 
 /// The parts side by side.
-pub(super) fn joined(parts: &[Part], maps: &[PartMap], n_rows: usize) -> CsrMatrix<f32> {
+pub(super) fn joined(parts: &[Part<'_>], maps: &[PartMap], n_rows: usize) -> CsrMatrix<f32> {
     let mut out = CsrMatrix::empty(n_joined(maps));
     for row in 0..n_rows {
         let mut first = 0;
         for (part, map) in parts.iter().zip(maps) {
             match part {
                 Part::Sparse(rows) => {
-                    let range = rows.indptr[row]..rows.indptr[row + 1];
                     let factor = factor_of(map);
-                    out.indices.extend(rows.indices[range.clone()].iter().map(|column| first as u32 + column));
-                    out.values.extend(rows.values[range].iter().map(|value| value * factor));
+                    out.indices.extend(rows.row(row).map(|(column, _)| first as u32 + column));
+                    out.values.extend(rows.row(row).map(|(_, value)| value * factor));
                 }
                 Part::Dense { values, width } => {
                     // Zeros too: they may be centered afterwards.
@@ -79,7 +79,7 @@ pub(super) fn learn<S: Samples>(
     let mut sums = vec![0.0f64; affine.width()];
     for (row, weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
         training.go_on("normalize")?;
-        for (&column, &value) in of_row(rows, row) {
+        for (column, value) in rows.row(row) {
             sums[column as usize] += weight * f64::from(value);
         }
     }
@@ -89,7 +89,7 @@ pub(super) fn learn<S: Samples>(
     for (row, weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
         training.go_on("normalize")?;
         let (mut part, mut squares) = (0, vec![0.0f64; parts.len()]);
-        for (&column, &value) in of_row(rows, row) {
+        for (column, value) in rows.row(row) {
             while !parts[part].contains(&(column as usize)) {
                 part += 1;
             }
@@ -113,11 +113,6 @@ pub(super) fn apply(maps: &[PartMap], rows: &mut CsrMatrix<f32>) {
     for (value, &column) in rows.values.iter_mut().zip(&rows.indices) {
         *value = (*value - centers[column as usize]) * factors[column as usize];
     }
-}
-
-fn of_row(rows: &CsrMatrix<f32>, row: usize) -> impl Iterator<Item = (&u32, &f32)> {
-    let range = rows.indptr[row]..rows.indptr[row + 1];
-    rows.indices[range.clone()].iter().zip(&rows.values[range])
 }
 
 /// The parts that are features of sparse rows.

@@ -1,6 +1,9 @@
 //! The spectrum of a similarity: how far it is from being a kernel.
 
+use std::sync::Arc;
+
 use super::BasisExpansion;
+use super::part_map::SymmetricPart;
 use crate::data::{Samples, Source};
 use crate::error::{Error, Result};
 use crate::linalg::eigen;
@@ -75,21 +78,13 @@ impl Spectrum {
     }
 }
 
-/// The spectra of a fitted similarity, one per part, on these samples; about 10 n³ flops if it is not symmetric.
+/// The spectra of a fitted similarity, one per part, on these samples; about 10 n³ flops if it is not symmetric. The
+/// monitor may cancel between chunks of samples and before each decomposition (time limits are ignored).
 ///
 /// # Errors
-/// Errors of the similarity; [`Error::Parameter`] for no samples or more than 10,000.
-pub fn spectrum<S: Similarity>(similarity: &S, samples: &S::Samples, threads: usize) -> Result<Vec<Spectrum>> {
-    spectrum_with(similarity, samples, threads, &Monitor::none())
-}
-
-/// The same with a monitor, which may cancel between chunks of samples and before each decomposition (time limits are
-/// ignored).
-///
-/// # Errors
-/// As for [`spectrum`]; [`Error::Cancelled`].
-pub fn spectrum_with<S: Similarity>(
-    similarity: &S,
+/// Errors of the similarity; [`Error::Parameter`] for no samples or more than 10,000; [`Error::Cancelled`].
+pub fn spectrum<S: Similarity>(
+    similarity: Arc<S>,
     samples: &S::Samples,
     threads: usize,
     monitor: &Monitor<'_>,
@@ -99,7 +94,7 @@ pub fn spectrum_with<S: Similarity>(
         let expected = format!("from 1 to {MAX_SPECTRUM_SAMPLES}: the matrix of all pairs is stored and decomposed");
         return Err(Error::parameter("samples", n, expected));
     }
-    let raw = BasisExpansion::raw(similarity, samples.clone())?;
+    let raw = BasisExpansion::raw(similarity.clone(), samples.clone())?;
     if raw.n_columns() != n {
         let problem = "a spectrum needs the similarities between the samples themselves";
         return Err(Error::similarity(similarity.spec(), problem));
@@ -120,17 +115,7 @@ pub fn spectrum_with<S: Similarity>(
 
 fn of_matrix(matrix: &[f64], n: usize, similarity: String) -> Result<Spectrum> {
     let failed = || Error::similarity(similarity.clone(), "its eigenvalues could not be computed");
-    let largest = matrix.iter().fold(0.0f64, |largest, value| largest.max(value.abs()));
-    let mut symmetric = vec![0.0; n * n];
-    let mut difference = 0.0f64;
-    for i in 0..n {
-        for j in 0..=i {
-            let (a, b) = (matrix[i * n + j], matrix[j * n + i]);
-            difference = difference.max((a - b).abs());
-            (symmetric[i * n + j], symmetric[j * n + i]) = (0.5 * (a + b), 0.5 * (a + b));
-        }
-    }
-    let asymmetry = if largest > 0.0 { difference / largest } else { 0.0 };
+    let SymmetricPart { matrix: symmetric, largest, asymmetry } = SymmetricPart::of(n, |i, j| matrix[i * n + j]);
     let mut values = eigen::symmetric(&symmetric, n, false).ok_or_else(failed)?.values;
     values.reverse();
     let rounding = n as f64 * f64::from(f32::EPSILON) * largest;

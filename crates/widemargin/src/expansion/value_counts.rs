@@ -6,9 +6,9 @@
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::coded_rows::BEYOND_SINGLE;
+use super::coded_rows::each_scaled;
 use crate::data::Rows;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::partition::{Kind, Query, SampleRows, part_query};
 
@@ -39,18 +39,7 @@ impl ValueCounts {
     pub fn of(samples: &impl Rows, weights: &[f64], factors: Option<&[f64]>) -> Result<Self> {
         let mut found = Counter::default();
         for (row, &weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
-            let mut too_large = None;
-            samples.for_each_nonzero(row, |column, value| {
-                let scaled = (value * factors.map_or(1.0, |f| f[column])) as f32;
-                if !scaled.is_finite() {
-                    too_large.get_or_insert((column, value));
-                } else if scaled > 0.0 {
-                    found.add(scaled, weight);
-                }
-            });
-            if let Some((column, value)) = too_large {
-                return Err(Error::Value { row, column, value, problem: BEYOND_SINGLE });
-            }
+            each_scaled(samples, row, factors, |_, scaled| found.add(scaled, weight))?;
         }
         Ok(found.finish())
     }

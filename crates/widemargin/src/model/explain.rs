@@ -156,7 +156,8 @@ impl<S: Similarity, W: Copy + Into<f64>> OnExpansion<'_, S, W> {
                 continue;
             }
             let part = explanation.terms[at].part;
-            let comparison = similarity.comparison(part, (expansion.described(), basis), (&described, 0))?;
+            let comparison =
+                similarity.comparison(part, &Samples::select(expansion.described(), &[basis]), &described)?;
             let Some(comparison) = comparison else { continue };
             // The terms of both.
             let mut meaning = similarity.column_meaning(part, &sample)?;

@@ -356,7 +356,7 @@ impl<'a> Subset<'a> {
         }
         similarity.fit(&Training { samples: &self.samples, weights: &self.weights, threads, monitor: quiet })?;
         candidate.similarity = similarity.specs();
-        let block = BasisExpansion::raw(&similarity, self.samples.clone())?;
+        let block = BasisExpansion::raw(similarity.into(), self.samples.clone())?;
         let values = match block.has_double_precision(0)? {
             true => block.precise_similarities(0, &self.samples, threads, quiet)?,
             false => {

@@ -10,9 +10,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::definitions::sum;
-use super::distances::{norms, sums_of_terms};
+use super::distances::sums_of_all_terms;
 use super::row::{Definite, Definition, Onnx, SimilarityRow, built, read_among};
-use super::shared_features::{check_widths, sum_over_features};
+use super::shared_features::sum_over_features;
 use super::{Comparison, Similarity};
 use crate::data::{Rows, Vectors};
 use crate::error::{Error, Result};
@@ -234,24 +234,11 @@ impl AdditiveKernel {
 impl AdditiveKernel {
     /// The block where features count that only one of two vectors has.
     fn sum_over_all_features(&self, bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {
-        check_widths(bases, samples)?;
         let value = |x: f32, y: f32| self.value(x.into(), y.into()) as f32;
-        if let (Vectors::Dense(bases), Vectors::Dense(samples)) = (bases, samples) {
-            sums_of_terms(bases, samples, block, value);
-            return Ok(());
-        }
-        // k(x, 0) + k(0, y) everywhere, less the excess over k(x, y) where both have the feature.
+        // k(x, 0) and k(0, x).
         let alone = self.value(1.0, 0.0);
-        let excess = |x: f32, y: f32| match x == 0.0 || y == 0.0 {
-            true => 0.0,
-            false => (alone * (f64::from(x) + f64::from(y)) - self.value(x.into(), y.into())) as f32,
-        };
-        sum_over_features(bases, samples, block, excess)?;
-        let [of_bases, of_samples] = [bases, samples].map(|vectors| norms(vectors, |x| alone * x));
-        for (row, of_sample) in block.chunks_mut(of_bases.len().max(1)).zip(of_samples) {
-            row.iter_mut().zip(&of_bases).for_each(|(k, of_basis)| *k = (of_sample + of_basis - f64::from(*k)) as f32);
-        }
-        Ok(())
+        let excess = |x: f32, y: f32| (alone * (f64::from(x) + f64::from(y)) - self.value(x.into(), y.into())) as f32;
+        sums_of_all_terms(bases, samples, block, value, excess, |x| alone * x)
     }
 }
 
@@ -284,8 +271,8 @@ impl Similarity for AdditiveKernel {
     }
 
     fn block(&self, bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {
-        check_histograms(self, true, bases)?;
-        check_histograms(self, false, samples)?;
+        check_histograms(&self.spec(), true, bases)?;
+        check_histograms(&self.spec(), false, samples)?;
         match self.p() {
             Some(_) if !self.is_kernel() => self.sum_over_all_features(bases, samples, block),
             Some(-1.0) => sum_over_features(bases, samples, block, |x, y| {
@@ -298,13 +285,8 @@ impl Similarity for AdditiveKernel {
         }
     }
 
-    fn comparison(
-        &self,
-        _part: usize,
-        bases: (&Vectors, usize),
-        samples: (&Vectors, usize),
-    ) -> Result<Option<Comparison>> {
-        Comparison::of_columns("sum over the columns", bases, samples, |x, y| self.value(x, y)).map(Some)
+    fn comparison(&self, _part: usize, basis: &Vectors, sample: &Vectors) -> Result<Option<Comparison>> {
+        Comparison::of_columns("sum over the columns", basis, sample, |x, y| self.value(x, y)).map(Some)
     }
 
     fn is_symmetric(&self, _part: usize) -> bool {
@@ -312,19 +294,14 @@ impl Similarity for AdditiveKernel {
     }
 }
 
-fn check_histograms(kernel: &AdditiveKernel, is_basis: bool, vectors: &Vectors) -> Result<()> {
-    let values = match vectors {
-        Vectors::Dense(matrix) => &matrix.values,
-        Vectors::Sparse(matrix) => &matrix.values,
-    };
-    let Some(at) = values.iter().position(|value| *value < 0.0 || !value.is_finite()) else { return Ok(()) };
-    let number = match vectors {
-        Vectors::Dense(matrix) => at / matrix.n_cols,
-        // Rows may be empty: the last row that begins at or before it.
-        Vectors::Sparse(matrix) => matrix.indptr.partition_point(|start| *start <= at) - 1,
-    };
-    let problem = format!("has the value {}: histograms have values that are finite and at least 0", values[at]);
-    Err(Error::Sample { similarity: kernel.to_string(), is_basis, number, problem })
+/// Rejects vectors that are not histograms.
+///
+/// # Errors
+/// [`Error::Sample`].
+pub(super) fn check_histograms(spec: &str, is_basis: bool, vectors: &Vectors) -> Result<()> {
+    let Some((number, _, value)) = vectors.find(|_, value| value < 0.0 || !value.is_finite()) else { return Ok(()) };
+    let problem = format!("has the value {value}: histograms have values that are finite and at least 0");
+    Err(Error::Sample { similarity: spec.to_owned(), is_basis, number, problem })
 }
 
 #[cfg(test)]

@@ -129,13 +129,13 @@ impl Comparison {
     /// Of two vectors: Σ_j f(x_j, y_j), x being the basis. A column that one of them lacks is 0.
     pub(super) fn of_columns(
         quantity: &'static str,
-        (bases, basis): (&Vectors, usize),
-        (samples, sample): (&Vectors, usize),
+        basis: &Vectors,
+        sample: &Vectors,
         share: impl Fn(f64, f64) -> f64,
     ) -> Result<Self> {
         let mut pairs: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
-        each(bases, basis, |column, x| pairs.entry(column).or_default().0 = x)?;
-        each(samples, sample, |column, y| pairs.entry(column).or_default().1 = y)?;
+        basis.view()?.for_each_nonzero(0, |column, x| pairs.entry(column).or_default().0 = x);
+        sample.view()?.for_each_nonzero(0, |column, y| pairs.entry(column).or_default().1 = y);
         let all = pairs.into_iter().map(|(column, (x, y))| (column, share(x, y)));
         let (columns, shares) = all.filter(|(_, share)| *share != 0.0).unzip();
         Ok(Comparison::of(quantity, Pieces::Columns { columns, shares }))
@@ -203,13 +203,4 @@ impl Pieces {
             Pieces::Bits { both, .. } => Box::new(both.iter().map(|_| 1.0)),
         }
     }
-}
-
-/// Visits the non-zeros of a row.
-pub(super) fn each(vectors: &Vectors, row: usize, visit: impl FnMut(usize, f64)) -> Result<()> {
-    match vectors {
-        Vectors::Dense(matrix) => matrix.view()?.for_each_nonzero(row, visit),
-        Vectors::Sparse(matrix) => matrix.view()?.for_each_nonzero(row, visit),
-    }
-    Ok(())
 }

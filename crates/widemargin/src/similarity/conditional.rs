@@ -240,32 +240,7 @@ impl ConditionalKernel {
     /// # Errors
     /// [`Error::Parameter`] naming the invalid parameter.
     pub fn check(&self) -> Result<()> {
-        let wrong = |name, value: String, expected: &str| Err(Error::parameter(name, value, expected));
-        match *self {
-            ConditionalKernel::ThinPlate { order } if !(2..=16).contains(&order) => {
-                wrong("order", order.to_string(), "from 2 (r² log r) to 16")
-            }
-            ConditionalKernel::Polyharmonic { exponent } if !(exponent > 0.0 && exponent <= 32.0) => {
-                wrong("exponent", exponent.to_string(), "above 0 and at most 32")
-            }
-            ConditionalKernel::Polyharmonic { exponent } if exponent % 2.0 == 0.0 => wrong(
-                "exponent",
-                exponent.to_string(),
-                "no even number, whose power is itself a polynomial: use thin-plate, which has the logarithm",
-            ),
-            ConditionalKernel::Spline { order, dims } if dims == 0 || order > 16 || 2 * order <= dims => {
-                wrong("order", order.to_string(), "above half of dims (at least 1), and at most 16")
-            }
-            ConditionalKernel::Log { exponent, .. } if !(exponent > 0.0 && exponent <= 2.0) => {
-                wrong("exponent", exponent.to_string(), "above 0 and at most 2")
-            }
-            _ => match self.gamma() {
-                Some(gamma) if !(gamma > 0.0 && gamma.is_finite()) => {
-                    wrong("gamma", gamma.to_string(), "a finite number above 0")
-                }
-                _ => Ok(()),
-            },
-        }
+        self.to_string().parse::<Self>().map(|_| ())
     }
 
     /// The argument of the kernel, a sum over the columns, and the share of a column.
@@ -273,18 +248,6 @@ impl ConditionalKernel {
         match self {
             ConditionalKernel::Cityblock | ConditionalKernel::Laplacian { .. } => (CITY_BLOCK, |x, y| (x - y).abs()),
             _ => (SQUARED_DISTANCE, |x, y| (x - y).powi(2)),
-        }
-    }
-
-    /// The inverse length scale, if the kernel has one.
-    fn gamma(&self) -> Option<f64> {
-        match *self {
-            ConditionalKernel::Rbf { gamma }
-            | ConditionalKernel::Laplacian { gamma }
-            | ConditionalKernel::Log { gamma, .. }
-            | ConditionalKernel::Multiquadric { gamma }
-            | ConditionalKernel::InverseMultiquadric { gamma } => Some(gamma),
-            _ => None,
         }
     }
 
@@ -310,8 +273,17 @@ impl ConditionalKernel {
                 }
             }
         };
-        kernel.check()?;
-        Ok(kernel)
+        match kernel {
+            ConditionalKernel::Polyharmonic { exponent } if exponent % 2.0 == 0.0 => {
+                let expected =
+                    "no even number, whose power is itself a polynomial: use thin-plate, which has the logarithm";
+                Err(arguments.wrong("exponent", expected.into()))
+            }
+            ConditionalKernel::Spline { order, dims } if 2 * order <= dims => {
+                Err(arguments.wrong("order", "above half of dims (at least 1), and at most 16".into()))
+            }
+            kernel => Ok(kernel),
+        }
     }
 
     /// Degree of the polynomials the kernel is definite against; `None` where it is positive definite.
@@ -469,14 +441,9 @@ impl Similarity for ConditionalKernel {
         Ok(true)
     }
 
-    fn comparison(
-        &self,
-        _part: usize,
-        bases: (&Vectors, usize),
-        samples: (&Vectors, usize),
-    ) -> Result<Option<Comparison>> {
+    fn comparison(&self, _part: usize, basis: &Vectors, sample: &Vectors) -> Result<Option<Comparison>> {
         let (quantity, share) = self.share();
-        Comparison::of_columns(quantity, bases, samples, share).map(Some)
+        Comparison::of_columns(quantity, basis, sample, share).map(Some)
     }
 
     fn depends_on_differences(&self) -> bool {

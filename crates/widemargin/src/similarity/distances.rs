@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use super::radial::{Measure, tiled_distances};
 use super::shared_features::{check_widths, products, sum_over_features};
-use crate::data::{CsrMatrix, DenseMatrix, Rows, Samples, Vectors};
+use crate::data::{DenseMatrix, Rows, Samples, Vectors};
 use crate::error::{Error, Result};
 use crate::isa::compiled;
 use crate::linalg;
@@ -56,6 +56,32 @@ pub(super) fn absolute_distances(bases: &Vectors, samples: &Vectors, block: &mut
     sum_over_features(bases, samples, block, |x, y| (x - y).abs() - x.abs() - y.abs())?;
     let norms = [bases, samples].map(|vectors| norms(vectors, f64::abs));
     mend(bases, samples, [&norms[0], &norms[1]], 1.0, block, f32::abs)
+}
+
+/// block\[sample\]\[basis\] = Σ_j term(x_j, y_j), for a term that is `alone` of the feature that only one of the vectors
+/// has. Of sparse vectors it is the sum of those everywhere, less the excess over the term where both have the feature.
+pub(super) fn sums_of_all_terms(
+    bases: &Vectors,
+    samples: &Vectors,
+    block: &mut [f32],
+    term: impl Fn(f32, f32) -> f32 + Copy,
+    excess: impl Fn(f32, f32) -> f32 + Copy,
+    alone: impl Fn(f64) -> f64 + Copy,
+) -> Result<()> {
+    check_widths(bases, samples)?;
+    if let (Vectors::Dense(bases), Vectors::Dense(samples)) = (bases, samples) {
+        sums_of_terms(bases, samples, block, term);
+        return Ok(());
+    }
+    let excess = |x: f32, y: f32| if x == 0.0 || y == 0.0 { 0.0 } else { excess(x, y) };
+    sum_over_features(bases, samples, block, excess)?;
+    let [of_bases, of_samples] = [bases, samples].map(|vectors| norms(vectors, alone));
+    for (row, of_sample) in block.chunks_mut(of_bases.len().max(1)).zip(of_samples) {
+        row.iter_mut()
+            .zip(&of_bases)
+            .for_each(|(sum, of_basis)| *sum = (of_sample + of_basis - f64::from(*sum)) as f32);
+    }
+    Ok(())
 }
 
 /// Distances between vectors where at least one side is sparse: `apply` replaces, in place, Σ_j term(x_j − y_j) in
@@ -155,18 +181,13 @@ fn precise_squared_distances(bases: &DenseMatrix<f32>, samples: &DenseMatrix<f32
 
 /// Σ_j f(x_j) of each row.
 pub(super) fn norms(vectors: &Vectors, f: impl Fn(f64) -> f64) -> Vec<f64> {
-    fn sum(rows: &impl Rows, f: impl Fn(f64) -> f64) -> Vec<f64> {
-        let row = |row| {
-            let mut sum = 0.0;
-            rows.for_each_nonzero(row, |_, value| sum += f(value));
-            sum
-        };
-        (0..rows.n_rows()).map(row).collect()
-    }
-    match vectors {
-        Vectors::Dense(matrix) => matrix.view().map(|view| sum(&view, f)).unwrap_or_default(),
-        Vectors::Sparse(matrix) => matrix.view().map(|view| sum(&view, f)).unwrap_or_default(),
-    }
+    let Ok(rows) = vectors.view() else { return Vec::new() };
+    let row = |row| {
+        let mut sum = 0.0;
+        rows.for_each_nonzero(row, |_, value| sum += f(value));
+        sum
+    };
+    (0..rows.n_rows()).map(row).collect()
 }
 
 fn mean(matrix: &DenseMatrix<f32>) -> Vec<f32> {
@@ -265,7 +286,7 @@ fn mend(
                 let sample = nonzeros(samples, row);
                 let term = |difference: f64| f64::from(term(difference as f32));
                 for &basis in &cancelled {
-                    out[basis] = of_pair(&sample, stored(bases, basis), term) as f32;
+                    out[basis] = of_pair(&sample, bases.row(basis), term) as f32;
                 }
             }
         }
@@ -322,12 +343,10 @@ compiled! {
 /// A row in dense form, `n_cols` wide.
 fn dense_row(vectors: &Vectors, row: usize, n_cols: usize) -> Cow<'_, [f32]> {
     match vectors {
-        Vectors::Dense(matrix) => Cow::Borrowed(&matrix.values[row * n_cols..(row + 1) * n_cols]),
+        Vectors::Dense(matrix) => Cow::Borrowed(matrix.row(row)),
         Vectors::Sparse(matrix) => {
             let mut dense = vec![0.0; n_cols];
-            let range = matrix.indptr[row]..matrix.indptr[row + 1];
-            let stored = matrix.indices[range.clone()].iter().zip(&matrix.values[range]);
-            stored.for_each(|(&column, &value)| dense[column as usize] = value);
+            matrix.row(row).for_each(|(column, value)| dense[column as usize] = value);
             Cow::Owned(dense)
         }
     }
@@ -337,17 +356,10 @@ fn dense_row(vectors: &Vectors, row: usize, n_cols: usize) -> Cow<'_, [f32]> {
 fn nonzeros(vectors: &Vectors, row: usize) -> Vec<(u32, f32)> {
     match vectors {
         Vectors::Dense(matrix) => {
-            let values = &matrix.values[row * matrix.n_cols..(row + 1) * matrix.n_cols];
-            values.iter().enumerate().map(|(column, &value)| (column as u32, value)).collect()
+            matrix.row(row).iter().enumerate().map(|(column, &value)| (column as u32, value)).collect()
         }
-        Vectors::Sparse(matrix) => stored(matrix, row).collect(),
+        Vectors::Sparse(matrix) => matrix.row(row).collect(),
     }
-}
-
-/// The same of a sparse row.
-fn stored(matrix: &CsrMatrix<f32>, row: usize) -> impl Iterator<Item = (u32, f32)> {
-    let range = matrix.indptr[row]..matrix.indptr[row + 1];
-    matrix.indices[range.clone()].iter().copied().zip(matrix.values[range].iter().copied())
 }
 
 /// Σ_j term(x_j − y_j) over the columns of both rows.

@@ -7,7 +7,8 @@
 //! A string of fewer than g characters is one window. One of fewer than k counts as one subsequence, itself.
 
 use super::Similarity;
-use super::row::{Definite, Definition, Onnx, SimilarityRow, built};
+use super::ngram::{NGRAM, cosine_of_terms};
+use super::row::{Definition, SimilarityRow, built};
 use super::term_index::TermIndex;
 use crate::data::{Unit, UnitCodes};
 use crate::error::Result;
@@ -17,7 +18,6 @@ use crate::spec::Step;
 const GAPPY: SimilarityRow = SimilarityRow {
     name: "gappy",
     class: "Gappy",
-    samples: &["strings"],
     formula: "cosine of how many windows of g characters have each subsequence of k of them",
     about: "A shorter string is one window. Gappy k-mers of Leslie and Kuang (2004).",
     parameters: &[
@@ -26,7 +26,6 @@ const GAPPY: SimilarityRow = SimilarityRow {
         Unit::PARAMETER,
     ],
     examples: &["gappy", "gappy:k=2,g=3", "gappy:k=2,g=2", "gappy:k=1,g=4"],
-    definite: Definite::Positive,
     definition: Some(Definition::Strings(|arguments, x, y| {
         let (k, g): (usize, usize) = (arguments.value("k")?, arguments.value("g")?);
         // The distinct subsequences of each window, by the bits of a number.
@@ -44,14 +43,10 @@ const GAPPY: SimilarityRow = SimilarityRow {
             };
             s.windows(g.min(s.len())).flat_map(of_window).collect()
         };
-        let product = |x: &[Vec<char>], y: &[Vec<char>]| {
-            x.iter().map(|term| y.iter().filter(|other| *other == term).count()).sum::<usize>() as f64
-        };
-        let (x, y) = (subsequences(x), subsequences(y));
-        Ok(product(&x, &y) / (product(&x, &x) * product(&y, &y)).sqrt())
+        Ok(cosine_of_terms(&subsequences(x), &subsequences(y)))
     })),
-    onnx: Onnx::NO_VECTORS,
     build: |step| built(Gappy::from_step(step)),
+    ..NGRAM
 };
 
 pub(super) const ROWS: &[SimilarityRow] = &[GAPPY];

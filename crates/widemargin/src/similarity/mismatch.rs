@@ -17,7 +17,9 @@
 use std::collections::BTreeSet;
 
 use super::Similarity;
-use super::row::{Definite, Definition, Onnx, SimilarityRow, built};
+use super::ngram::NGRAM;
+use super::row::{Definition, SimilarityRow, built};
+use super::term_index::{cells_per_pair, cosines};
 use crate::data::{Training, Unit, UnitCodes};
 use crate::error::{Error, Result};
 use crate::parameters::{Parameter, Values};
@@ -26,7 +28,6 @@ use crate::spec::Step;
 const MISMATCH: SimilarityRow = SimilarityRow {
     name: "mismatch",
     class: "Mismatch",
-    samples: &["strings"],
     formula: "cosine of how often each string of k letters occurs, but for m of its letters",
     about: "A string of fewer than k characters is like its equals alone. Mismatch kernel of Leslie et al. (2004).",
     parameters: &[
@@ -41,7 +42,6 @@ const MISMATCH: SimilarityRow = SimilarityRow {
         Unit::PARAMETER,
     ],
     examples: &["mismatch:k=3,m=1", "mismatch:k=2,m=0", "mismatch:k=4,m=2", "mismatch:k=3,m=3,alphabet=5"],
-    definite: Definite::Positive,
     definition: Some(Definition::Strings(|arguments, x, y| {
         let (k, m): (usize, usize) = (arguments.value("k")?, arguments.value("m")?);
         if x.len() < k || y.len() < k {
@@ -64,8 +64,8 @@ const MISMATCH: SimilarityRow = SimilarityRow {
         }
         Ok(xy / f64::sqrt(xx * yy))
     })),
-    onnx: Onnx::NO_VECTORS,
     build: |step| built(Mismatch::from_step(step)),
+    ..NGRAM
 };
 
 pub(super) const ROWS: &[SimilarityRow] = &[MISMATCH];
@@ -184,26 +184,14 @@ impl Similarity for Mismatch {
     }
 
     fn seconds_per_pair(&self, bases: &Vec<String>) -> f64 {
-        let cells: f64 = bases.iter().map(|base| (base.len() as f64).powi(2)).sum();
-        SECONDS_PER_CELL * cells / bases.len().max(1) as f64
+        SECONDS_PER_CELL * cells_per_pair(bases)
     }
 
     fn block(&self, bases: &Vec<String>, samples: &Vec<String>, block: &mut [f32]) -> Result<()> {
         let (shares, mut codes) = (self.shares()?, UnitCodes::new(self.unit));
         let (bases, samples) = (codes.of_all(bases), codes.of_all(samples));
         let mut rows = [Vec::new(), Vec::new()];
-        let mut kernel = |x: &[u32], y: &[u32]| self.kernel(&shares, x, y, &mut rows);
-        let of_bases: Vec<f64> = bases.iter().map(|basis| kernel(basis, basis)).collect();
-        for (sample, row) in samples.iter().zip(block.chunks_mut(bases.len().max(1))) {
-            let of_sample = kernel(sample, sample);
-            for ((value, basis), of_basis) in row.iter_mut().zip(&bases).zip(&of_bases) {
-                let size = (of_sample * of_basis).sqrt();
-                *value = match size > 0.0 {
-                    true => (kernel(sample, basis) / size) as f32,
-                    false => f32::from(sample == basis),
-                };
-            }
-        }
+        cosines(&bases, &samples, block, |x, y| self.kernel(&shares, x, y, &mut rows));
         Ok(())
     }
 

@@ -34,41 +34,34 @@ mod text;
 mod traits;
 mod vector;
 
-#[doc(hidden)]
-pub use crate::parameters::{Arguments, DefaultValue, Parameter, Values};
 pub use crate::spec::Spec;
-#[doc(hidden)]
-#[doc(hidden)]
-pub use crate::spec::Step;
 pub use additive::AdditiveKernel;
 pub use alignment::Alignment;
 pub use any::AnySimilarity;
-#[doc(hidden)]
-pub use any::{default_spec, descriptor_rows, similarity_rows};
 pub use comparison::Comparison;
-#[doc(hidden)]
-pub use comparison::{CellMatch, ColumnMeaning, PathStep, Pieces};
 pub use conditional::ConditionalKernel;
 pub use earth_mover::EarthMover;
 pub use features::Features;
 pub use gappy::Gappy;
 pub use grid::GridMatching;
-#[doc(hidden)]
-#[doc(hidden)]
-pub use grid::LatentMatching;
 pub use mismatch::Mismatch;
 pub use ngram::NGram;
-#[doc(hidden)]
-pub use own_kernel::{OwnKernel, ScalarKernel};
-#[doc(hidden)]
-pub use part_options::PartOptions;
 pub(crate) use polynomial::PolynomialSpace;
 pub use precomputed::Precomputed;
-#[doc(hidden)]
-pub use row::{Definite, Definition, Onnx, SimilarityRow};
 pub use scalar_function::ScalarFunction;
 pub use series::Dtw;
-pub use set::{CountCosine, CountTanimoto, SetCosine, Tanimoto};
+pub use set::SetMeasure;
 pub use text::{Edit, EditMetric};
 pub use traits::{Similarity, pairwise};
 pub use vector::{VectorKernel, VectorSimilarity};
+#[doc(hidden)]
+pub use {
+    crate::parameters::{Arguments, DefaultValue, Parameter, Values},
+    crate::spec::Step,
+    any::{default_spec, descriptor_rows, similarity_rows},
+    comparison::{CellMatch, ColumnMeaning, PathStep, Pieces},
+    grid::LatentMatching,
+    own_kernel::{OwnKernel, ScalarKernel},
+    part_options::PartOptions,
+    row::{Definite, Definition, Onnx, SimilarityRow},
+};

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 
-const NGRAM: SimilarityRow = SimilarityRow {
+pub(super) const NGRAM: SimilarityRow = SimilarityRow {
     name: "ngram",
     class: "NGram",
     samples: &["strings"],
@@ -29,18 +29,20 @@ const NGRAM: SimilarityRow = SimilarityRow {
         fn list(s: &[char], n: usize) -> Vec<&[char]> {
             if s.len() < n { vec![s] } else { s.windows(n).collect() }
         }
-        // Each gram of one string with each of the other.
-        let product = |x: &[&[char]], y: &[&[char]]| {
-            x.iter().map(|gram| y.iter().filter(|other| *other == gram).count()).sum::<usize>() as f64
-        };
-        let (x, y) = (list(x, n), list(y, n));
-        Ok(product(&x, &y) / (product(&x, &x) * product(&y, &y)).sqrt())
+        Ok(cosine_of_terms(&list(x, n), &list(y, n)))
     })),
     onnx: Onnx::NO_VECTORS,
     build: |step| built(NGram::from_step(step)),
 };
 
 pub(super) const ROWS: &[SimilarityRow] = &[NGRAM];
+
+/// The cosine of the counts of terms, as tests compute it: each term of one string with each of the other.
+pub(super) fn cosine_of_terms<T: PartialEq>(x: &[T], y: &[T]) -> f64 {
+    let product =
+        |x: &[T], y: &[T]| x.iter().map(|term| y.iter().filter(|other| *other == term).count()).sum::<usize>() as f64;
+    product(x, y) / (product(x, x) * product(y, y)).sqrt()
+}
 
 /// The normalized spectrum kernel of strings, on exact n-grams of characters (no hash collisions).
 #[derive(Clone, Debug, PartialEq)]
@@ -85,12 +87,7 @@ impl Similarity for NGram {
         Ok(())
     }
 
-    fn comparison(
-        &self,
-        _part: usize,
-        (bases, basis): (&Vec<String>, usize),
-        (samples, sample): (&Vec<String>, usize),
-    ) -> Result<Option<Comparison>> {
+    fn comparison(&self, _part: usize, basis: &Vec<String>, sample: &Vec<String>) -> Result<Option<Comparison>> {
         let grams = |string: &str| {
             let mut units = Vec::new();
             self.unit.each(string, |unit| units.push(unit.to_owned()));
@@ -98,7 +95,7 @@ impl Similarity for NGram {
             let first = if n == 0 { 0..1 } else { 0..units.len() + 1 - n };
             first.map(|at| units[at..at + n].concat()).collect::<Vec<String>>().into_iter()
         };
-        Ok(Some(Comparison::of_terms(grams(&bases[basis]), grams(&samples[sample]))))
+        Ok(Some(Comparison::of_terms(grams(&basis[0]), grams(&sample[0]))))
     }
 
     fn is_symmetric(&self, _part: usize) -> bool {

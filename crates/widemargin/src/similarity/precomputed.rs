@@ -5,7 +5,7 @@ use super::exponential::exponentials;
 use super::row::{Definite, Onnx, SimilarityRow, built};
 use crate::data::{Rows, Samples, Training, Vectors};
 use crate::error::{Error, Result};
-use crate::parameters::{Arguments, Parameter, Values};
+use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 use crate::tuning::GAMMA_ROWS;
 
@@ -34,36 +34,41 @@ const PRECOMPUTED: SimilarityRow = SimilarityRow {
     definite: Definite::No,
     definition: None,
     onnx: Onnx::Expression("x"),
-    build: |step| built(PRECOMPUTED.arguments(step).and_then(|arguments| Precomputed::of(&arguments))),
+    build: |step| built(Precomputed::from_step(step)),
 };
 
 pub(super) const ROWS: &[SimilarityRow] = &[PRECOMPUTED];
 
 /// The values of a row, and the transformation of distances.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Content {
-    #[default]
     Similarities,
     /// −d.
     Negative,
     /// −d².
     Squared,
     /// exp(−gamma d).
-    Exponential { gamma: Option<f64> },
+    Exponential {
+        gamma: Option<f64>,
+    },
 }
 
 /// `precomputed`: samples are rows of similarities or distances to the bases, which it does not need; every column is a
 /// basis, but for the last ones where there are polynomials.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Precomputed {
     content: Content,
     n_polynomials: usize,
-    /// The step of the spec.
-    step: Option<Step>,
+    step: Step,
 }
 
 impl Precomputed {
-    fn of(arguments: &Arguments<'_>) -> Result<Self> {
+    /// The similarity of a step `precomputed`.
+    ///
+    /// # Errors
+    /// As for [`SimilarityRow::arguments`].
+    pub fn from_step(step: &Step) -> Result<Self> {
+        let arguments = PRECOMPUTED.arguments(step)?;
         let gamma = arguments.get("gamma")?;
         let content = match arguments.text("distance") {
             Some("negative") => Content::Negative,
@@ -75,39 +80,18 @@ impl Precomputed {
             return Err(arguments.wrong("gamma", "no gamma but with distance=exp".into()));
         }
         let n_polynomials = arguments.value("polynomials")?;
-        Ok(Precomputed { content, n_polynomials, step: Some(arguments.step().clone()) })
+        Ok(Precomputed { content, n_polynomials, step: step.clone() })
     }
 
     /// Rejects values that are not distances.
     fn check_distances(&self, samples: &Vectors, n_distances: usize) -> Result<()> {
-        let wrong = |number: usize, column: usize, value: f64| {
-            let problem = format!(
-                "has {value} in column {column}, which is no distance: distances are at least 0 (without distance=… the \
-                 values are similarities)"
-            );
-            Err(Error::Sample { similarity: self.spec(), is_basis: false, number, problem })
-        };
-        match samples {
-            Vectors::Dense(matrix) => {
-                let rows = matrix.values.chunks(matrix.n_cols.max(1)).enumerate();
-                let at = |(row, values): (usize, &[f32])| {
-                    let column = values[..n_distances.min(values.len())].iter().position(|d| *d < 0.0)?;
-                    Some((row, column, f64::from(values[column])))
-                };
-                rows.map(at).find(Option::is_some).flatten().map_or(Ok(()), |(row, column, d)| wrong(row, column, d))
-            }
-            Vectors::Sparse(matrix) => {
-                let (view, mut first) = (matrix.view()?, None);
-                for row in 0..samples.len() {
-                    view.for_each_nonzero(row, |column, value| {
-                        if value < 0.0 && column < n_distances {
-                            first = first.or(Some((row, column, value)));
-                        }
-                    });
-                }
-                first.map_or(Ok(()), |(row, column, d)| wrong(row, column, d))
-            }
-        }
+        let is_wrong = |column, value| value < 0.0 && column < n_distances;
+        let Some((number, column, value)) = samples.find(is_wrong) else { return Ok(()) };
+        let problem = format!(
+            "has {value} in column {column}, which is no distance: distances are at least 0 (without distance=… the \
+             values are similarities)"
+        );
+        Err(Error::Sample { similarity: self.spec(), is_basis: false, number, problem })
     }
 }
 
@@ -115,14 +99,7 @@ impl Similarity for Precomputed {
     type Samples = Vectors;
 
     fn spec(&self) -> String {
-        let mut step = match &self.step {
-            Some(step) => step.clone(),
-            None => return "precomputed".into(),
-        };
-        if let Content::Exponential { gamma: Some(gamma) } = self.content {
-            step.set("gamma", gamma);
-        }
-        step.to_string()
+        self.step.to_string()
     }
 
     fn fit(&mut self, training: &Training<'_, Vectors>) -> Result<()> {
@@ -145,6 +122,7 @@ impl Similarity for Precomputed {
             return Err(Error::similarity(self.spec(), problem));
         }
         self.content = Content::Exponential { gamma: Some(1.0 / mean) };
+        self.step.set("gamma", 1.0 / mean);
         Ok(())
     }
 

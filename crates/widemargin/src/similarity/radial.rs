@@ -48,9 +48,10 @@ pub(super) fn tiled_distances(
                 let out = &mut out[left..left + width];
                 let mut sums = [0.0; TILE];
                 sums[..width].copy_from_slice(out);
+                let sample = &sample[strip.clone()];
                 match measure {
-                    Measure::Absolute => absolute_distances(&sample[strip.clone()], &tile, &mut sums),
-                    Measure::Squared => squared_distances(&sample[strip.clone()], &tile, &mut sums),
+                    Measure::Absolute => add_terms(sample, &tile, &mut sums, |x, y| (x - y).abs()),
+                    Measure::Squared => add_terms(sample, &tile, &mut sums, |x, y| (x - y) * (x - y)),
                 }
                 out.copy_from_slice(&sums[..width]);
             }
@@ -60,26 +61,13 @@ pub(super) fn tiled_distances(
 }
 
 compiled! {
-    /// Adds ‖sample − basis‖² for the bases of a tile, where `tile` has a row of [`TILE`] numbers per feature. Computed
-    /// from differences: the expansion ‖x‖² + ‖y‖² − 2x·y would lose half the digits.
-    fn squared_distances(sample: &[f64], tile: &[f64], out: &mut [f64; TILE]) {
+    /// Adds Σ_j term(x_j, y_j) for the bases of a tile, where `tile` has a row of [`TILE`] numbers per feature. Squared
+    /// distances are computed from differences: the expansion ‖x‖² + ‖y‖² − 2x·y would lose half the digits.
+    fn add_terms(sample: &[f64], tile: &[f64], out: &mut [f64; TILE], term: impl Fn(f64, f64) -> f64) {
         let mut sums = *out;
         for (x, bases) in sample.iter().zip(tile.as_chunks::<TILE>().0) {
             for (sum, y) in sums.iter_mut().zip(bases) {
-                *sum += (x - y) * (x - y);
-            }
-        }
-        *out = sums;
-    }
-}
-
-compiled! {
-    /// Adds ‖sample − basis‖₁ for the bases of a tile, as for [`squared_distances`].
-    fn absolute_distances(sample: &[f64], tile: &[f64], out: &mut [f64; TILE]) {
-        let mut sums = *out;
-        for (x, bases) in sample.iter().zip(tile.as_chunks::<TILE>().0) {
-            for (sum, y) in sums.iter_mut().zip(bases) {
-                *sum += (x - y).abs();
+                *sum += term(*x, *y);
             }
         }
         *out = sums;

@@ -1,7 +1,9 @@
 //! The row of a similarity, its metadata in one place: the source of its Python class, its line in the documents, its
 //! name in messages and help, and the tests that every similarity must pass.
 
-use super::any::kernel::AnyKernel;
+use super::Similarity;
+use super::any::kernel::{AnyKernel, Typed};
+use crate::data::Kind;
 use crate::error::{Error, Result};
 use crate::parameters::{Arguments, DefaultValue, Parameter};
 use crate::spec::{Spec, Step};
@@ -133,6 +135,9 @@ fn unknown_among(rows: &[SimilarityRow], what: &'static str, name: &str) -> Erro
 }
 
 /// The return value of a row's `build`.
-pub(super) fn built<K: AnyKernel + 'static>(kernel: Result<K>) -> Result<Box<dyn AnyKernel>> {
-    Ok(Box::new(kernel?))
+pub(super) fn built<S>(similarity: Result<S>) -> Result<Box<dyn AnyKernel>>
+where
+    S: Similarity<Samples: Kind> + 'static,
+{
+    Ok(Box::new(Typed(similarity?)))
 }

@@ -13,12 +13,15 @@
 mod bits;
 mod counts;
 
-pub use bits::{SetCosine, Tanimoto};
-pub use counts::{CountCosine, CountTanimoto};
+use std::any::Any;
 
-use super::any::either::Either;
+use super::any::kernel::{AnyKernel, other_kind};
 use super::definitions::product;
-use super::row::{Definite, Definition, Onnx, SimilarityRow, built};
+use super::row::{Definite, Definition, Onnx, SimilarityRow, arguments_among};
+use super::{Comparison, Similarity};
+use crate::data::{AnySamples, BitSets, Grids, Kind, Vectors};
+use crate::error::Result;
+use crate::spec::Step;
 
 const COSINE: SimilarityRow = SimilarityRow {
     name: "cosine",
@@ -34,7 +37,7 @@ const COSINE: SimilarityRow = SimilarityRow {
         Ok(if size > 0.0 { product(x, y) / size } else { f64::from(x == y) })
     })),
     onnx: Onnx::Expression("cosine"),
-    build: |step| built(SetCosine::from_step(step).and_then(|sets| Ok(Either(sets, CountCosine::from_step(step)?)))),
+    build: |step| Ok(Box::new(SetMeasure::from_step(step)?)),
 };
 
 pub(super) const ROWS: &[SimilarityRow] = &[
@@ -49,9 +52,96 @@ pub(super) const ROWS: &[SimilarityRow] = &[
             Ok(if either > 0.0 { product(x, y) / either } else { 1.0 })
         })),
         onnx: Onnx::Expression("tanimoto"),
-        build: |step| {
-            built(Tanimoto::from_step(step).and_then(|sets| Ok(Either(sets, CountTanimoto::from_step(step)?))))
-        },
         ..COSINE
     },
 ];
+
+/// The similarity of sets, and of counts or any vectors, by the table above: `tanimoto` or `cosine`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SetMeasure {
+    is_cosine: bool,
+    step: Step,
+}
+
+impl SetMeasure {
+    /// The similarity of a step `tanimoto` or `cosine`, which have no parameters.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`](crate::Error::Parameter) for a parameter, and
+    /// [`Error::UnknownName`](crate::Error::UnknownName) for another name.
+    pub fn from_step(step: &Step) -> Result<Self> {
+        arguments_among(ROWS, "similarity of sets", step)?;
+        Ok(SetMeasure { is_cosine: step.name() == COSINE.name, step: step.clone() })
+    }
+}
+
+impl AnyKernel for SetMeasure {
+    fn kind(&self) -> &'static str {
+        "sets or counts"
+    }
+
+    fn takes(&self) -> &'static [&'static str] {
+        &[BitSets::NAME, Vectors::NAME, Grids::NAME]
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl Similarity for SetMeasure {
+    type Samples = AnySamples;
+
+    fn spec(&self) -> String {
+        self.step.to_string()
+    }
+
+    fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
+        if let AnySamples::BitSets(_) = samples {
+            return Ok(samples);
+        }
+        let other = |met| other_kind(&self.spec(), Vectors::NAME, "; bit sets would do as well", &met);
+        Vectors::from_any(samples).map(AnySamples::Vectors).map_err(other)
+    }
+
+    fn block(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<()> {
+        match (bases, samples) {
+            (AnySamples::BitSets(bases), AnySamples::BitSets(samples)) => match self.is_cosine {
+                true => bits::fill(&self.spec(), bases, samples, block, bits::cosine),
+                false => bits::fill(&self.spec(), bases, samples, block, bits::tanimoto),
+            },
+            (AnySamples::Vectors(bases), AnySamples::Vectors(samples)) => match self.is_cosine {
+                true => counts::fill(bases, samples, block, counts::cosine),
+                false => counts::fill(bases, samples, block, counts::tanimoto),
+            },
+            (bases, AnySamples::BitSets(_)) => Err(other_kind(&self.spec(), BitSets::NAME, "", bases)),
+            (AnySamples::Vectors(_), met) | (met, _) => Err(other_kind(&self.spec(), Vectors::NAME, "", met)),
+        }
+    }
+
+    fn kernel_distances(
+        &self,
+        _part: usize,
+        bases: &AnySamples,
+        samples: &AnySamples,
+        block: &mut [f32],
+    ) -> Result<bool> {
+        let (AnySamples::Vectors(bases), AnySamples::Vectors(samples)) = (bases, samples) else { return Ok(false) };
+        counts::fill_distances(self.is_cosine, bases, samples, block);
+        Ok(true)
+    }
+
+    fn is_symmetric(&self, _part: usize) -> bool {
+        true
+    }
+
+    fn comparison(&self, _part: usize, basis: &AnySamples, sample: &AnySamples) -> Result<Option<Comparison>> {
+        match (basis, sample) {
+            (AnySamples::BitSets(x), AnySamples::BitSets(y)) => Ok(Some(bits::comparison(x, y))),
+            (AnySamples::Vectors(x), AnySamples::Vectors(y)) => {
+                Comparison::of_columns("product", x, y, |x, y| x * y).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+}

@@ -31,10 +31,7 @@ pub(super) fn sum_over_features(
         Vectors::Dense(matrix) => ByFeature::Dense(transposed(matrix)),
         Vectors::Sparse(matrix) => ByFeature::Sparse(Columns::of(matrix)?),
     };
-    match samples {
-        Vectors::Dense(matrix) => add_rows(&matrix.view()?, &sums, block, f),
-        Vectors::Sparse(matrix) => add_rows(&matrix.view()?, &sums, block, f),
-    }
+    add_rows(&samples.view()?, &sums, block, f);
     Ok(())
 }
 

@@ -8,7 +8,9 @@
 //! Strings of fewer than n characters have no such u: they are like their equals alone.
 
 use super::Similarity;
-use super::row::{Definite, Definition, Onnx, SimilarityRow, built};
+use super::ngram::NGRAM;
+use super::row::{Definition, SimilarityRow, built};
+use super::term_index::{cells_per_pair, cosines};
 use crate::data::{Unit, UnitCodes};
 use crate::error::Result;
 use crate::parameters::{Parameter, Values};
@@ -17,7 +19,6 @@ use crate::spec::Step;
 const SUBSEQUENCE: SimilarityRow = SimilarityRow {
     name: "subsequence",
     class: "Subsequence",
-    samples: &["strings"],
     formula: "cosine of how often each string of n characters occurs, perhaps with gaps, one that spans l characters \
               counting decay^l",
     about: "A string of fewer than n characters is like its equals alone.",
@@ -32,7 +33,6 @@ const SUBSEQUENCE: SimilarityRow = SimilarityRow {
         Unit::PARAMETER,
     ],
     examples: &["subsequence", "subsequence:n=1", "subsequence:n=2,decay=0.8", "subsequence:n=4,decay=1"],
-    definite: Definite::Positive,
     definition: Some(Definition::Strings(|arguments, x, y| {
         let (n, decay): (usize, f64) = (arguments.value("n")?, arguments.value("decay")?);
         // Every choice of n places, one by one.
@@ -51,8 +51,8 @@ const SUBSEQUENCE: SimilarityRow = SimilarityRow {
         let size = (kernel(&of_x, &of_x) * kernel(&of_y, &of_y)).sqrt();
         Ok(if size > 0.0 { kernel(&of_x, &of_y) / size } else { f64::from(x == y) })
     })),
-    onnx: Onnx::NO_VECTORS,
     build: |step| built(Subsequence::from_step(step)),
+    ..NGRAM
 };
 
 pub(super) const ROWS: &[SimilarityRow] = &[SUBSEQUENCE];
@@ -116,25 +116,14 @@ impl Similarity for Subsequence {
     }
 
     fn seconds_per_pair(&self, bases: &Vec<String>) -> f64 {
-        let cells: f64 = bases.iter().map(|base| (base.len() as f64).powi(2)).sum();
-        SECONDS_PER_CELL * self.n as f64 * cells / bases.len().max(1) as f64
+        SECONDS_PER_CELL * self.n as f64 * cells_per_pair(bases)
     }
 
     fn block(&self, bases: &Vec<String>, samples: &Vec<String>, block: &mut [f32]) -> Result<()> {
         let mut tables = [Vec::new(), Vec::new()];
         let mut codes = UnitCodes::new(self.unit);
         let (bases, samples) = (codes.of_all(bases), codes.of_all(samples));
-        let of_bases: Vec<f64> = bases.iter().map(|basis| self.kernel(basis, basis, &mut tables)).collect();
-        for (sample, row) in samples.iter().zip(block.chunks_mut(bases.len().max(1))) {
-            let of_sample = self.kernel(sample, sample, &mut tables);
-            for ((value, basis), of_basis) in row.iter_mut().zip(&bases).zip(&of_bases) {
-                let size = (of_sample * of_basis).sqrt();
-                *value = match size > 0.0 {
-                    true => (self.kernel(sample, basis, &mut tables) / size) as f32,
-                    false => f32::from(sample == basis),
-                };
-            }
-        }
+        cosines(&bases, &samples, block, |x, y| self.kernel(x, y, &mut tables));
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! Cosines of how often strings have each of their terms.
+//! Kernels of strings with themselves divided out: cosines, of how often strings have each of their terms.
 
 use std::hash::Hash;
 
@@ -49,4 +49,31 @@ impl<K: Eq + Hash> TermIndex<K> {
             }
         }
     }
+}
+
+/// Fills a block, samples × bases, with K(x, y) / √(K(x, x) K(y, y)); strings with themselves at 0 are like their equals
+/// alone.
+pub(super) fn cosines(
+    bases: &[Vec<u32>],
+    samples: &[Vec<u32>],
+    block: &mut [f32],
+    mut kernel: impl FnMut(&[u32], &[u32]) -> f64,
+) {
+    let of_bases: Vec<f64> = bases.iter().map(|basis| kernel(basis, basis)).collect();
+    for (sample, row) in samples.iter().zip(block.chunks_mut(bases.len().max(1))) {
+        let of_sample = kernel(sample, sample);
+        for ((value, basis), of_basis) in row.iter_mut().zip(bases).zip(&of_bases) {
+            let size = (of_sample * of_basis).sqrt();
+            *value = match size > 0.0 {
+                true => (kernel(sample, basis) / size) as f32,
+                false => f32::from(sample == basis),
+            };
+        }
+    }
+}
+
+/// The mean number of cells of a table of two strings, as long as the bases.
+pub(super) fn cells_per_pair(bases: &[String]) -> f64 {
+    let cells: f64 = bases.iter().map(|base| (base.len() as f64).powi(2)).sum();
+    cells / bases.len().max(1) as f64
 }

@@ -19,17 +19,19 @@
 use rapidfuzz::distance::{damerau_levenshtein, indel, jaro, jaro_winkler, lcs_seq, levenshtein, osa};
 
 use super::edit_path::{self, Edits};
-use super::row::{Definite, Definition, Onnx, SimilarityRow, built};
+use super::ngram::NGRAM;
+use super::row::{Definite, Definition, SimilarityRow, built};
+use super::term_index::cells_per_pair;
 use super::{Comparison, Similarity};
 use crate::data::{Unit, UnitCodes};
 use crate::error::Result;
+use crate::macros::named;
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 
 const EDIT: SimilarityRow = SimilarityRow {
     name: "edit",
     class: "Edit",
-    samples: &["strings"],
     formula: "1 − d(x, y) / largest d of such lengths, d the number of edits; with a gamma exp(−gamma (1 − that))",
     about: "`levenshtein` inserts, deletes and replaces, `osa` and `damerau` also swap neighbors, `indel` inserts and \
             deletes, `lcs` is what the longest common subsequence leaves; `jaro` and `jaro-winkler` are the similarity \
@@ -67,19 +69,19 @@ const EDIT: SimilarityRow = SimilarityRow {
                 let (insert, delete, substitute) = (cost("insert")?, cost("delete")?, cost("substitute")?);
                 let rest = if m > n { (m - n) * delete } else { (n - m) * insert };
                 let most = (m * delete + n * insert).min(m.min(n) * substitute + rest);
-                (weighted_edits(x, y, [insert, delete, substitute]), most)
+                (edits(x, y, [insert, delete, substitute], Swaps::None), most)
             }
-            "osa" => (edits(x, y, 1, Swaps::Neighbors), m.max(n)),
-            "damerau" => (edits(x, y, 1, Swaps::Distant), m.max(n)),
-            "indel" => (edits(x, y, 2, Swaps::None), m + n),
-            "lcs" => (m.max(n) - (m + n - edits(x, y, 2, Swaps::None)) / 2.0, m.max(n)),
+            "osa" => (edits(x, y, [1.0; 3], Swaps::Neighbors), m.max(n)),
+            "damerau" => (edits(x, y, [1.0; 3], Swaps::Distant), m.max(n)),
+            "indel" => (edits(x, y, [1.0, 1.0, 2.0], Swaps::None), m + n),
+            "lcs" => (m.max(n) - (m + n - edits(x, y, [1.0, 1.0, 2.0], Swaps::None)) / 2.0, m.max(n)),
             other => return Err(arguments.wrong("metric", format!("one of distances, not {other}"))),
         };
         let s = if most == 0.0 { 1.0 } else { 1.0 - d / most };
         Ok(arguments.get::<f64>("gamma")?.map_or(s, |gamma| (-gamma * (1.0 - s)).exp()))
     })),
-    onnx: Onnx::NO_VECTORS,
     build: |step| built(Edit::from_step(step)),
+    ..NGRAM
 };
 
 pub(super) const ROWS: &[SimilarityRow] = &[EDIT];
@@ -97,46 +99,30 @@ enum Swaps {
     Distant,
 }
 
-/// The fewest edits, every entry of the table from those before it by the definition of the metric.
-fn edits(x: &[char], y: &[char], replace: usize, swaps: Swaps) -> f64 {
-    let mut table = vec![vec![0; y.len() + 1]; x.len() + 1];
-    for i in 0..=x.len() {
-        for j in 0..=y.len() {
-            let mut best = if i == 0 || j == 0 { i + j } else { usize::MAX };
-            if i > 0 && j > 0 {
-                let same = x[i - 1] == y[j - 1];
-                best = best.min(table[i - 1][j] + 1).min(table[i][j - 1] + 1);
-                best = best.min(table[i - 1][j - 1] + if same { 0 } else { replace });
-            }
-            // x[k] … x[i − 1] becomes y[l] … y[j − 1]: the ends swapped, the characters between them deleted or
-            // inserted.
-            let far = if swaps == Swaps::Distant { usize::MAX } else { 2 };
-            for k in (0..i.saturating_sub(1)).filter(|k| swaps != Swaps::None && i - k <= far) {
-                for l in (0..j.saturating_sub(1)).filter(|l| j - l <= far && x[i - 1] == y[*l] && x[k] == y[j - 1]) {
-                    best = best.min(table[k][l] + (i - k - 2) + 1 + (j - l - 2));
-                }
-            }
-            table[i][j] = best;
-        }
-    }
-    table[x.len()][y.len()] as f64
-}
-
-/// The least cost of insertions, deletions and substitutions, every entry from its neighbors.
-fn weighted_edits(x: &[char], y: &[char], [insert, delete, substitute]: [f64; 3]) -> f64 {
+/// The least cost of insertions, deletions and substitutions, and of swaps at 1, every entry of the table from those
+/// before it by the definition of the metric.
+fn edits(x: &[char], y: &[char], [insert, delete, substitute]: [f64; 3], swaps: Swaps) -> f64 {
     let mut table = vec![vec![f64::INFINITY; y.len() + 1]; x.len() + 1];
     table[0][0] = 0.0;
     for (i, j) in (0..=x.len()).flat_map(|i| (0..=y.len()).map(move |j| (i, j))) {
+        let mut best = table[i][j];
         if i > 0 {
-            table[i][j] = table[i][j].min(table[i - 1][j] + delete);
+            best = best.min(table[i - 1][j] + delete);
         }
         if j > 0 {
-            table[i][j] = table[i][j].min(table[i][j - 1] + insert);
+            best = best.min(table[i][j - 1] + insert);
         }
         if i > 0 && j > 0 {
-            let replaced = if x[i - 1] == y[j - 1] { 0.0 } else { substitute };
-            table[i][j] = table[i][j].min(table[i - 1][j - 1] + replaced);
+            best = best.min(table[i - 1][j - 1] + if x[i - 1] == y[j - 1] { 0.0 } else { substitute });
         }
+        // x[k] … x[i − 1] becomes y[l] … y[j − 1]: the ends swapped, the characters between them deleted or inserted.
+        let far = if swaps == Swaps::Distant { usize::MAX } else { 2 };
+        for k in (0..i.saturating_sub(1)).filter(|k| swaps != Swaps::None && i - k <= far) {
+            for l in (0..j.saturating_sub(1)).filter(|l| j - l <= far && x[i - 1] == y[*l] && x[k] == y[j - 1]) {
+                best = best.min(table[k][l] + ((i - k - 2) + 1 + (j - l - 2)) as f64);
+            }
+        }
+        table[i][j] = best;
     }
     table[x.len()][y.len()]
 }
@@ -161,17 +147,15 @@ pub enum EditMetric {
     JaroWinkler,
 }
 
-impl EditMetric {
-    const ALL: [(&'static str, EditMetric); 7] = [
-        ("levenshtein", EditMetric::Levenshtein),
-        ("osa", EditMetric::Osa),
-        ("damerau", EditMetric::Damerau),
-        ("indel", EditMetric::Indel),
-        ("lcs", EditMetric::Lcs),
-        ("jaro", EditMetric::Jaro),
-        ("jaro-winkler", EditMetric::JaroWinkler),
-    ];
-}
+named!("metric": EditMetric {
+    "levenshtein" = EditMetric::Levenshtein,
+    "osa" = EditMetric::Osa,
+    "damerau" = EditMetric::Damerau,
+    "indel" = EditMetric::Indel,
+    "lcs" = EditMetric::Lcs,
+    "jaro" = EditMetric::Jaro,
+    "jaro-winkler" = EditMetric::JaroWinkler,
+});
 
 /// The names of the costs.
 const COSTS: [&str; 3] = ["insert", "delete", "substitute"];
@@ -199,8 +183,7 @@ impl Edit {
     /// metric than `levenshtein`.
     pub fn from_step(step: &Step) -> Result<Self> {
         let arguments = EDIT.arguments(step)?;
-        let named = EditMetric::ALL.iter().find(|(name, _)| arguments.text("metric") == Some(name));
-        let metric = named.map_or(EditMetric::Levenshtein, |(_, metric)| *metric);
+        let metric = arguments.value("metric")?;
         let costs = [arguments.value("insert")?, arguments.value("delete")?, arguments.value("substitute")?];
         if let Some(name) = COSTS.into_iter().find(|name| step.values().any(|(key, _)| key == *name))
             && metric != EditMetric::Levenshtein
@@ -224,8 +207,7 @@ impl Similarity for Edit {
         let is_bit_parallel = insert == delete && (substitute == insert || substitute >= insert + delete);
         let is_slow = self.metric == EditMetric::Damerau || !is_bit_parallel;
         let a_cell = if is_slow { 2e-9 } else { 0.1e-9 };
-        let cells: f64 = bases.iter().map(|base| (base.len() as f64).powi(2)).sum();
-        a_cell * cells / bases.len().max(1) as f64
+        a_cell * cells_per_pair(bases)
     }
 
     fn block(&self, bases: &Vec<String>, samples: &Vec<String>, block: &mut [f32]) -> Result<()> {
@@ -268,12 +250,7 @@ impl Similarity for Edit {
         Ok(())
     }
 
-    fn comparison(
-        &self,
-        _part: usize,
-        (bases, basis): (&Vec<String>, usize),
-        (samples, sample): (&Vec<String>, usize),
-    ) -> Result<Option<Comparison>> {
+    fn comparison(&self, _part: usize, basis: &Vec<String>, sample: &Vec<String>) -> Result<Option<Comparison>> {
         let costs = match self.metric {
             EditMetric::Levenshtein => self.costs.map(|cost| cost as f64),
             EditMetric::Osa => [1.0; 3],
@@ -283,7 +260,7 @@ impl Similarity for Edit {
         };
         let (swaps, in_common) = (self.metric == EditMetric::Osa, self.metric == EditMetric::Lcs);
         let mut codes = UnitCodes::new(self.unit);
-        let (x, y) = (codes.of(&bases[basis]), codes.of(&samples[sample]));
+        let (x, y) = (codes.of(&basis[0]), codes.of(&sample[0]));
         Ok(edit_path::path(Edits { costs, swaps, in_common }, &x, &y))
     }
 
@@ -345,9 +322,9 @@ mod tests {
     proptest! {
         #[test]
         fn a_distance_and_the_same_in_any_chunk(
-            words in prop::collection::vec("[abé]{0,9}", 3..8), metric in 0usize..EditMetric::ALL.len(),
+            words in prop::collection::vec("[abé]{0,9}", 3..8), metric in 0usize..EditMetric::NAMES.len(),
         ) {
-            let name = EditMetric::ALL[metric].0;
+            let name = EditMetric::NAMES[metric].0;
             let s = edit(&format!("edit:metric={name}"));
             let block = chunks_change_nothing(&s, &words, &words);
             let n = words.len();

@@ -100,20 +100,6 @@ pub trait Similarity: Send + Sync {
         Ok(None)
     }
 
-    /// The same block as [`Similarity::own_block`] without some parts, which have no columns in it.
-    ///
-    /// # Errors
-    /// As for [`Similarity::block`].
-    fn block_without(
-        &self,
-        _is_left_out: &[bool],
-        bases: &Self::Samples,
-        samples: &Self::Samples,
-        block: &mut [f32],
-    ) -> Result<()> {
-        self.own_block(bases, samples, block)
-    }
-
     /// Fills `block`, row-major samples × bases, with the squared distances s(x, x) + s(y, y) − s(x, y) − s(y, x) of
     /// one part, if they can be computed more accurately than from these four numbers in single precision; otherwise
     /// returns false. `bases` and `samples` are converted, as for [`Similarity::block`].
@@ -167,11 +153,18 @@ pub trait Similarity: Send + Sync {
 
     /// The same block as [`Similarity::block`] without the bases that a part is not compared with
     /// ([`PartOptions::columns`]), and with its features in the place of similarities where it has some
-    /// ([`Similarity::own_features`]): \[part\]\[sample\]\[column of the part\].
+    /// ([`Similarity::own_features`]): \[part\]\[sample\]\[column of the part\]. Parts that are left out have no columns in
+    /// it; only those that have double precision or sparse columns ever are.
     ///
     /// # Errors
     /// As for [`Similarity::block`].
-    fn own_block(&self, bases: &Self::Samples, samples: &Self::Samples, block: &mut [f32]) -> Result<()> {
+    fn own_block(
+        &self,
+        _is_left_out: &[bool],
+        bases: &Self::Samples,
+        samples: &Self::Samples,
+        block: &mut [f32],
+    ) -> Result<()> {
         let (n, n_columns) = (samples.len(), self.n_columns(bases));
         let mut whole = vec![0.0; self.n_parts() * n * n_columns];
         self.block(bases, samples, &mut whole)?;
@@ -195,17 +188,12 @@ pub trait Similarity: Send + Sync {
     }
 
     /// The pieces of the similarity of one basis and one sample in a part, such as columns or the path of an alignment;
-    /// `None` where the similarity has no such pieces. `bases` and `samples` are converted, as for
+    /// `None` where the similarity has no such pieces. Both are collections of one, converted as for
     /// [`Similarity::block`].
     ///
     /// # Errors
     /// As for [`Similarity::block`].
-    fn comparison(
-        &self,
-        _part: usize,
-        _bases: (&Self::Samples, usize),
-        _samples: (&Self::Samples, usize),
-    ) -> Result<Option<Comparison>> {
+    fn comparison(&self, _part: usize, _basis: &Self::Samples, _sample: &Self::Samples) -> Result<Option<Comparison>> {
         Ok(None)
     }
 
@@ -215,208 +203,6 @@ pub trait Similarity: Send + Sync {
     /// As for [`Similarity::describe`].
     fn column_meaning(&self, _part: usize, _samples: &Self::Samples) -> Result<ColumnMeaning> {
         Ok(ColumnMeaning::Unknown)
-    }
-}
-
-/// A reference to a fitted similarity is a similarity; its `fit` does nothing.
-impl<S: Similarity> Similarity for &S {
-    type Samples = S::Samples;
-
-    fn spec(&self) -> String {
-        (**self).spec()
-    }
-
-    fn block(&self, bases: &S::Samples, samples: &S::Samples, block: &mut [f32]) -> Result<()> {
-        (**self).block(bases, samples, block)
-    }
-
-    fn describe(&self, samples: S::Samples) -> Result<S::Samples> {
-        (**self).describe(samples)
-    }
-
-    fn seconds_per_pair(&self, bases: &S::Samples) -> f64 {
-        (**self).seconds_per_pair(bases)
-    }
-
-    fn own_features(&self, part: usize, bases: &S::Samples) -> Option<usize> {
-        (**self).own_features(part, bases)
-    }
-
-    fn sparse_block(&self, part: usize, bases: &S::Samples, samples: &S::Samples) -> Result<Option<CsrMatrix<f32>>> {
-        (**self).sparse_block(part, bases, samples)
-    }
-
-    fn block_without(
-        &self,
-        left_out: &[bool],
-        bases: &S::Samples,
-        samples: &S::Samples,
-        block: &mut [f32],
-    ) -> Result<()> {
-        (**self).block_without(left_out, bases, samples, block)
-    }
-
-    fn kernel_distances(
-        &self,
-        part: usize,
-        bases: &S::Samples,
-        samples: &S::Samples,
-        block: &mut [f32],
-    ) -> Result<bool> {
-        (**self).kernel_distances(part, bases, samples, block)
-    }
-
-    fn precise_block(&self, part: usize, bases: &S::Samples, samples: &S::Samples, block: &mut [f64]) -> Result<bool> {
-        (**self).precise_block(part, bases, samples, block)
-    }
-
-    fn n_columns(&self, bases: &S::Samples) -> usize {
-        (**self).n_columns(bases)
-    }
-
-    fn n_polynomials(&self) -> usize {
-        (**self).n_polynomials()
-    }
-
-    fn brings_columns(&self) -> bool {
-        (**self).brings_columns()
-    }
-
-    fn compares(&self) -> bool {
-        (**self).compares()
-    }
-
-    fn n_parts(&self) -> usize {
-        (**self).n_parts()
-    }
-
-    fn part(&self, part: usize) -> String {
-        (**self).part(part)
-    }
-
-    fn options(&self, part: usize) -> PartOptions {
-        (**self).options(part)
-    }
-
-    fn own_block(&self, bases: &S::Samples, samples: &S::Samples, block: &mut [f32]) -> Result<()> {
-        (**self).own_block(bases, samples, block)
-    }
-
-    fn is_symmetric(&self, part: usize) -> bool {
-        (**self).is_symmetric(part)
-    }
-
-    fn depends_on_differences(&self) -> bool {
-        (**self).depends_on_differences()
-    }
-
-    fn comparison(
-        &self,
-        part: usize,
-        bases: (&S::Samples, usize),
-        samples: (&S::Samples, usize),
-    ) -> Result<Option<Comparison>> {
-        (**self).comparison(part, bases, samples)
-    }
-
-    fn column_meaning(&self, part: usize, samples: &S::Samples) -> Result<ColumnMeaning> {
-        (**self).column_meaning(part, samples)
-    }
-}
-
-impl<T: Samples> Similarity for Box<dyn Similarity<Samples = T>> {
-    type Samples = T;
-
-    fn spec(&self) -> String {
-        (**self).spec()
-    }
-
-    fn block(&self, bases: &T, samples: &T, block: &mut [f32]) -> Result<()> {
-        (**self).block(bases, samples, block)
-    }
-
-    fn fit(&mut self, training: &Training<'_, T>) -> Result<()> {
-        (**self).fit(training)
-    }
-
-    fn describe(&self, samples: T) -> Result<T> {
-        (**self).describe(samples)
-    }
-
-    fn seconds_per_pair(&self, bases: &T) -> f64 {
-        (**self).seconds_per_pair(bases)
-    }
-
-    fn own_features(&self, part: usize, bases: &T) -> Option<usize> {
-        (**self).own_features(part, bases)
-    }
-
-    fn sparse_block(&self, part: usize, bases: &T, samples: &T) -> Result<Option<CsrMatrix<f32>>> {
-        (**self).sparse_block(part, bases, samples)
-    }
-
-    fn block_without(&self, left_out: &[bool], bases: &T, samples: &T, block: &mut [f32]) -> Result<()> {
-        (**self).block_without(left_out, bases, samples, block)
-    }
-
-    fn kernel_distances(&self, part: usize, bases: &T, samples: &T, block: &mut [f32]) -> Result<bool> {
-        (**self).kernel_distances(part, bases, samples, block)
-    }
-
-    fn precise_block(&self, part: usize, bases: &T, samples: &T, block: &mut [f64]) -> Result<bool> {
-        (**self).precise_block(part, bases, samples, block)
-    }
-
-    fn n_columns(&self, bases: &T) -> usize {
-        (**self).n_columns(bases)
-    }
-
-    fn n_polynomials(&self) -> usize {
-        (**self).n_polynomials()
-    }
-
-    fn brings_columns(&self) -> bool {
-        (**self).brings_columns()
-    }
-
-    fn compares(&self) -> bool {
-        (**self).compares()
-    }
-
-    fn n_parts(&self) -> usize {
-        (**self).n_parts()
-    }
-
-    fn part(&self, part: usize) -> String {
-        (**self).part(part)
-    }
-
-    fn options(&self, part: usize) -> PartOptions {
-        (**self).options(part)
-    }
-
-    fn own_block(&self, bases: &T, samples: &T, block: &mut [f32]) -> Result<()> {
-        (**self).own_block(bases, samples, block)
-    }
-
-    fn set_weight(&mut self, part: usize, weight: f64) {
-        (**self).set_weight(part, weight);
-    }
-
-    fn depends_on_differences(&self) -> bool {
-        (**self).depends_on_differences()
-    }
-
-    fn is_symmetric(&self, part: usize) -> bool {
-        (**self).is_symmetric(part)
-    }
-
-    fn comparison(&self, part: usize, bases: (&T, usize), samples: (&T, usize)) -> Result<Option<Comparison>> {
-        (**self).comparison(part, bases, samples)
-    }
-
-    fn column_meaning(&self, part: usize, samples: &T) -> Result<ColumnMeaning> {
-        (**self).column_meaning(part, samples)
     }
 }
 

@@ -1,7 +1,5 @@
 //! Similarities of vectors based on products or differences: linear, RBF, Laplacian, polynomial, sigmoid.
 
-use std::fmt;
-
 use super::comparison::{CITY_BLOCK, SQUARED_DISTANCE};
 use super::definitions::{product, sum};
 use super::distances::{absolute_distances, norms, precise_values, squared_distances};
@@ -9,7 +7,7 @@ use super::exponential::{exponentials, wide_exponentials};
 use super::radial::Measure;
 use super::row::{Definite, Definition, Onnx, SimilarityRow, arguments_among, built};
 use super::shared_features::products;
-use super::{Comparison, Similarity};
+use super::{Comparison, Similarity, canberra};
 use crate::data::{Training, Vectors};
 use crate::descriptor::{Spread, spread};
 use crate::error::{Error, Result};
@@ -102,6 +100,20 @@ pub(super) const ROWS: &[SimilarityRow] = &[
     },
 ];
 
+pub(super) const CANBERRA_ROWS: &[SimilarityRow] = &[SimilarityRow {
+    name: "canberra",
+    class: "Canberra",
+    formula: "exp(−gamma Σ |x_j − y_j| / (|x_j| + |y_j|))",
+    about: "0 / 0 is 0.",
+    parameters: &[Parameter::new("gamma", Values::POSITIVE, "Without one 1 / the number of features.").optional()],
+    examples: &["canberra", "canberra:gamma=0.3"],
+    definition: Some(Definition::Vectors(|arguments, x, y| {
+        Ok((-arguments.value::<f64>("gamma")? * sum(x, y, canberra::term)).exp())
+    })),
+    onnx: Onnx::Expression("exp(-gamma * sum(ratio(abs(x - y), abs(x) + abs(y))))"),
+    ..RBF
+}];
+
 /// The function of the product or the difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum VectorKernel {
@@ -111,6 +123,8 @@ pub enum VectorKernel {
     Rbf,
     /// exp(−gamma ‖x − y‖₁).
     Laplacian,
+    /// exp(−gamma Σ |x_j − y_j| / (|x_j| + |y_j|)).
+    Canberra,
     /// (gamma x·y + coef0)^degree.
     Polynomial {
         /// The exponent, 1 to 16.
@@ -128,7 +142,7 @@ pub enum VectorKernel {
 /// A similarity of vectors, in single precision.
 ///
 /// An unset `gamma` is learned: 1 / mean ‖x − mean‖² over the training samples for RBF, polynomial and sigmoid, 1 /
-/// mean ‖x − mean‖₁ for the Laplacian; if all features have the same spread, this is scikit-learn's `scale`.
+/// mean ‖x − mean‖₁ for the Laplacian, 1 / the number of features for Canberra; if all features have the same spread, this is scikit-learn's `scale`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VectorSimilarity {
     kernel: VectorKernel,
@@ -142,11 +156,13 @@ impl VectorSimilarity {
     /// # Errors
     /// [`Error::UnknownName`] for a name outside this family, [`Error::Parameter`] for unknown or invalid parameters.
     pub fn from_step(step: &Step) -> Result<Self> {
-        let arguments = arguments_among(ROWS, "similarity of vectors", step)?;
+        let known = [ROWS, CANBERRA_ROWS].concat();
+        let arguments = arguments_among(&known, "similarity of vectors", step)?;
         let kernel = match step.name() {
             "linear" => VectorKernel::Linear,
             "rbf" => VectorKernel::Rbf,
             "laplacian" => VectorKernel::Laplacian,
+            "canberra" => VectorKernel::Canberra,
             "polynomial" => {
                 VectorKernel::Polynomial { degree: arguments.value("degree")?, coef0: arguments.value("coef0")? }
             }
@@ -154,6 +170,15 @@ impl VectorSimilarity {
         };
         let gamma = if kernel == VectorKernel::Linear { Some(1.0) } else { arguments.get("gamma")? };
         Ok(VectorSimilarity { kernel, gamma, step: step.clone() })
+    }
+
+    /// The distances that the kernel is a function of, or would be if it were one.
+    fn distances(&self, bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {
+        match self.kernel {
+            VectorKernel::Laplacian => absolute_distances(bases, samples, block),
+            VectorKernel::Canberra => canberra::distances(bases, samples, block),
+            _ => squared_distances(bases, samples, block),
+        }
     }
 
     fn gamma(&self) -> Result<f64> {
@@ -164,25 +189,22 @@ impl VectorSimilarity {
     }
 }
 
-impl fmt::Display for VectorSimilarity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.step.fmt(f)
-    }
-}
-
 impl Similarity for VectorSimilarity {
     type Samples = Vectors;
 
     fn spec(&self) -> String {
-        self.to_string()
+        self.step.to_string()
     }
 
     fn fit(&mut self, training: &Training<'_, Vectors>) -> Result<()> {
         if self.gamma.is_some() {
             return Ok(());
         }
-        let measure = if self.kernel == VectorKernel::Laplacian { Spread::Absolute } else { Spread::Squared };
-        let found = spread(training, Vectors::dense, measure)?;
+        let found = match self.kernel {
+            VectorKernel::Canberra => training.samples.chunk(0..1)?.n_cols() as f64,
+            VectorKernel::Laplacian => spread(training, Vectors::dense, Spread::Absolute)?,
+            _ => spread(training, Vectors::dense, Spread::Squared)?,
+        };
         // Identical samples have no scale: any value will do.
         let gamma = if found > 0.0 { 1.0 / found } else { 1.0 };
         self.gamma = Some(gamma);
@@ -193,14 +215,9 @@ impl Similarity for VectorSimilarity {
     fn block(&self, bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {
         match self.kernel {
             VectorKernel::Linear => products(bases, samples, block)?,
-            VectorKernel::Rbf => {
+            VectorKernel::Rbf | VectorKernel::Laplacian | VectorKernel::Canberra => {
                 let gamma = self.gamma()? as f32;
-                squared_distances(bases, samples, block)?;
-                exponentials(-gamma, block);
-            }
-            VectorKernel::Laplacian => {
-                let gamma = self.gamma()? as f32;
-                absolute_distances(bases, samples, block)?;
+                self.distances(bases, samples, block)?;
                 exponentials(-gamma, block);
             }
             VectorKernel::Polynomial { degree, coef0 } => {
@@ -230,12 +247,11 @@ impl Similarity for VectorSimilarity {
     }
 
     fn kernel_distances(&self, _part: usize, bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<bool> {
-        match self.kernel {
-            VectorKernel::Sigmoid { .. } => return Ok(false),
-            VectorKernel::Laplacian => absolute_distances(bases, samples, block)?,
-            _ => squared_distances(bases, samples, block)?,
+        if let VectorKernel::Sigmoid { .. } = self.kernel {
+            return Ok(false);
         }
         let gamma = self.gamma()?;
+        self.distances(bases, samples, block)?;
         match self.kernel {
             VectorKernel::Polynomial { degree, coef0 } => {
                 let values = |vectors| norms(vectors, |x| x * x).into_iter().map(move |norm| gamma * norm + coef0);
@@ -246,7 +262,7 @@ impl Similarity for VectorSimilarity {
                     }
                 }
             }
-            VectorKernel::Rbf | VectorKernel::Laplacian => {
+            VectorKernel::Rbf | VectorKernel::Laplacian | VectorKernel::Canberra => {
                 block.iter_mut().for_each(|d| *d = (-2.0 * (-gamma * f64::from(*d)).exp_m1()) as f32);
             }
             VectorKernel::Linear | VectorKernel::Sigmoid { .. } => {}
@@ -254,16 +270,12 @@ impl Similarity for VectorSimilarity {
         Ok(true)
     }
 
-    fn comparison(
-        &self,
-        _part: usize,
-        bases: (&Vectors, usize),
-        samples: (&Vectors, usize),
-    ) -> Result<Option<Comparison>> {
+    fn comparison(&self, _part: usize, basis: &Vectors, sample: &Vectors) -> Result<Option<Comparison>> {
         match self.kernel {
-            VectorKernel::Rbf => Comparison::of_columns(SQUARED_DISTANCE, bases, samples, |x, y| (x - y).powi(2)),
-            VectorKernel::Laplacian => Comparison::of_columns(CITY_BLOCK, bases, samples, |x, y| (x - y).abs()),
-            _ => Comparison::of_columns("product", bases, samples, |x, y| x * y),
+            VectorKernel::Rbf => Comparison::of_columns(SQUARED_DISTANCE, basis, sample, |x, y| (x - y).powi(2)),
+            VectorKernel::Canberra => Comparison::of_columns("Canberra distance", basis, sample, canberra::term),
+            VectorKernel::Laplacian => Comparison::of_columns(CITY_BLOCK, basis, sample, |x, y| (x - y).abs()),
+            _ => Comparison::of_columns("product", basis, sample, |x, y| x * y),
         }
         .map(Some)
     }

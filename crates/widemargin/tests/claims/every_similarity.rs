@@ -2,10 +2,11 @@
 //! and definite where its row says so; score a sample alone as among others; and come back from a file.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::common::{sparse_vectors, vectors};
 use widemargin::data::{AnySamples, BitSets, Grids, Images, Labels, Samples, Series, Training};
-use widemargin::expansion::spectrum_with;
+use widemargin::expansion::spectrum;
 use widemargin::model::{BasisExpansionParams, BasisExpansionSvc};
 use widemargin::monitor::Monitor;
 use widemargin::similarity::{
@@ -167,7 +168,7 @@ fn has_no_negative_eigenvalues_if_definite() {
     for_every_similarity(|row, spec, samples| {
         if row.definite == Definite::Positive {
             let (similarity, _) = fitted(spec, samples);
-            let spectra = spectrum_with(&similarity, samples, 1, &Monitor::none()).unwrap();
+            let spectra = spectrum(Arc::new(similarity), samples, 1, &Monitor::none()).unwrap();
             let values = &spectra[0].symmetric;
             let (least, most) =
                 values.iter().fold((0.0, 0.0f64), |(least, most), &value| (value.min(least), value.max(most)));

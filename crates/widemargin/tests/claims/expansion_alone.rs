@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::common::vectors;
 use widemargin::basis::BasisChoice;
 use widemargin::data::{AnySamples, ClassWeight, Labels, Samples};
-use widemargin::expansion::{BasisExpansion, spectrum_with};
+use widemargin::expansion::{BasisExpansion, spectrum};
 use widemargin::model::{BasisExpansionParams, BasisExpansionSvc, method_of_bytes};
 use widemargin::monitor::{Monitor, Progress};
 use widemargin::similarity::{AnySimilarity, Similarity};
@@ -172,7 +172,7 @@ fn transforms_and_spectra_are_watched() {
     let expansion = model.expansion();
     type Work<'a> = &'a dyn Fn(&Monitor<'_>) -> Result<()>;
     let transform: Work<'_> = &|monitor| expansion.transform_with(&many, 2, monitor).map(drop);
-    let spectra: Work<'_> = &|monitor| spectrum_with(expansion.similarity(), &few, 2, monitor).map(drop);
+    let spectra: Work<'_> = &|monitor| spectrum(expansion.share_similarity(), &few, 2, monitor).map(drop);
     for (n, work) in [(3000, transform), (60, spectra)] {
         let reports: Mutex<Vec<Progress>> = Mutex::default();
         let sink = |progress| reports.lock().unwrap().push(progress);

@@ -311,7 +311,7 @@ fn pieces_add_up_to_the_similarity() {
         let block = pairwise(&similarity, samples, samples).unwrap();
         let described = similarity.describe(samples.clone()).unwrap();
         for (sample, basis) in [(0, 0), (1, 5), (3, 9), (12, 4), (29, 17), (8, 8), (0, 7), (7, 0)] {
-            let comparison = |a, b| similarity.comparison(0, (&described, a), (&described, b)).unwrap();
+            let comparison = |a, b| similarity.comparison(0, &one(&described, a), &one(&described, b)).unwrap();
             let Some(pair) = comparison(basis, sample) else {
                 silent.insert(spec.to_owned());
                 continue;
@@ -340,10 +340,14 @@ fn pieces_add_up_to_the_similarity() {
     assert_eq!(edits, ["edit:metric=damerau"]);
 }
 
+fn one(samples: &AnySamples, at: usize) -> AnySamples {
+    Samples::select(samples, &[at])
+}
+
 fn one_part(spec: &str, samples: &AnySamples, basis: usize, sample: usize) -> Comparison {
     let (similarity, _) = fitted(spec, samples);
     let described = similarity.describe(samples.clone()).unwrap();
-    similarity.comparison(0, (&described, basis), (&described, sample)).unwrap().unwrap()
+    similarity.comparison(0, &one(&described, basis), &one(&described, sample)).unwrap().unwrap()
 }
 
 /// Σ over the pairs of a warping path, and that it is one: from the first pair to the last in steps of at most 1.

@@ -19,7 +19,7 @@ use std::fmt;
 
 use crate::data::{AnySamples, Grids, Images, Kind, Samples};
 use crate::descriptor::Descriptor;
-use crate::descriptor::row::DescriptorRow;
+use crate::descriptor::row::{DescriptorRow, of_kind};
 use crate::descriptor::scaling::{Scaler, Scaling};
 use crate::error::{Error, Result};
 use crate::isa::{Isa, compiled};
@@ -161,10 +161,8 @@ impl Descriptor for Hog {
     }
 
     fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
-        match samples {
-            AnySamples::Images(images) => Ok(AnySamples::Grids(Hog::describe(self, &images)?)),
-            other => Err(Error::similarity(self.to_string(), format!("it describes images, not {}", other.kind()))),
-        }
+        let images = of_kind(&self.to_string(), "describes images", samples)?;
+        Ok(AnySamples::Grids(Hog::describe(self, &images)?))
     }
 }
 

@@ -329,20 +329,15 @@ fn features_of_dilation<S: Simd>(
                 tile.compare_stored(simd, tally);
                 continue;
             }
-            match n_vectors {
-                1 => tile.compare::<S, 1>(simd, tally),
-                2 => tile.compare::<S, 2>(simd, tally),
-                3 => tile.compare::<S, 3>(simd, tally),
-                4 => tile.compare::<S, 4>(simd, tally),
-                5 => tile.compare::<S, 5>(simd, tally),
-                6 => tile.compare::<S, 6>(simd, tally),
-                7 => tile.compare::<S, 7>(simd, tally),
-                8 => tile.compare::<S, 8>(simd, tally),
-                9 => tile.compare::<S, 9>(simd, tally),
-                10 => tile.compare::<S, 10>(simd, tally),
-                11 => tile.compare::<S, 11>(simd, tally),
-                _ => tile.compare::<S, 12>(simd, tally),
+            macro_rules! compare {
+                ($($n:literal)*) => {
+                    match n_vectors {
+                        $($n => tile.compare::<S, $n>(simd, tally),)*
+                        _ => tile.compare::<S, 12>(simd, tally),
+                    }
+                };
             }
+            compare!(1 2 3 4 5 6 7 8 9 10 11);
             tally.end_of_tile(simd, parity, n_vectors);
         }
     }

@@ -31,7 +31,7 @@ use self::layout::{Layout, N_KERNELS, quantile};
 use super::channel_sets::{self, whole_numbers};
 use super::row::DescriptorRow;
 use super::{Descriptor, convolved};
-use crate::data::{AnySamples, DenseMatrix, Kind, Mapped, Series, Training, Vectors};
+use crate::data::{AnySamples, DenseMatrix, Kind, Mapped, Series, Training, Vectors, samples_at};
 use crate::error::{Error, Result};
 use crate::isa::Isa;
 use crate::parameters::{Parameter, Values};
@@ -214,16 +214,8 @@ impl Descriptor for MiniRocket {
 /// The row at each of [`BIAS_PROBES`] evenly spaced places of the sum of the weights: a weight is a number of copies.
 fn probes(weights: &[f64]) -> Vec<usize> {
     let total: f64 = weights.iter().sum();
-    let (mut row, mut end) = (0, weights[0]);
-    let mut at = |probe: usize| {
-        let place = (probe as f64 + 0.5) / BIAS_PROBES as f64 * total;
-        while end <= place && row + 1 < weights.len() {
-            row += 1;
-            end += weights[row];
-        }
-        row
-    };
-    (0..BIAS_PROBES).map(&mut at).collect()
+    let places = (0..BIAS_PROBES).map(|probe| (probe as f64 + 0.5) / BIAS_PROBES as f64 * total);
+    samples_at(|row| weights[row], weights.len(), places)
 }
 
 /// The quantiles of numbers, linear between two of them.

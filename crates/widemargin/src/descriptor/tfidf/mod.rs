@@ -19,7 +19,7 @@ use std::ops::RangeInclusive;
 
 use self::terms::each_term;
 use super::Descriptor;
-use super::row::DescriptorRow;
+use super::row::{DescriptorRow, of_kind};
 use super::term_columns::{Columns, Counts, columns_of, halves_of};
 use crate::data::{AnySamples, CsrMatrix, Kind, Mapped, Training, Unit, Vectors};
 use crate::error::{Error, Result};
@@ -276,6 +276,5 @@ impl Descriptor for Tfidf {
 }
 
 fn strings_of(spec: &str, samples: AnySamples) -> Result<Vec<String>> {
-    let other = |other: AnySamples| Error::similarity(spec, format!("it cuts strings, not {}", other.kind()));
-    Vec::<String>::from_any(samples).map_err(other)
+    of_kind(spec, "cuts strings", samples)
 }

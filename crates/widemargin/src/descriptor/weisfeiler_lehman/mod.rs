@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 use self::graph::Graph;
 use super::Descriptor;
 use super::ngrams::Fnv;
-use super::row::DescriptorRow;
+use super::row::{DescriptorRow, of_kind};
 use super::term_columns::{Columns, columns_of, cut, halves_of};
 use crate::data::{AnySamples, CsrMatrix, Kind, Mapped, Training, Vectors};
 use crate::error::{Error, Result};
@@ -242,8 +242,5 @@ impl Descriptor for WeisfeilerLehman {
 }
 
 fn graphs_of(spec: &str, samples: AnySamples) -> Result<Vec<String>> {
-    let other = |other: AnySamples| {
-        Error::similarity(spec, format!("it reads graphs written as strings, not {}", other.kind()))
-    };
-    Vec::<String>::from_any(samples).map_err(other)
+    of_kind(spec, "reads graphs written as strings", samples)
 }

@@ -25,7 +25,9 @@ mod scores;
 use self::lanes::{Gaps, Group, Work};
 use self::matrices::Matrix;
 use self::scores::{Mode, Scores};
-use super::row::{Definite, Definition, Onnx, SimilarityRow, built};
+use super::ngram::NGRAM;
+use super::row::{Definite, Definition, SimilarityRow, built};
+use super::term_index::cells_per_pair;
 use super::{Comparison, Similarity};
 use crate::data::{Unit, UnitCodes};
 use crate::error::{Error, Result};
@@ -36,11 +38,10 @@ use crate::spec::Step;
 const ALIGN: SimilarityRow = SimilarityRow {
     name: "align",
     class: "Align",
-    samples: &["strings"],
     formula: "score(x, y) / √(score(x, x) score(y, y)) of the best alignment",
     about: "A gap of k characters scores open + (k − 1) extend.",
     parameters: &[
-        Parameter::new("mode", Values::Words(Mode::NAMES), "Semiglobal: gaps at the ends of either string are free.").or("local"),
+        Parameter::new("mode", Values::Words(&["local", "global", "semiglobal"]), "Semiglobal: gaps at the ends of either string are free.").or("local"),
         Parameter::new("match", Values::Whole(1, 1000), "What a pair of equal characters scores.").or("2"),
         Parameter::new("mismatch", Values::Whole(-1000, 0), "What a pair of others scores.").or("-1"),
         Parameter::new(
@@ -68,7 +69,7 @@ const ALIGN: SimilarityRow = SimilarityRow {
         let (same, other): (i64, i64) = (arguments.value("match")?, arguments.value("mismatch")?);
         let open: i64 = arguments.get("open")?.unwrap_or(-2);
         let extend: i64 = arguments.get("extend")?.unwrap_or(open.max(-1));
-        let mode = Mode::named(arguments.text("mode"));
+        let mode: Mode = arguments.value("mode")?;
         let score = |x: &[char], y: &[char]| {
             let pair = |x, y| if x == y { same } else { other };
             best_score(mode, x, y, pair, |k| open + extend * (k as i64 - 1)) as f64
@@ -79,8 +80,8 @@ const ALIGN: SimilarityRow = SimilarityRow {
             _ => f64::from(x == y),
         })
     })),
-    onnx: Onnx::NO_VECTORS,
     build: |step| built(Alignment::from_step(step)),
+    ..NGRAM
 };
 
 pub(super) const ROWS: &[SimilarityRow] = &[ALIGN];
@@ -125,7 +126,7 @@ impl Alignment {
         if extend < open {
             return Err(arguments.wrong("extend", format!("a whole number from open = {open} to 0")));
         }
-        let (mode, normalized) = (Mode::named(arguments.text("mode")), arguments.value("normalize")?);
+        let (mode, normalized) = (arguments.value("mode")?, arguments.value("normalize")?);
         let (gaps, unit) = (Gaps { open, extend }, arguments.value("unit")?);
         Ok(Alignment { mode, scores, gaps, normalized, unit, step: step.clone() })
     }
@@ -182,8 +183,7 @@ impl Similarity for Alignment {
     }
 
     fn seconds_per_pair(&self, bases: &Vec<String>) -> f64 {
-        let cells: f64 = bases.iter().map(|base| (base.len() as f64).powi(2)).sum();
-        SECONDS_PER_CELL * cells / bases.len().max(1) as f64
+        SECONDS_PER_CELL * cells_per_pair(bases)
     }
 
     fn block(&self, bases: &Vec<String>, samples: &Vec<String>, block: &mut [f32]) -> Result<()> {
@@ -214,15 +214,10 @@ impl Similarity for Alignment {
         Ok(())
     }
 
-    fn comparison(
-        &self,
-        _part: usize,
-        (bases, basis): (&Vec<String>, usize),
-        (samples, sample): (&Vec<String>, usize),
-    ) -> Result<Option<Comparison>> {
+    fn comparison(&self, _part: usize, basis: &Vec<String>, sample: &Vec<String>) -> Result<Option<Comparison>> {
         let mut codes = UnitCodes::new(self.unit);
-        let x = self.encode(true, &bases[basis..=basis], &mut codes)?.remove(0);
-        let y = self.encode(false, &samples[sample..=sample], &mut codes)?.remove(0);
+        let x = self.encode(true, basis, &mut codes)?.remove(0);
+        let y = self.encode(false, sample, &mut codes)?.remove(0);
         Ok(path::path(self.mode, &self.scores, self.gaps, &x, &y))
     }
 

@@ -1,6 +1,7 @@
 //! Scores of pairs of characters.
 
 use super::matrices::Matrix;
+use crate::macros::named;
 
 /// The scores of pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,14 +23,8 @@ pub(super) enum Mode {
     Semiglobal,
 }
 
-impl Mode {
-    pub const NAMES: &[&str] = &["local", "global", "semiglobal"];
-
-    pub fn named(name: Option<&str>) -> Mode {
-        match name {
-            Some("global") => Mode::Global,
-            Some("semiglobal") => Mode::Semiglobal,
-            _ => Mode::Local,
-        }
-    }
-}
+named!("mode": Mode {
+    "local" = Mode::Local,
+    "global" = Mode::Global,
+    "semiglobal" = Mode::Semiglobal,
+});

@@ -6,162 +6,126 @@ use crate::data::{AnySamples, CsrMatrix, Kind, Mapped, Training, Vectors};
 use crate::error::{Error, Result};
 use crate::similarity::{Comparison, Similarity};
 
-/// The interface of the parts of [`super::AnySimilarity`], implemented by every similarity of a known kind.
-pub(in crate::similarity) trait AnyKernel: Send + Sync {
-    fn spec_any(&self) -> String;
-
+/// A part of [`super::AnySimilarity`]: a similarity of one kind of samples, which it is asked for as any kind.
+pub(in crate::similarity) trait AnyKernel: Similarity<Samples = AnySamples> {
     /// The kind of samples it compares.
     fn kind(&self) -> &'static str;
 
     /// The kinds that can be converted to it, the preferred one first.
-    fn takes_any(&self) -> Vec<&'static str>;
-
-    /// Converts samples to the kind it compares, if possible.
-    fn accept(&self, samples: AnySamples) -> Result<AnySamples>;
-
-    fn fit_any(&mut self, training: &Training<'_, AnySamples>) -> Result<()>;
-
-    fn block_any(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<()>;
-
-    fn sparse_block_any(&self, bases: &AnySamples, samples: &AnySamples) -> Result<Option<CsrMatrix<f32>>>;
-
-    fn kernel_distances_any(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<bool>;
-
-    fn precise_block_any(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f64]) -> Result<bool>;
-
-    fn seconds_per_pair_any(&self, bases: &AnySamples) -> f64;
-
-    fn n_columns_any(&self, bases: &AnySamples) -> usize;
-
-    fn brings_columns_any(&self) -> bool;
-
-    fn compares_any(&self) -> bool;
-
-    fn n_polynomials_any(&self) -> usize;
-
-    fn depends_on_differences_any(&self) -> bool;
-
-    fn is_symmetric_any(&self) -> bool;
-
-    fn comparison_any(&self, bases: (&AnySamples, usize), samples: (&AnySamples, usize)) -> Result<Option<Comparison>>;
+    fn takes(&self) -> &'static [&'static str];
 
     /// For downcasting.
     fn as_any(&self) -> &dyn Any;
 }
 
-impl<S> AnyKernel for S
-where
-    S: Similarity + 'static,
-    S::Samples: Kind,
-{
-    fn spec_any(&self) -> String {
-        self.spec()
-    }
+/// A similarity of a known kind of samples.
+pub(in crate::similarity) struct Typed<S>(pub S);
 
+impl<S: Similarity<Samples: Kind>> Typed<S> {
+    fn samples<'a>(&self, samples: &'a AnySamples) -> Result<&'a S::Samples> {
+        S::Samples::of(samples).ok_or_else(|| other_kind(&self.0.spec(), S::Samples::NAME, "", samples))
+    }
+}
+
+impl<S: Similarity<Samples: Kind> + 'static> AnyKernel for Typed<S> {
     fn kind(&self) -> &'static str {
         S::Samples::NAME
     }
 
-    fn takes_any(&self) -> Vec<&'static str> {
-        S::Samples::TAKES.to_vec()
-    }
-
-    fn accept(&self, samples: AnySamples) -> Result<AnySamples> {
-        Ok(typed::<S>(self, without_offsets(self, samples))?.into_any())
-    }
-
-    fn fit_any(&mut self, training: &Training<'_, AnySamples>) -> Result<()> {
-        // Computed before `fit` borrows the similarity mutably.
-        let (spec, has_differences) = (self.spec(), self.depends_on_differences());
-        let source = Mapped {
-            source: training.samples,
-            map: |samples| {
-                let samples = if has_differences { differences_of(samples) } else { samples };
-                S::Samples::from_any(samples).map_err(|met| other_kind(&spec, S::Samples::NAME, &met))
-            },
-        };
-        self.fit(&training.of(&source))
-    }
-
-    fn block_any(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<()> {
-        let of = |samples| S::Samples::of(samples).ok_or_else(|| other_kind(&self.spec(), S::Samples::NAME, samples));
-        self.block(of(bases)?, of(samples)?, block)
-    }
-
-    fn sparse_block_any(&self, bases: &AnySamples, samples: &AnySamples) -> Result<Option<CsrMatrix<f32>>> {
-        let of = |samples| S::Samples::of(samples).ok_or_else(|| other_kind(&self.spec(), S::Samples::NAME, samples));
-        self.sparse_block(0, of(bases)?, of(samples)?)
-    }
-
-    fn kernel_distances_any(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<bool> {
-        let of = |samples| S::Samples::of(samples).ok_or_else(|| other_kind(&self.spec(), S::Samples::NAME, samples));
-        self.kernel_distances(0, of(bases)?, of(samples)?, block)
-    }
-
-    fn precise_block_any(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f64]) -> Result<bool> {
-        let of = |samples| S::Samples::of(samples).ok_or_else(|| other_kind(&self.spec(), S::Samples::NAME, samples));
-        self.precise_block(0, of(bases)?, of(samples)?, block)
-    }
-
-    fn seconds_per_pair_any(&self, bases: &AnySamples) -> f64 {
-        S::Samples::of(bases).map_or(0.0, |bases| self.seconds_per_pair(bases))
-    }
-
-    fn n_columns_any(&self, bases: &AnySamples) -> usize {
-        S::Samples::of(bases).map_or(0, |bases| self.n_columns(bases))
-    }
-
-    fn brings_columns_any(&self) -> bool {
-        self.brings_columns()
-    }
-
-    fn compares_any(&self) -> bool {
-        self.compares()
-    }
-
-    fn n_polynomials_any(&self) -> usize {
-        self.n_polynomials()
-    }
-
-    fn depends_on_differences_any(&self) -> bool {
-        self.depends_on_differences()
-    }
-
-    fn is_symmetric_any(&self) -> bool {
-        self.is_symmetric(0)
-    }
-
-    fn comparison_any(&self, bases: (&AnySamples, usize), samples: (&AnySamples, usize)) -> Result<Option<Comparison>> {
-        let of = |samples| S::Samples::of(samples).ok_or_else(|| other_kind(&self.spec(), S::Samples::NAME, samples));
-        self.comparison(0, (of(bases.0)?, bases.1), (of(samples.0)?, samples.1))
+    fn takes(&self) -> &'static [&'static str] {
+        S::Samples::TAKES
     }
 
     fn as_any(&self) -> &dyn Any {
-        self
+        &self.0
     }
 }
 
-/// Vectors far from 0 as a similarity compares them: their differences from the offsets, where it depends on nothing
-/// else.
-fn without_offsets<S: Similarity>(similarity: &S, samples: AnySamples) -> AnySamples {
-    if similarity.depends_on_differences() { differences_of(samples) } else { samples }
+impl<S: Similarity<Samples: Kind>> Similarity for Typed<S> {
+    type Samples = AnySamples;
+
+    fn spec(&self) -> String {
+        self.0.spec()
+    }
+
+    /// Converts samples to the kind it compares, if possible. Vectors far from 0 become their differences from the
+    /// offsets, where it depends on nothing else.
+    fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
+        Ok(typed::<S>(&self.0.spec(), self.0.depends_on_differences(), samples)?.into_any())
+    }
+
+    fn fit(&mut self, training: &Training<'_, AnySamples>) -> Result<()> {
+        // Computed before `fit` borrows the similarity mutably.
+        let (spec, has_differences) = (self.0.spec(), self.0.depends_on_differences());
+        let source = Mapped { source: training.samples, map: |samples| typed::<S>(&spec, has_differences, samples) };
+        self.0.fit(&training.of(&source))
+    }
+
+    fn block(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<()> {
+        self.0.block(self.samples(bases)?, self.samples(samples)?, block)
+    }
+
+    fn sparse_block(&self, part: usize, bases: &AnySamples, samples: &AnySamples) -> Result<Option<CsrMatrix<f32>>> {
+        self.0.sparse_block(part, self.samples(bases)?, self.samples(samples)?)
+    }
+
+    fn kernel_distances(
+        &self,
+        part: usize,
+        bases: &AnySamples,
+        samples: &AnySamples,
+        block: &mut [f32],
+    ) -> Result<bool> {
+        self.0.kernel_distances(part, self.samples(bases)?, self.samples(samples)?, block)
+    }
+
+    fn precise_block(&self, part: usize, bases: &AnySamples, samples: &AnySamples, block: &mut [f64]) -> Result<bool> {
+        self.0.precise_block(part, self.samples(bases)?, self.samples(samples)?, block)
+    }
+
+    fn seconds_per_pair(&self, bases: &AnySamples) -> f64 {
+        S::Samples::of(bases).map_or(0.0, |bases| self.0.seconds_per_pair(bases))
+    }
+
+    fn n_columns(&self, bases: &AnySamples) -> usize {
+        S::Samples::of(bases).map_or(0, |bases| self.0.n_columns(bases))
+    }
+
+    fn brings_columns(&self) -> bool {
+        self.0.brings_columns()
+    }
+
+    fn compares(&self) -> bool {
+        self.0.compares()
+    }
+
+    fn n_polynomials(&self) -> usize {
+        self.0.n_polynomials()
+    }
+
+    fn depends_on_differences(&self) -> bool {
+        self.0.depends_on_differences()
+    }
+
+    fn is_symmetric(&self, part: usize) -> bool {
+        self.0.is_symmetric(part)
+    }
+
+    fn comparison(&self, part: usize, basis: &AnySamples, sample: &AnySamples) -> Result<Option<Comparison>> {
+        self.0.comparison(part, self.samples(basis)?, self.samples(sample)?)
+    }
 }
 
-fn differences_of(samples: AnySamples) -> AnySamples {
-    match samples {
-        AnySamples::Far(vectors) => AnySamples::Vectors(Vectors::Dense(vectors.into_differences())),
+fn typed<S: Similarity<Samples: Kind>>(spec: &str, has_differences: bool, samples: AnySamples) -> Result<S::Samples> {
+    let samples = match samples {
+        AnySamples::Far(vectors) if has_differences => AnySamples::Vectors(Vectors::Dense(vectors.into_differences())),
         samples => samples,
-    }
+    };
+    S::Samples::from_any(samples).map_err(|met| other_kind(spec, S::Samples::NAME, "", &met))
 }
 
-fn typed<S: Similarity>(similarity: &S, samples: AnySamples) -> Result<S::Samples>
-where
-    S::Samples: Kind,
-{
-    S::Samples::from_any(samples).map_err(|met| other_kind(&similarity.spec(), S::Samples::NAME, &met))
-}
-
-fn other_kind(spec: &str, wanted: &str, met: &AnySamples) -> Error {
+/// The error that a similarity does not compare these samples; `also` is what else it compares.
+pub(in crate::similarity) fn other_kind(spec: &str, wanted: &str, also: &str, met: &AnySamples) -> Error {
     let hint = match (wanted, met) {
         ("vectors" | "grids of cells", AnySamples::Images(_)) => {
             format!(" (put a descriptor before it: hog:cell=8/{spec})")
@@ -174,5 +138,5 @@ fn other_kind(spec: &str, wanted: &str, met: &AnySamples) -> Error {
         (_, AnySamples::Series(_)) => " (dtw compares time series)".to_owned(),
         _ => String::new(),
     };
-    Error::similarity(spec, format!("it compares {wanted}, not {}{hint}", met.kind()))
+    Error::similarity(spec, format!("it compares {wanted}, not {}{also}{hint}", met.kind()))
 }

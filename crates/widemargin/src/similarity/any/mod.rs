@@ -2,14 +2,13 @@
 //!
 //! Descriptors are shared: `hog:cell=8/rbf:gamma=1` and `hog:cell=8/rigid:radius=1` compute the cells of an image once.
 
-pub(super) mod either;
 pub(super) mod kernel;
 mod registry;
 
 use std::fmt;
 
 use self::kernel::AnyKernel;
-use super::grid::{GridMatching, fill_shared};
+use super::grid::{GridMatching, PackedBases};
 use super::{ColumnMeaning, Comparison, PartOptions, Similarity, Spec};
 use crate::data::{AnySamples, CsrMatrix, Grids, Kind, Mapped, Samples, Training};
 use crate::descriptor::Descriptor;
@@ -62,7 +61,7 @@ impl AnySimilarity {
         }
         let mut set = AnySimilarity { nodes: Vec::new(), leaves: Vec::new(), parts: Vec::new() };
         specs.iter().try_for_each(|spec| set.add(spec.as_ref().parse()?))?;
-        let stands_alone = |part: &Part| part.kernel.brings_columns_any() && part.kernel.compares_any();
+        let stands_alone = |part: &Part| part.kernel.brings_columns() && part.kernel.compares();
         if set.parts.len() > 1 && set.parts.iter().any(stands_alone) {
             let expected = "precomputed similarities stand alone: concatenate the blocks in one file";
             return Err(Error::parameter("similarity", set.spec(), expected));
@@ -89,8 +88,8 @@ impl AnySimilarity {
         let mut last = last.clone();
         let options = PartOptions::take(&mut last)?;
         let kernel = registry::similarity(&last)?;
-        if kernel.brings_columns_any() {
-            let expected = match kernel.compares_any() {
+        if kernel.brings_columns() {
+            let expected = match kernel.compares() {
                 true if options != PartOptions::default() => {
                     "no weight and no bases: precomputed similarities stand alone and bring their columns"
                 }
@@ -101,7 +100,7 @@ impl AnySimilarity {
                 return Err(Error::parameter("similarity", spec.to_string(), expected));
             }
         }
-        let input = Leaf { node, kind: kernel.kind(), has_differences: kernel.depends_on_differences_any() };
+        let input = Leaf { node, kind: kernel.kind(), has_differences: kernel.depends_on_differences() };
         let known = self.leaves.iter().position(|leaf| *leaf == input);
         let leaf = known.unwrap_or_else(|| {
             self.leaves.push(input);
@@ -113,7 +112,7 @@ impl AnySimilarity {
 
     /// Whether a part gives the samples' own features instead of comparing them.
     pub fn has_features(&self) -> bool {
-        self.parts.iter().any(|part| !part.kernel.compares_any())
+        self.parts.iter().any(|part| !part.kernel.compares())
     }
 
     /// The specs, with learned values filled in.
@@ -133,8 +132,8 @@ impl AnySimilarity {
         let nodes = std::iter::successors(self.leaves[part.leaf].node, |&node| self.nodes[node].parent);
         let mut descriptors: Vec<&dyn Descriptor> = nodes.map(|node| &*self.nodes[node].descriptor).collect();
         descriptors.reverse();
-        let wanted = part.kernel.takes_any();
-        let Some(first) = descriptors.first() else { return wanted };
+        let wanted = part.kernel.takes();
+        let Some(first) = descriptors.first() else { return wanted.to_vec() };
         let suits = |kind: &&'static str| {
             let next =
                 |kind, descriptor: &&dyn Descriptor| descriptor.takes().contains(&kind).then(|| descriptor.gives(kind));
@@ -162,17 +161,6 @@ impl AnySimilarity {
         Ok(())
     }
 
-    /// Samples transformed by the descriptors up to a node.
-    fn at_node(&self, node: Option<usize>, samples: AnySamples) -> Result<AnySamples> {
-        match node {
-            None => Ok(samples),
-            Some(node) => {
-                let before = self.at_node(self.nodes[node].parent, samples)?;
-                self.nodes[node].descriptor.describe(before)
-            }
-        }
-    }
-
     /// The blocks of some parts of a leaf. Grid similarities share the products of cells.
     fn leaf_blocks(
         &self,
@@ -191,19 +179,38 @@ impl AnySimilarity {
                     shared.push(matching);
                     shared_blocks.push(&mut **block);
                 }
-                None => self.parts[part].kernel.block_any(bases, samples, block)?,
+                None => self.parts[part].kernel.block(bases, samples, block)?,
             }
         }
         match (Grids::of(bases), Grids::of(samples)) {
             (Some(bases), Some(samples)) if !shared.is_empty() => {
-                fill_shared(&shared, bases, samples, &mut shared_blocks)
+                PackedBases::new(&shared, bases).fill(samples, &mut shared_blocks)
             }
             _ => Ok(()),
         }
     }
 
-    fn not_described(&self) -> Error {
-        Error::similarity(self.spec(), "its samples were not described first")
+    /// The bases and samples of each leaf.
+    fn described<'a>(
+        &self,
+        bases: &'a AnySamples,
+        samples: &'a AnySamples,
+    ) -> Result<(&'a [AnySamples], &'a [AnySamples])> {
+        match (bases, samples) {
+            (AnySamples::Described(bases), AnySamples::Described(samples)) => Ok((bases, samples)),
+            _ => Err(Error::similarity(self.spec(), "its samples were not described first")),
+        }
+    }
+
+    /// The same of the leaf of a part.
+    fn of_part<'a>(
+        &self,
+        part: usize,
+        bases: &'a AnySamples,
+        samples: &'a AnySamples,
+    ) -> Result<(&'a AnySamples, &'a AnySamples)> {
+        let ((bases, samples), leaf) = (self.described(bases, samples)?, self.parts[part].leaf);
+        Ok((&bases[leaf], &samples[leaf]))
     }
 
     /// The parts that compare the samples of a leaf.
@@ -232,27 +239,22 @@ impl Similarity for AnySimilarity {
     /// Descriptors of vectors scale them, from their differences from the offsets.
     fn depends_on_differences(&self) -> bool {
         let is_of_differences =
-            |part: &Part| self.leaves[part.leaf].node.is_some() || part.kernel.depends_on_differences_any();
+            |part: &Part| self.leaves[part.leaf].node.is_some() || part.kernel.depends_on_differences();
         self.parts.iter().all(is_of_differences)
     }
 
     fn fit(&mut self, training: &Training<'_, AnySamples>) -> Result<()> {
         for at in 0..self.nodes.len() {
-            let parent = self.nodes[at].parent;
-            // Moved out so that the nodes before it can be used while it is fitted.
-            let mut descriptor = std::mem::replace(&mut self.nodes[at].descriptor, Box::new(Nothing));
-            let source = Mapped { source: training.samples, map: |samples| self.at_node(parent, samples) };
-            let fitted = descriptor.fit(&training.of(&source));
-            self.nodes[at].descriptor = descriptor;
-            fitted?;
+            // Parents come first.
+            let (before, rest) = self.nodes.split_at_mut(at);
+            let Node { parent, descriptor, .. } = &mut rest[0];
+            let source = Mapped { source: training.samples, map: |samples| at_node(before, *parent, samples) };
+            descriptor.fit(&training.of(&source))?;
         }
-        for at in 0..self.parts.len() {
-            let node = self.leaves[self.parts[at].leaf].node;
-            let mut kernel = std::mem::replace(&mut self.parts[at].kernel, Box::new(registry::nothing()));
-            let source = Mapped { source: training.samples, map: |samples| self.at_node(node, samples) };
-            let fitted = kernel.fit_any(&training.of(&source));
-            self.parts[at].kernel = kernel;
-            fitted?;
+        for Part { leaf, kernel, .. } in &mut self.parts {
+            let node = self.leaves[*leaf].node;
+            let source = Mapped { source: training.samples, map: |samples| at_node(&self.nodes, node, samples) };
+            kernel.fit(&training.of(&source))?;
         }
         Ok(())
     }
@@ -267,7 +269,7 @@ impl Similarity for AnySimilarity {
         let leaf = |(at, leaf): (usize, &Leaf)| {
             let input = leaf.node.map_or(&samples, |node| &described[node]).clone();
             match self.of_leaf(at).next() {
-                Some(part) => self.parts[part].kernel.accept(input),
+                Some(part) => self.parts[part].kernel.describe(input),
                 None => Ok(input),
             }
         };
@@ -276,22 +278,20 @@ impl Similarity for AnySimilarity {
 
     fn seconds_per_pair(&self, bases: &AnySamples) -> f64 {
         let AnySamples::Described(leaves) = bases else { return 0.0 };
-        self.parts.iter().map(|part| part.kernel.seconds_per_pair_any(&leaves[part.leaf])).sum()
+        self.parts.iter().map(|part| part.kernel.seconds_per_pair(&leaves[part.leaf])).sum()
     }
 
     fn n_columns(&self, bases: &AnySamples) -> usize {
         // Of those that compare, if any does.
-        let part = self.parts.iter().find(|part| part.kernel.compares_any()).or(self.parts.first());
+        let part = self.parts.iter().find(|part| part.kernel.compares()).or(self.parts.first());
         match (bases, part) {
-            (AnySamples::Described(leaves), Some(part)) => part.kernel.n_columns_any(&leaves[part.leaf]),
+            (AnySamples::Described(leaves), Some(part)) => part.kernel.n_columns(&leaves[part.leaf]),
             _ => bases.len(),
         }
     }
 
     fn block(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<()> {
-        let (AnySamples::Described(bases), AnySamples::Described(samples)) = (bases, samples) else {
-            return Err(self.not_described());
-        };
+        let (bases, samples) = self.described(bases, samples)?;
         let size = block.len() / self.parts.len();
         let mut blocks: Vec<&mut [f32]> = block.chunks_mut(size.max(1)).collect();
         if blocks.len() < self.parts.len() {
@@ -314,31 +314,19 @@ impl Similarity for AnySimilarity {
     fn own_features(&self, part: usize, bases: &AnySamples) -> Option<usize> {
         let Part { kernel, leaf, .. } = &self.parts[part];
         match bases {
-            AnySamples::Described(leaves) if !kernel.compares_any() => Some(kernel.n_columns_any(&leaves[*leaf])),
+            AnySamples::Described(leaves) if !kernel.compares() => Some(kernel.n_columns(&leaves[*leaf])),
             _ => None,
         }
     }
 
-    fn own_block(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<()> {
-        self.block_without(&vec![false; self.parts.len()], bases, samples, block)
-    }
-
-    fn block_without(
-        &self,
-        left_out: &[bool],
-        bases: &AnySamples,
-        samples: &AnySamples,
-        block: &mut [f32],
-    ) -> Result<()> {
+    fn own_block(&self, left_out: &[bool], bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<()> {
         let widths: Vec<usize> = (0..self.parts.len())
             .map(|part| self.own_features(part, bases))
             .zip(&self.parts)
             .map(|(features, part)| features.unwrap_or_else(|| part.options.width(self.n_columns(bases))))
             .collect();
         let n_columns = self.n_columns(bases);
-        let (AnySamples::Described(bases), AnySamples::Described(samples)) = (bases, samples) else {
-            return Err(self.not_described());
-        };
+        let (bases, samples) = self.described(bases, samples)?;
         let (mut blocks, mut rest) = (Vec::with_capacity(self.parts.len()), block);
         for (at, part) in self.parts.iter().enumerate() {
             let width = if left_out[at] { 0 } else { widths[at] };
@@ -346,7 +334,7 @@ impl Similarity for AnySimilarity {
             blocks.push(own);
             rest = left;
         }
-        let has_features = |part: usize| !self.parts[part].kernel.compares_any();
+        let has_features = |part: usize| !self.parts[part].kernel.compares();
         for (leaf, (bases, samples)) in bases.iter().zip(samples).enumerate() {
             let features = |part: usize| has_features(part) && !left_out[part];
             self.leaf_blocks(leaf, features, bases, samples, &mut blocks)?;
@@ -371,11 +359,8 @@ impl Similarity for AnySimilarity {
     }
 
     fn sparse_block(&self, part: usize, bases: &AnySamples, samples: &AnySamples) -> Result<Option<CsrMatrix<f32>>> {
-        let (AnySamples::Described(bases), AnySamples::Described(samples)) = (bases, samples) else {
-            return Err(self.not_described());
-        };
-        let Part { leaf, kernel, .. } = &self.parts[part];
-        kernel.sparse_block_any(&bases[*leaf], &samples[*leaf])
+        let (bases, samples) = self.of_part(part, bases, samples)?;
+        self.parts[part].kernel.sparse_block(0, bases, samples)
     }
 
     fn kernel_distances(
@@ -385,32 +370,26 @@ impl Similarity for AnySimilarity {
         samples: &AnySamples,
         block: &mut [f32],
     ) -> Result<bool> {
-        let (AnySamples::Described(bases), AnySamples::Described(samples)) = (bases, samples) else {
-            return Err(self.not_described());
-        };
-        let Part { leaf, kernel, .. } = &self.parts[part];
-        kernel.kernel_distances_any(&bases[*leaf], &samples[*leaf], block)
+        let (bases, samples) = self.of_part(part, bases, samples)?;
+        self.parts[part].kernel.kernel_distances(0, bases, samples, block)
     }
 
     fn precise_block(&self, part: usize, bases: &AnySamples, samples: &AnySamples, block: &mut [f64]) -> Result<bool> {
-        let (AnySamples::Described(bases), AnySamples::Described(samples)) = (bases, samples) else {
-            return Err(self.not_described());
-        };
-        let Part { leaf, kernel, .. } = &self.parts[part];
-        kernel.precise_block_any(&bases[*leaf], &samples[*leaf], block)
+        let (bases, samples) = self.of_part(part, bases, samples)?;
+        self.parts[part].kernel.precise_block(0, bases, samples, block)
     }
 
     fn n_polynomials(&self) -> usize {
         // Those that have some stand alone.
-        self.parts.iter().map(|part| part.kernel.n_polynomials_any()).sum()
+        self.parts.iter().map(|part| part.kernel.n_polynomials()).sum()
     }
 
     fn brings_columns(&self) -> bool {
-        self.parts.iter().all(|part| part.kernel.brings_columns_any())
+        self.parts.iter().all(|part| part.kernel.brings_columns())
     }
 
     fn compares(&self) -> bool {
-        self.parts.iter().any(|part| part.kernel.compares_any())
+        self.parts.iter().any(|part| part.kernel.compares())
     }
 
     fn n_parts(&self) -> usize {
@@ -421,7 +400,7 @@ impl Similarity for AnySimilarity {
         let mut spec = self.parts[part].spec.clone();
         // The kernel's own spec has the learned values; it is a single step like the original.
         if let Some(last) = spec.steps.last_mut() {
-            match self.parts[part].kernel.spec_any().parse::<Spec>() {
+            match self.parts[part].kernel.spec().parse::<Spec>() {
                 Ok(mut learned) if learned.steps.len() == 1 => *last = learned.steps.remove(0),
                 _ => {}
             }
@@ -431,32 +410,24 @@ impl Similarity for AnySimilarity {
     }
 
     fn is_symmetric(&self, part: usize) -> bool {
-        self.parts[part].kernel.is_symmetric_any()
+        self.parts[part].kernel.is_symmetric(0)
     }
 
-    fn comparison(
-        &self,
-        part: usize,
-        (bases, basis): (&AnySamples, usize),
-        (samples, sample): (&AnySamples, usize),
-    ) -> Result<Option<Comparison>> {
-        let (AnySamples::Described(bases), AnySamples::Described(samples)) = (bases, samples) else {
-            return Err(self.not_described());
-        };
-        let Part { leaf, kernel, .. } = &self.parts[part];
-        kernel.comparison_any((&bases[*leaf], basis), (&samples[*leaf], sample))
+    fn comparison(&self, part: usize, basis: &AnySamples, sample: &AnySamples) -> Result<Option<Comparison>> {
+        let (basis, sample) = self.of_part(part, basis, sample)?;
+        self.parts[part].kernel.comparison(0, basis, sample)
     }
 
     fn column_meaning(&self, part: usize, samples: &AnySamples) -> Result<ColumnMeaning> {
         let mut node = self.leaves[self.parts[part].leaf].node;
-        if let AnySamples::Grids(grids) = self.at_node(node, samples.clone())? {
+        if let AnySamples::Grids(grids) = at_node(&self.nodes, node, samples.clone())? {
             return Ok(ColumnMeaning::Cells { rows: grids.rows(), cols: grids.cols(), depth: grids.depth() });
         }
         // From the last descriptor back to one that makes columns anew.
         while let Some(at) = node {
             let Node { parent, descriptor, .. } = &self.nodes[at];
             if !descriptor.keeps_columns() {
-                let terms = match self.at_node(*parent, samples.clone())? {
+                let terms = match at_node(&self.nodes, *parent, samples.clone())? {
                     AnySamples::Strings(strings) => descriptor.terms(&strings),
                     _ => None,
                 };
@@ -472,19 +443,10 @@ impl Similarity for AnySimilarity {
     }
 }
 
-/// A placeholder for a descriptor while it is fitted.
-struct Nothing;
-
-impl Descriptor for Nothing {
-    fn spec(&self) -> String {
-        String::new()
-    }
-
-    fn takes(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
-        Ok(samples)
+/// Samples transformed by the descriptors up to a node.
+fn at_node(nodes: &[Node], node: Option<usize>, samples: AnySamples) -> Result<AnySamples> {
+    match node {
+        None => Ok(samples),
+        Some(node) => nodes[node].descriptor.describe(at_node(nodes, nodes[node].parent, samples)?),
     }
 }

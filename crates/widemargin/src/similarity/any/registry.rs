@@ -4,8 +4,8 @@ use super::kernel::AnyKernel;
 use crate::data::AnySamples;
 use crate::descriptor::{self, Descriptor, DescriptorRow};
 use crate::error::{Error, Result};
+use crate::similarity as files;
 use crate::similarity::row::SimilarityRow;
-use crate::similarity::{self as files, Precomputed};
 use crate::spec::Step;
 
 /// The similarities, those of a file side by side.
@@ -14,7 +14,7 @@ const SIMILARITIES: &[&[SimilarityRow]] = &[
     files::set::ROWS,
     files::additive::ROWS,
     files::conditional::ROWS,
-    files::canberra::ROWS,
+    files::vector::CANBERRA_ROWS,
     files::earth_mover::ROWS,
     files::grid::ROWS,
     files::grid::LATENT_ROWS,
@@ -91,9 +91,4 @@ pub(super) fn descriptors(step: &Step) -> Result<Vec<Box<dyn Descriptor>>> {
     } else {
         Error::unknown("descriptor", step.name(), descriptor_rows().map(|row| row.name))
     })
-}
-
-/// A placeholder for a similarity while it is fitted.
-pub(super) fn nothing() -> Precomputed {
-    Precomputed::default()
 }

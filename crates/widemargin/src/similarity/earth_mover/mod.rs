@@ -22,13 +22,14 @@ mod tests;
 
 use std::borrow::Cow;
 
+use super::additive::check_histograms;
 use super::distances::sums_of_terms;
 use super::exponential::exponentials;
 use super::row::{Definite, Definition, Onnx, SimilarityRow, built};
 use super::shared_features::check_widths;
 use super::{Comparison, Pieces, Similarity};
-use crate::data::{DenseMatrix, Samples, Vectors};
-use crate::error::{Error, Result};
+use crate::data::{DenseMatrix, Vectors};
+use crate::error::Result;
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 
@@ -80,14 +81,8 @@ impl EarthMover {
 
     /// The rows of vectors, once they are histograms.
     fn rows<'a>(&self, is_basis: bool, vectors: &'a Vectors) -> Result<Cow<'a, DenseMatrix<f32>>> {
-        let rows = vectors.dense()?;
-        for (number, row) in rows.values.chunks(rows.n_cols.max(1)).enumerate() {
-            if let Some(value) = row.iter().find(|x| !(**x >= 0.0 && x.is_finite())) {
-                let problem = format!("has the value {value}: histograms have values that are finite and at least 0");
-                return Err(Error::Sample { similarity: self.step.to_string(), is_basis, number, problem });
-            }
-        }
-        Ok(rows)
+        check_histograms(&self.spec(), is_basis, vectors)?;
+        vectors.dense()
     }
 
     /// The cumulated shares of rows of `n_cols` numbers; columns that sparse rows lack are 0.
@@ -161,20 +156,15 @@ impl Similarity for EarthMover {
         Ok(())
     }
 
-    fn comparison(
-        &self,
-        _part: usize,
-        (bases, basis): (&Vectors, usize),
-        (samples, sample): (&Vectors, usize),
-    ) -> Result<Option<Comparison>> {
+    fn comparison(&self, _part: usize, basis: &Vectors, sample: &Vectors) -> Result<Option<Comparison>> {
         const PASSES: &str = "work from each bin to the next";
-        let (x, y, n_cols) = (Samples::select(bases, &[basis]), Samples::select(samples, &[sample]), bases.n_cols());
+        let n_cols = basis.n_cols();
         if !self.is_circle {
             let cumulated = |is_basis, vectors| self.cumulated(is_basis, vectors, n_cols).map(Vectors::Dense);
-            let (x, y) = (cumulated(true, &x)?, cumulated(false, &y)?);
-            return Comparison::of_columns(PASSES, (&x, 0), (&y, 0), |x, y| (x - y).abs()).map(Some);
+            let (x, y) = (cumulated(true, basis)?, cumulated(false, sample)?);
+            return Comparison::of_columns(PASSES, &x, &y, |x, y| (x - y).abs()).map(Some);
         }
-        let (x, y) = (self.masses(true, &x, n_cols)?, self.masses(false, &y, n_cols)?);
+        let (x, y) = (self.masses(true, basis, n_cols)?, self.masses(false, sample, n_cols)?);
         let of_columns = |quantity, shares: &mut dyn Iterator<Item = f64>| {
             let (columns, shares) = shares.enumerate().filter(|(_, share)| *share != 0.0).unzip();
             Comparison::of(quantity, Pieces::Columns { columns, shares })

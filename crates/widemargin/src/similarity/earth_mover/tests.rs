@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::data::CsrMatrix;
+use crate::data::{CsrMatrix, Samples};
 use crate::similarity::pairwise;
 use crate::similarity::sequence_tests::{agrees_by_number, of};
 
@@ -122,7 +122,10 @@ proptest! {
 fn comparison_has_the_flow_between_bins() {
     let ends = rows(&[4.0, 0.0, 0.0, 0.0, 1.0, 3.0], 3);
     // Over the border between the last bin and the first.
-    let comparison = emd("emd:ground=circle").comparison(0, (&ends, 0), (&ends, 1)).unwrap().unwrap();
+    let comparison = emd("emd:ground=circle")
+        .comparison(0, &Samples::select(&ends, &[0]), &Samples::select(&ends, &[1]))
+        .unwrap()
+        .unwrap();
     let Pieces::Columns { columns, shares } = comparison.pieces else { panic!("{comparison:?}") };
     assert_eq!((columns, shares, comparison.total), (vec![0, 2], vec![0.25, 0.75], 1.0));
 }

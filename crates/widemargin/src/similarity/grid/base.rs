@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::parameters::{Arguments, Parameter, Values};
 use crate::similarity::any::kernel::AnyKernel;
 use crate::similarity::row::SimilarityRow;
-use crate::similarity::{additive, canberra, conditional, set, vector};
+use crate::similarity::{additive, conditional, set, vector};
 use crate::spec::{Spec, Step};
 
 /// Their parameters are those of [`PARAMETERS`] or have defaults.
@@ -62,7 +62,7 @@ pub(super) const P: Parameter = Parameter::new(
 const PARAMETERS: [Parameter; 4] = [GAMMA, DEGREE, COEF0, P];
 
 pub(super) fn rows() -> impl Iterator<Item = &'static SimilarityRow> {
-    [vector::ROWS, set::ROWS, additive::ROWS, conditional::ROWS, canberra::ROWS].into_iter().flatten()
+    [vector::ROWS, set::ROWS, additive::ROWS, conditional::ROWS, vector::CANBERRA_ROWS].into_iter().flatten()
 }
 
 /// The base that the parameters of a matching name.
@@ -86,7 +86,7 @@ pub(super) fn from_arguments(arguments: &Arguments<'_>) -> Result<Box<dyn AnyKer
 
 /// Adds the learned parameters of the base to the step of a matching.
 pub(super) fn learned(step: &mut Step, base: &dyn AnyKernel) {
-    let Ok(spec) = base.spec_any().parse::<Spec>() else { return };
+    let Ok(spec) = base.spec().parse::<Spec>() else { return };
     for (key, value) in spec.steps.iter().flat_map(Step::values) {
         step.set(key, value);
     }

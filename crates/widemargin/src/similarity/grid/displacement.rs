@@ -1,6 +1,7 @@
 //! Where each cell goes: the displacement that rigid or deformable matching takes.
 
 use super::matching::GridMatching;
+use super::plan::shape;
 use super::shifts::{Shift, shifts};
 use crate::data::Grids;
 use crate::similarity::comparison::{CellMatch, Comparison, Pieces};
@@ -11,13 +12,9 @@ const MAX_PRODUCTS: usize = 1 << 22;
 /// The best shift with the best displacement of each cell: brute force over the definition, in double precision. The
 /// cost of the shift of the whole grid is shared by its cells. `None` for too many displacements, or grids of two
 /// shapes.
-pub(super) fn best(
-    matching: &GridMatching,
-    (bases, basis): (&Grids, usize),
-    (samples, sample): (&Grids, usize),
-) -> Option<Comparison> {
-    let (rows, cols, depth) = (bases.rows(), bases.cols(), bases.depth());
-    if (rows, cols, depth) != (samples.rows(), samples.cols(), samples.depth()) {
+pub(super) fn best(matching: &GridMatching, basis: &Grids, sample: &Grids) -> Option<Comparison> {
+    let [rows, cols, depth] = shape(basis);
+    if shape(basis) != shape(sample) {
         return None;
     }
     let [whole, local] = [matching.radius.min(rows.max(cols)), matching.local().min(rows.max(cols))];
@@ -25,7 +22,7 @@ pub(super) fn best(
     if of(whole).saturating_mul(of(local)).saturating_mul(rows * cols) > MAX_PRODUCTS {
         return None;
     }
-    let (x, y, n) = (bases.grid(basis), samples.grid(sample), rows * cols);
+    let (x, y, n) = (basis.grid(0), sample.grid(0), rows * cols);
     let product = |a: usize, b: usize| -> f64 {
         let (a, b) = (&x[a * depth..][..depth], &y[b * depth..][..depth]);
         a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()

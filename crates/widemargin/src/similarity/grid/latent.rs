@@ -22,10 +22,11 @@ use crate::similarity::row::{Definite, Onnx, SimilarityRow, arguments_among, bui
 use crate::spec::Step;
 
 use super::base;
-use super::bases::{PackedBases, check_shapes, shape};
+
 use super::fields::{Fields, Label};
 use super::kernels::keep_best;
 use super::matching::{CELLS, GridMatching};
+use super::plan::{PackedBases, check_shapes, shape};
 use super::shifts::{Shift, shifted, shifts};
 
 /// Bases whose products of cells are computed at a time: 4 · 16 · 65² bytes, 270 KB, on 8 × 8 cells.
@@ -181,7 +182,7 @@ impl LatentMatching {
             let bases = shifted(bases, z);
             for &y in &of_samples {
                 let samples = shifted(samples, y);
-                self.base.block_any(&bases, &samples, &mut values)?;
+                self.base.block(&bases, &samples, &mut values)?;
                 if self.nearest {
                     distances.resize(best.len(), 0.0);
                     self.distances(&bases, &samples, &values, &mut distances)?;
@@ -204,14 +205,14 @@ impl LatentMatching {
     /// K(x, x) − 2 K(x, y) + K(y, y) of all pairs. If the base does not compute them, they come from the K of each
     /// sample with itself.
     fn distances(&self, bases: &AnySamples, samples: &AnySamples, values: &[f32], block: &mut [f32]) -> Result<()> {
-        if self.base.kernel_distances_any(bases, samples, block)? {
+        if self.base.kernel_distances(0, bases, samples, block)? {
             return Ok(());
         }
         let own = |all: &AnySamples| -> Result<Vec<f32>> {
             let of = |at| {
                 let one = Samples::select(all, &[at]);
                 let mut value = [0.0];
-                self.base.block_any(&one, &one, &mut value).map(|()| value[0])
+                self.base.block(&one, &one, &mut value).map(|()| value[0])
             };
             (0..all.len()).map(of).collect()
         };
@@ -231,8 +232,8 @@ impl LatentMatching {
     fn fill_local(&self, bases: &Grids, samples: &Grids, best: &mut [f32]) -> Result<()> {
         // Also rejects, by its row, grids that the base does not support.
         let plain = |grids: &Grids| AnySamples::Grids(grids.clone());
-        let flat = |grids| self.base.accept(plain(grids));
-        self.base.block_any(&flat(bases)?, &flat(samples)?, best)?;
+        let flat = |grids| self.base.describe(plain(grids));
+        self.base.block(&flat(bases)?, &flat(samples)?, best)?;
         let sides = [bases.rows(), bases.cols()];
         let width = sides[0] * sides[1] + 1;
         let labels = self.labels(sides);
@@ -256,7 +257,7 @@ impl LatentMatching {
         for (at, row) in best.chunks_mut(n_bases).enumerate() {
             let sample = cells(samples, at..at + 1, 1);
             for (best, bases) in row.chunks_mut(tile).zip(&tiles) {
-                self.base.block_any(bases, &sample, &mut table)?;
+                self.base.block(bases, &sample, &mut table)?;
                 for (basis, best) in best.iter_mut().enumerate() {
                     let of_pair = |(penalty, places): &(f64, Vec<usize>)| {
                         for (scores, places) in scores.chunks_mut(labels.len()).zip(places.chunks(labels.len())) {
@@ -366,7 +367,7 @@ impl Similarity for LatentMatching {
 
     fn fit(&mut self, training: &Training<'_, Grids>) -> Result<()> {
         let source = Mapped { source: training.samples, map: |grids| Ok(AnySamples::Grids(grids)) };
-        self.base.fit_any(&training.of(&source))?;
+        self.base.fit(&training.of(&source))?;
         base::learned(&mut self.step, &*self.base);
         Ok(())
     }
@@ -409,7 +410,7 @@ impl Similarity for LatentMatching {
             // A local maximum may depend on which grid is the basis.
             None => {
                 let sides_agree = self.radius[0] == self.radius[1] && self.local[0] == self.local[1];
-                sides_agree && self.smooth == 0.0 && self.base.is_symmetric_any()
+                sides_agree && self.smooth == 0.0 && self.base.is_symmetric(0)
             }
         }
     }

@@ -67,27 +67,22 @@ pub(in crate::similarity) const ROWS: &[SimilarityRow] = &[
 /// sets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GridMatching {
-    pub(super) kind: Kind,
     pub(super) radius: usize,
+    /// How far a single cell may go; none of rigid matching.
+    local: Option<usize>,
     pub(super) penalty: f64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Rigid,
-    Deformable { local: usize },
 }
 
 impl GridMatching {
     /// Rigid matching, eq. 11: shifts by up to `radius` cells along each axis, up to 1024.
     pub fn rigid(radius: usize) -> Self {
-        GridMatching { kind: Kind::Rigid, radius: radius.min(FARTHEST), penalty: 0.0 }
+        GridMatching { radius: radius.min(FARTHEST), local: None, penalty: 0.0 }
     }
 
     /// Deformable matching, eq. 12: shifts by up to `rigid` cells along each axis, plus a displacement of each single
     /// cell by up to `local` cells; both up to 1024.
     pub fn deformable(rigid: usize, local: usize) -> Self {
-        GridMatching { kind: Kind::Deformable { local: local.min(FARTHEST) }, ..Self::rigid(rigid) }
+        GridMatching { local: Some(local.min(FARTHEST)), ..Self::rigid(rigid) }
     }
 
     /// The penalty of a displacement, times its squared length in cells; default 0.
@@ -96,11 +91,7 @@ impl GridMatching {
     /// [`Error::Parameter`] for a penalty that is negative or not finite.
     pub fn penalty(self, penalty: f64) -> Result<Self> {
         if !(penalty >= 0.0 && penalty.is_finite()) {
-            return Err(Error::Parameter {
-                name: "penalty",
-                value: penalty.to_string(),
-                expected: "a finite number, at least 0".into(),
-            });
+            return Err(Error::parameter("penalty", penalty, "a finite number, at least 0"));
         }
         Ok(GridMatching { penalty, ..self })
     }
@@ -130,18 +121,15 @@ impl GridMatching {
     }
 
     pub(super) fn local(&self) -> usize {
-        match self.kind {
-            Kind::Rigid => 0,
-            Kind::Deformable { local } => local,
-        }
+        self.local.unwrap_or(0)
     }
 }
 
 impl fmt::Display for GridMatching {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.kind {
-            Kind::Rigid => write!(f, "rigid:radius={}", self.radius)?,
-            Kind::Deformable { local } => write!(f, "deformable:rigid={},local={local}", self.radius)?,
+        match self.local {
+            None => write!(f, "rigid:radius={}", self.radius)?,
+            Some(local) => write!(f, "deformable:rigid={},local={local}", self.radius)?,
         }
         if self.penalty > 0.0 {
             write!(f, ",penalty={}", self.penalty)?;

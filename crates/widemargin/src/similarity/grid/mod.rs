@@ -6,13 +6,11 @@
 //! - rigid: s(x, y) = max over shifts z of Σ_c φ_c(x) · φ_{c+z}(y);
 //! - deformable: s(x, y) = max over shifts z of Σ_c max over u of φ_c(x) · φ_{c+z+u}(y).
 //!
-//! `bases` packs a set of bases for such similarities, `plan` determines and computes the products of cells that they
-//! need, `pack` lays out the cells for that, `tile` holds the two hot loops, `kernels` compiles them for each
+//! `plan` packs a set of bases for such similarities, and determines and computes the products of cells that they need, `pack` lays out the cells for that, `tile` holds the two hot loops, `kernels` compiles them for each
 //! instruction set. `latent` is matching in general, eq. 7, and the jitter kernel: `shifts` displaces whole grids,
 //! `base` compares them, `fields` displaces neighboring cells alike.
 
 mod base;
-mod bases;
 mod displacement;
 mod fields;
 mod kernels;
@@ -27,11 +25,11 @@ use super::{Comparison, Similarity};
 use crate::data::Grids;
 use crate::error::Result;
 
-pub(crate) use bases::PackedBases;
 pub use latent::LatentMatching;
 pub(super) use latent::ROWS as LATENT_ROWS;
 pub use matching::GridMatching;
 pub(super) use matching::ROWS;
+pub(crate) use plan::PackedBases;
 
 impl Similarity for GridMatching {
     type Samples = Grids;
@@ -46,7 +44,7 @@ impl Similarity for GridMatching {
     }
 
     fn block(&self, bases: &Grids, samples: &Grids, block: &mut [f32]) -> Result<()> {
-        fill_shared(&[*self], bases, samples, &mut [block])
+        PackedBases::new(&[*self], bases).fill(samples, &mut [block])
     }
 
     fn is_symmetric(&self, _part: usize) -> bool {
@@ -54,28 +52,9 @@ impl Similarity for GridMatching {
         self.local() == 0
     }
 
-    fn comparison(
-        &self,
-        _part: usize,
-        (bases, basis): (&Grids, usize),
-        (samples, sample): (&Grids, usize),
-    ) -> Result<Option<Comparison>> {
-        Ok(displacement::best(self, (bases, basis), (samples, sample)))
+    fn comparison(&self, _part: usize, basis: &Grids, sample: &Grids) -> Result<Option<Comparison>> {
+        Ok(displacement::best(self, basis, sample))
     }
-}
-
-/// Fills one block, row-major samples × bases, for each of several similarities of the same grids, sharing common
-/// products of cells. For repeated calls see [`PackedBases`].
-///
-/// # Errors
-/// As for [`PackedBases::fill`].
-pub(crate) fn fill_shared(
-    similarities: &[GridMatching],
-    bases: &Grids,
-    samples: &Grids,
-    blocks: &mut [&mut [f32]],
-) -> Result<()> {
-    PackedBases::new(similarities, bases).fill(samples, blocks)
 }
 
 #[cfg(test)]

@@ -15,10 +15,11 @@
 use std::ops::Range;
 
 use super::kernels;
-use super::matching::{GridMatching, Kind};
+use super::matching::GridMatching;
 use super::pack::pack;
 use super::tile::{Products, Windows};
 use crate::data::{Grids, Samples};
+use crate::error::{Error, Result};
 use crate::isa::Isa;
 use crate::simd::AlignedNumbers;
 
@@ -40,10 +41,16 @@ struct Job {
     penalty: f32,
 }
 
-/// The computation for every tile.
+/// Bases packed for several similarities of the same grids, sharing common products of cells.
+///
+/// Packing costs as much as comparing the bases with some ten samples, and as much memory again.
+///
+/// A rigid similarity combined with deformable ones sums the products cell by cell, alone in one sum, so that its last
+/// bits may differ between the two.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(crate) struct PackedBases {
     isa: Isa,
+    similarities: Vec<GridMatching>,
     rows: usize,
     cols: usize,
     /// Numbers of a cell.
@@ -59,23 +66,24 @@ pub(super) struct Plan {
     band: [usize; 2],
 }
 
-impl Plan {
-    /// The plan for some similarities, each with the index of its block.
-    pub fn new(isa: Isa, similarities: &[(usize, GridMatching)], bases: &Grids) -> Plan {
+impl PackedBases {
+    pub fn new(similarities: &[GridMatching], bases: &Grids) -> PackedBases {
+        Self::with(Isa::best(), similarities, bases)
+    }
+
+    /// The same with an instruction set of [`Isa::available`].
+    pub(super) fn with(isa: Isa, similarities: &[GridMatching], bases: &Grids) -> PackedBases {
         let sides = [bases.rows(), bases.cols()];
         let (mut rigid, mut deformable) = (Vec::new(), Vec::new());
-        for &(target, similarity) in similarities {
+        for (target, similarity) in similarities.iter().enumerate() {
             // Displacements beyond the grid are equivalent, only more expensive.
             let local = similarity.local();
             let radius = sides.map(|side| similarity.radius.min(side + local));
             let local = [0, 1].map(|axis| local.min(sides[axis] + radius[axis]));
             // Infinity times no displacement would not be a number.
             let penalty = (similarity.penalty as f32).min(f32::MAX);
-            let job = Job { target, radius, local, penalty };
-            match similarity.kind {
-                Kind::Deformable { .. } if local != [0, 0] => deformable.push(job),
-                _ => rigid.push(job),
-            }
+            let jobs = if local == [0, 0] { &mut rigid } else { &mut deformable };
+            jobs.push(Job { target, radius, local, penalty });
         }
         let farthest = |jobs: &[Job], far: fn(&Job, usize) -> usize| {
             [0, 1].map(|axis| jobs.iter().map(|job| far(job, axis)).max().unwrap_or(0))
@@ -89,8 +97,9 @@ impl Plan {
             let panel = &mut packed.numbers_mut()[columns.start * grid..][..width * grid];
             pack(bases, columns, width, panel);
         }
-        Plan {
+        PackedBases {
             isa,
+            similarities: similarities.to_vec(),
             rows: sides[0],
             cols: sides[1],
             depth,
@@ -103,8 +112,31 @@ impl Plan {
         }
     }
 
-    /// Fills the blocks of the plan's similarities; others are not touched.
-    pub fn fill(&self, samples: &Grids, blocks: &mut [&mut [f32]]) {
+    /// Fills one block, row-major samples × bases, for each similarity.
+    ///
+    /// # Errors
+    /// [`Error::Similarity`] if bases and samples are grids of different shapes, [`Error::Shape`] for a wrong number or
+    /// size of blocks.
+    pub fn fill(&self, samples: &Grids, blocks: &mut [&mut [f32]]) -> Result<()> {
+        let (n_jobs, size) = (self.similarities.len(), self.n_bases * samples.len());
+        if blocks.len() != n_jobs || blocks.iter().any(|block| block.len() != size) {
+            return Err(Error::Shape {
+                what: "blocks of grid similarities".into(),
+                found: format!("{:?} values", blocks.iter().map(|block| block.len()).collect::<Vec<_>>()),
+                expected: format!("{n_jobs} blocks of {} samples × {} bases", samples.len(), self.n_bases),
+            });
+        }
+        match self.similarities.first() {
+            Some(first) if size > 0 => {
+                check_shapes(&first.to_string(), [self.rows, self.cols, self.depth], shape(samples))?;
+                self.fill_blocks(samples, blocks);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn fill_blocks(&self, samples: &Grids, blocks: &mut [&mut [f32]]) {
         let lanes = self.isa.lanes();
         let most_samples = self.tile_samples();
         let grid = self.rows * self.cols * self.depth;
@@ -343,7 +375,7 @@ struct Room {
 }
 
 impl Room {
-    fn new(plan: &Plan, tile: usize) -> Room {
+    fn new(plan: &PackedBases, tile: usize) -> Room {
         let deformable = !plan.deformable.is_empty();
         let lanes = plan.isa.lanes();
         let windows = |job: &Job| (2 * (job.radius[0] + job.local[0]) + 1) * (2 * job.radius[1] + 1) * lanes;
@@ -383,4 +415,27 @@ fn shifts(radius: [usize; 2]) -> impl Iterator<Item = [isize; 2]> {
 fn overlap(side: usize, shift: isize) -> Range<usize> {
     let from = shift.min(0).unsigned_abs().min(side);
     from..(side - shift.max(0).unsigned_abs().min(side)).max(from)
+}
+
+/// Rejects grids of two shapes.
+///
+/// # Errors
+/// [`Error::Similarity`].
+pub(super) fn check_shapes(similarity: &str, bases: [usize; 3], samples: [usize; 3]) -> Result<()> {
+    if bases == samples {
+        return Ok(());
+    }
+    let ([r, c, d], [rows, cols, depth]) = (bases, samples);
+    Err(Error::similarity(
+        similarity,
+        format!(
+            "the bases are grids of {r} × {c} cells of {d} numbers, the samples of {rows} × {cols} cells of {depth}: \
+             both must have one shape"
+        ),
+    ))
+}
+
+/// Rows, columns and numbers of a cell.
+pub(super) fn shape(grids: &Grids) -> [usize; 3] {
+    [grids.rows(), grids.cols(), grids.depth()]
 }

@@ -1,6 +1,6 @@
 //! Elastic distances once more: one pair, the whole table in double precision, straight from the recursion.
 
-use super::elastic::by_definition;
+use super::elastic::band;
 use crate::error::Result;
 use crate::parameters::Arguments;
 
@@ -59,7 +59,9 @@ pub(super) fn similarity(
     distance: impl Fn(Pair<'_>, usize) -> Result<f64>,
 ) -> Result<f64> {
     let pair = Pair { x, y, channels };
-    by_definition(arguments, pair.lengths(), |band| distance(pair, band))
+    let [m, n] = pair.lengths();
+    let d = distance(pair, band(arguments.value("window")?, m, n))?;
+    Ok(arguments.get::<f64>("gamma")?.map_or(-d, |gamma| (-gamma * d).exp()))
 }
 
 /// A path begins at the first pair.

@@ -3,10 +3,10 @@
 use super::lanes::{Group, Work};
 use super::path::path;
 use super::rule::{Extra, Offsets, Rule};
-use crate::data::{Samples, Series, Training};
+use crate::data::{Samples, Series, Training, samples_at};
 use crate::error::{Error, Result};
 use crate::isa::Isa;
-use crate::parameters::{Arguments, Parameter, Values};
+use crate::parameters::{Parameter, Values};
 use crate::similarity::{Comparison, Similarity};
 use crate::spec::Step;
 use crate::tuning::GAMMA_PROBES;
@@ -186,15 +186,9 @@ impl<F: Rule> Similarity for Elastic<F> {
         Ok(())
     }
 
-    fn comparison(
-        &self,
-        _part: usize,
-        bases: (&Series, usize),
-        samples: (&Series, usize),
-    ) -> Result<Option<Comparison>> {
-        self.check(bases.0, samples.0)?;
-        let band = self.band(samples.0.length(samples.1), bases.0.length(bases.1));
-        Ok(path(self.rule, band, bases, samples))
+    fn comparison(&self, _part: usize, basis: &Series, sample: &Series) -> Result<Option<Comparison>> {
+        self.check(basis, sample)?;
+        Ok(path(self.rule, self.band(sample.length(0), basis.length(0)), basis, sample))
     }
 
     fn is_symmetric(&self, _part: usize) -> bool {
@@ -219,25 +213,6 @@ fn by_length(series: &Series) -> Vec<usize> {
 /// Rows at [`GAMMA_PROBES`] evenly spaced places of the sum of the weights.
 fn evenly(weights: &[f64], offset: f64) -> Vec<usize> {
     let total: f64 = weights.iter().sum();
-    let mut rows = Vec::with_capacity(GAMMA_PROBES);
-    let (mut before, mut row) = (0.0, 0);
-    for probe in 0..GAMMA_PROBES {
-        let place = (probe as f64 + offset) / GAMMA_PROBES as f64 * total;
-        while row + 1 < weights.len() && before + weights[row] <= place {
-            before += weights[row];
-            row += 1;
-        }
-        rows.push(row);
-    }
-    rows
-}
-
-/// The similarity of a definition's distance, and the half-width of the band, for all definitions.
-pub(super) fn by_definition(
-    arguments: &Arguments<'_>,
-    lengths: [usize; 2],
-    distance: impl Fn(usize) -> Result<f64>,
-) -> Result<f64> {
-    let d = distance(band(arguments.value("window")?, lengths[0], lengths[1]))?;
-    Ok(arguments.get::<f64>("gamma")?.map_or(-d, |gamma| (-gamma * d).exp()))
+    let places = (0..GAMMA_PROBES).map(|probe| (probe as f64 + offset) / GAMMA_PROBES as f64 * total);
+    samples_at(|row| weights[row], weights.len(), places)
 }

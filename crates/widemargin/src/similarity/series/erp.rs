@@ -6,17 +6,17 @@
 //! of a series.
 
 use super::definition::{distance, least, similarity};
+use super::dtw::DTW;
 use super::elastic::{Elastic, GAMMA, WINDOW};
 use super::rule::{Extra, Neighbors, Place, Rule};
 use crate::error::Result;
 use crate::parameters::{Arguments, Parameter, Values};
 use crate::simd::Simd;
-use crate::similarity::row::{Definite, Definition, Onnx, SimilarityRow, built};
+use crate::similarity::row::{Definition, SimilarityRow, built};
 
 pub(super) const ERP: SimilarityRow = SimilarityRow {
     name: "erp",
     class: "ERP",
-    samples: &["time series"],
     formula: "−d(x, y), with a gamma exp(−gamma d(x, y)), d the edit distance with real penalty",
     about: "Steps are paired, or left out at their distance to g (Chen and Ng, 2004). Without a band d is a metric.",
     parameters: &[
@@ -25,7 +25,6 @@ pub(super) const ERP: SimilarityRow = SimilarityRow {
         GAMMA,
     ],
     examples: &["erp", "erp:g=0.5,window=0.3", "erp:g=-1,window=0,gamma=auto"],
-    definite: Definite::No,
     definition: Some(Definition::Series(|arguments, x, y, channels| {
         let gap = vec![arguments.value("g")?; channels];
         similarity(arguments, x, y, channels, |pair, band| {
@@ -40,8 +39,8 @@ pub(super) const ERP: SimilarityRow = SimilarityRow {
             Ok(pair.last_value(band, start, cell))
         })
     })),
-    onnx: Onnx::NO_VECTORS,
     build: |step| built(Elastic::<RealPenalty>::from_step(step)),
+    ..DTW
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]

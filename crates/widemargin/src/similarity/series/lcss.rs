@@ -5,17 +5,17 @@
 //! the Euclidean norm of all channels, where the paper compares each with epsilon.
 
 use super::definition::{distance, least, similarity};
+use super::dtw::DTW;
 use super::elastic::{Elastic, GAMMA, WINDOW};
 use super::rule::{Extra, Neighbors, Place, Rule};
 use crate::error::Result;
 use crate::parameters::{Arguments, Parameter, Values};
 use crate::simd::Simd;
-use crate::similarity::row::{Definite, Definition, Onnx, SimilarityRow, built};
+use crate::similarity::row::{Definition, SimilarityRow, built};
 
 pub(super) const LCSS: SimilarityRow = SimilarityRow {
     name: "lcss",
     class: "LCSS",
-    samples: &["time series"],
     formula: "−d(x, y), with a gamma exp(−gamma d(x, y)), d = 1 − L / the length of the shorter series, L that of the longest \
               common subsequence",
     about: "Time steps are common that differ by at most epsilon (Vlachos, Kollios and Gunopulos, 2002).",
@@ -26,7 +26,6 @@ pub(super) const LCSS: SimilarityRow = SimilarityRow {
         GAMMA,
     ],
     examples: &["lcss:epsilon=0.2", "lcss:epsilon=0.1,window=0.3", "lcss:epsilon=0.3,window=0,gamma=auto"],
-    definite: Definite::No,
     definition: Some(Definition::Series(|arguments, x, y, channels| {
         let epsilon: f64 = arguments.value("epsilon")?;
         similarity(arguments, x, y, channels, |pair, band| {
@@ -38,8 +37,8 @@ pub(super) const LCSS: SimilarityRow = SimilarityRow {
             Ok(1.0 + pair.last_value(band, |_, _| 0.0, cell) / m.min(n) as f64)
         })
     })),
-    onnx: Onnx::NO_VECTORS,
     build: |step| built(Elastic::<CommonSubsequence>::from_step(step)),
+    ..DTW
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -12,22 +12,21 @@
 //! multivariate time series*, Knowledge and Information Systems 65, 2023). One channel has the metric itself.
 
 use super::definition::{at_first_pair, distance, least, similarity};
+use super::dtw::DTW;
 use super::elastic::{Elastic, GAMMA, WINDOW};
 use super::rule::{Extra, Neighbors, Place, Rule};
 use crate::error::Result;
 use crate::parameters::{Arguments, Parameter, Values};
 use crate::simd::Simd;
-use crate::similarity::row::{Definite, Definition, Onnx, SimilarityRow, built};
+use crate::similarity::row::{Definition, SimilarityRow, built};
 
 pub(super) const MSM: SimilarityRow = SimilarityRow {
     name: "msm",
     class: "MSM",
-    samples: &["time series"],
     formula: "−d(x, y), with a gamma exp(−gamma d(x, y)), d the least cost of moves, splits and merges",
     about: "Move-split-merge (Stefan, Athitsos and Das, 2013). Without a band d is a metric of series of one channel.",
     parameters: &[WINDOW, Parameter::new("c", Values::NOT_NEGATIVE, "The cost of a split or a merge.").or("1"), GAMMA],
     examples: &["msm", "msm:c=0.1,window=0.2", "msm:c=0.01,gamma=auto"],
-    definite: Definite::No,
     definition: Some(Definition::Series(|arguments, x, y, channels| {
         let c: f64 = arguments.value("c")?;
         let alone = |u: &[f32], v: &[f32], w: &[f32]| {
@@ -45,8 +44,8 @@ pub(super) const MSM: SimilarityRow = SimilarityRow {
             Ok(pair.last_value(band, at_first_pair, cell))
         })
     })),
-    onnx: Onnx::NO_VECTORS,
     build: |step| built(Elastic::<MoveSplitMerge>::from_step(step)),
+    ..DTW
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]

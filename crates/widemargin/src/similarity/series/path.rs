@@ -2,28 +2,22 @@
 
 use super::lanes::{Group, Work};
 use super::rule::{Extra, Neighbors, Place, Rule, Table};
-use crate::data::{Samples, Series};
+use crate::data::Series;
 use crate::isa::Isa;
 use crate::simd::{Portable, Simd};
 use crate::similarity::comparison::{Comparison, MAX_CELLS, PathStep, Pieces};
 
-/// The path between a basis and a sample within a band; `None` for a rule that has no single path, and for series whose
+/// The path between a basis y and a sample x within a band; `None` for a rule that has no single path, and for series whose
 /// table would be too large. The share of a step is its part of the last cell, before [`Rule::finish`].
-pub(super) fn path<F: Rule>(
-    rule: F,
-    band: usize,
-    (bases, basis): (&Series, usize),
-    (samples, sample): (&Series, usize),
-) -> Option<Comparison> {
-    let (m, n) = (samples.length(sample), bases.length(basis));
+pub(super) fn path<F: Rule>(rule: F, band: usize, y: &Series, x: &Series) -> Option<Comparison> {
+    let (m, n) = (x.length(0), y.length(0));
     if !F::HAS_PATH || m.saturating_mul(n) > MAX_CELLS {
         return None;
     }
     let isa = Isa::Portable(Portable);
-    let [y, x] = [Samples::select(bases, &[basis]), Samples::select(samples, &[sample])];
     let extra = |series: &Series| vec![rule.extra(series.series(0), series.channels())];
-    let (of_y, of_x): (Vec<Extra>, Vec<Extra>) = (extra(&y), extra(&x));
-    let group = Group::new(isa, &y, &of_y, &[0]);
+    let (of_y, of_x): (Vec<Extra>, Vec<Extra>) = (extra(y), extra(x));
+    let group = Group::new(isa, y, &of_y, &[0]);
     let (offsets, mut work) = (rule.offsets(m.max(n)), Work::default());
     group.with_table(x.series(0), &of_x[0], band, &offsets, &mut work, |table| {
         let mut filled =

@@ -7,17 +7,17 @@
 //! *Differentiable divergences between time series*, AISTATS 2021). aeon returns the absolute value.
 
 use super::definition::{Pair, at_first_pair, similarity, squared};
+use super::dtw::DTW;
 use super::elastic::{Elastic, GAMMA, WINDOW, band};
 use super::rule::{Neighbors, Place, Rule};
 use crate::error::Result;
 use crate::parameters::{Arguments, Parameter, Values};
 use crate::simd::Simd;
-use crate::similarity::row::{Definite, Definition, Onnx, SimilarityRow, built};
+use crate::similarity::row::{Definition, SimilarityRow, built};
 
 pub(super) const SOFT_DTW: SimilarityRow = SimilarityRow {
     name: "soft-dtw",
     class: "SoftDTW",
-    samples: &["time series"],
     formula: "as dtw, with a soft minimum over all paths: −smoothing ln Σ exp(−cost / smoothing)",
     about: "Soft dynamic time warping (Cuturi and Blondel, 2017).",
     parameters: &[
@@ -32,7 +32,6 @@ pub(super) const SOFT_DTW: SimilarityRow = SimilarityRow {
         "soft-dtw:smoothing=0.01,gamma=auto",
         "soft-dtw:divergence=true",
     ],
-    definite: Definite::No,
     definition: Some(Definition::Series(|arguments, x, y, channels| {
         let (smoothing, window): (f64, f64) = (arguments.value("smoothing")?, arguments.value("window")?);
         let divergence: bool = arguments.value("divergence")?;
@@ -50,8 +49,8 @@ pub(super) const SOFT_DTW: SimilarityRow = SimilarityRow {
             Ok(soft(pair) - if divergence { 0.5 * (own(x) + own(y)) } else { 0.0 })
         })
     })),
-    onnx: Onnx::NO_VECTORS,
     build: |step| built(Elastic::<SoftWarping>::from_step(step)),
+    ..DTW
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -7,17 +7,17 @@
 //! 0, and that is a pair. d is a metric without a band.
 
 use super::definition::{at_first_pair, distance, least, similarity};
+use super::dtw::DTW;
 use super::elastic::{Elastic, GAMMA, WINDOW};
 use super::rule::{Extra, Neighbors, Offsets, Place, Rule};
 use crate::error::Result;
 use crate::parameters::{Arguments, Parameter, Values};
 use crate::simd::Simd;
-use crate::similarity::row::{Definite, Definition, Onnx, SimilarityRow, built};
+use crate::similarity::row::{Definition, SimilarityRow, built};
 
 pub(super) const TWE: SimilarityRow = SimilarityRow {
     name: "twe",
     class: "TWE",
-    samples: &["time series"],
     formula: "−d(x, y), with a gamma exp(−gamma d(x, y)), d the time warp edit distance",
     about: "Steps are paired or deleted (Marteau, 2009). Without a band d is a metric.",
     parameters: &[
@@ -27,7 +27,6 @@ pub(super) const TWE: SimilarityRow = SimilarityRow {
         GAMMA,
     ],
     examples: &["twe", "twe:nu=0.1,penalty=0.2,window=0.3", "twe:nu=1,gamma=auto"],
-    definite: Definite::No,
     definition: Some(Definition::Series(|arguments, x, y, channels| {
         let (nu, penalty): (f64, f64) = (arguments.value("nu")?, arguments.value("penalty")?);
         let zero = vec![0.0; channels];
@@ -44,8 +43,8 @@ pub(super) const TWE: SimilarityRow = SimilarityRow {
             Ok(pair.last_value(band, at_first_pair, cell))
         })
     })),
-    onnx: Onnx::NO_VECTORS,
     build: |step| built(Elastic::<TimeWarpEdit>::from_step(step)),
+    ..DTW
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -6,17 +6,17 @@
 //! `dtw`.
 
 use super::definition::{at_first_pair, least, similarity, squared};
+use super::dtw::DTW;
 use super::elastic::{Elastic, GAMMA, WINDOW};
 use super::rule::{Neighbors, Offsets, Place, Rule};
 use crate::error::Result;
 use crate::parameters::{Arguments, Parameter, Values};
 use crate::simd::Simd;
-use crate::similarity::row::{Definite, Definition, Onnx, SimilarityRow, built};
+use crate::similarity::row::{Definition, SimilarityRow, built};
 
 pub(super) const WDTW: SimilarityRow = SimilarityRow {
     name: "wdtw",
     class: "WDTW",
-    samples: &["time series"],
     formula: "as dtw, the squared difference of the time steps i and j times 1 / (1 + exp(−g (|i − j| − M / 2))), M the \
               length of the longer series",
     about: "Weighted dynamic time warping (Jeong, Jeong and Omitaomu, 2011).",
@@ -26,7 +26,6 @@ pub(super) const WDTW: SimilarityRow = SimilarityRow {
         GAMMA,
     ],
     examples: &["wdtw", "wdtw:g=0.5,window=0.4", "wdtw:g=3,gamma=auto"],
-    definite: Definite::No,
     definition: Some(Definition::Series(|arguments, x, y, channels| {
         let g: f64 = arguments.value("g")?;
         similarity(arguments, x, y, channels, |pair, band| {
@@ -37,8 +36,8 @@ pub(super) const WDTW: SimilarityRow = SimilarityRow {
             Ok(pair.last_value(band, at_first_pair, cell))
         })
     })),
-    onnx: Onnx::NO_VECTORS,
     build: |step| built(Elastic::<Weighted>::from_step(step)),
+    ..DTW
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,89 +2,31 @@
 
 use crate::data::{BitSets, Samples};
 use crate::error::{Error, Result};
-use crate::parameters::Arguments;
-use crate::similarity::{Comparison, Pieces, Similarity};
-use crate::spec::Step;
+use crate::similarity::{Comparison, Pieces};
 
-/// |x ∩ y| / |x ∪ y|, from 0 to 1.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Tanimoto {
-    step: Step,
-}
-
-/// |x ∩ y| / √(|x| |y|), from 0 to 1; also named after Ochiai.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SetCosine {
-    step: Step,
-}
-
-macro_rules! measure {
-    ($type:ident, $name:literal, $value:expr) => {
-        impl $type {
-            #[doc = concat!("The similarity of the spec `", $name, "`.")]
-            ///
-            /// # Errors
-            /// [`Error::Parameter`]: it has no parameters. [`Error::UnknownName`] for another name.
-            pub fn from_step(step: &Step) -> Result<Self> {
-                Arguments::read(step, $name, &[])?;
-                Ok($type { step: step.clone() })
-            }
-        }
-
-        impl Similarity for $type {
-            type Samples = BitSets;
-
-            fn spec(&self) -> String {
-                self.step.to_string()
-            }
-
-            fn block(&self, bases: &BitSets, samples: &BitSets, block: &mut [f32]) -> Result<()> {
-                check(&self.step, bases, samples)?;
-                fill(bases, samples, block, $value);
-                Ok(())
-            }
-
-            fn is_symmetric(&self, _part: usize) -> bool {
-                true
-            }
-
-            fn comparison(
-                &self,
-                _part: usize,
-                bases: (&BitSets, usize),
-                samples: (&BitSets, usize),
-            ) -> Result<Option<Comparison>> {
-                let (x, y) = (elements(bases.0.set(bases.1)), elements(samples.0.set(samples.1)));
-                let only = |some: &[usize], others: &[usize], is_there: bool| {
-                    let elements = some.iter().filter(|element| others.binary_search(element).is_ok() == is_there);
-                    elements.copied().collect::<Vec<usize>>()
-                };
-                let pieces =
-                    Pieces::Bits { both: only(&x, &y, true), basis: only(&x, &y, false), sample: only(&y, &x, false) };
-                Ok(Some(Comparison::of("elements in common", pieces)))
-            }
-        }
-    };
-}
-
-measure!(Tanimoto, "tanimoto", |both: f32, x: f32, y: f32| {
+/// |x ∩ y| / |x ∪ y|, from 0 to 1, of the numbers of elements of both and of each.
+pub(super) fn tanimoto(both: f32, x: f32, y: f32) -> f32 {
     // Up to 2²⁴ elements every number here is an exact integer, so that the order of x and y does not matter.
     let either = x + y - both;
     if either > 0.0 { both / either } else { 1.0 }
-});
-measure!(SetCosine, "cosine", |both: f32, x: f32, y: f32| {
+}
+
+/// |x ∩ y| / √(|x| |y|), from 0 to 1; also named after Ochiai.
+pub(super) fn cosine(both: f32, x: f32, y: f32) -> f32 {
     // 0 if exactly one set is empty.
     let size = (x * y).sqrt();
     if size > 0.0 { both / size } else { f32::from(x == y) }
-});
+}
 
-/// Bits are elements: a collection with fewer bits lacks the further elements.
-fn check(step: &Step, bases: &BitSets, samples: &BitSets) -> Result<()> {
-    let n_bits = bases.n_bits().max(samples.n_bits());
-    if n_bits <= 1 << 24 {
-        return Ok(());
-    }
-    Err(Error::similarity(step.to_string(), format!("{n_bits} bits: sets of at most 2^24 are counted exactly")))
+/// The elements of both sets, and of each alone.
+pub(super) fn comparison(basis: &BitSets, sample: &BitSets) -> Comparison {
+    let (x, y) = (elements(basis.set(0)), elements(sample.set(0)));
+    let only = |some: &[usize], others: &[usize], is_there: bool| {
+        let elements = some.iter().filter(|element| others.binary_search(element).is_ok() == is_there);
+        elements.copied().collect::<Vec<usize>>()
+    };
+    let pieces = Pieces::Bits { both: only(&x, &y, true), basis: only(&x, &y, false), sample: only(&y, &x, false) };
+    Comparison::of("elements in common", pieces)
 }
 
 /// The elements of a set, ascending.
@@ -97,8 +39,22 @@ fn sizes(sets: &BitSets) -> Vec<f32> {
     (0..sets.len()).map(|at| sets.set(at).iter().map(|word| word.count_ones()).sum::<u32>() as f32).collect()
 }
 
-/// block\[sample\]\[basis\] = value(|both|, |sample|, |basis|).
-fn fill(bases: &BitSets, samples: &BitSets, block: &mut [f32], value: impl Fn(f32, f32, f32) -> f32) {
+/// block\[sample\]\[basis\] = value(|both|, |sample|, |basis|). Bits are elements: a collection with fewer bits lacks the
+/// further elements.
+///
+/// # Errors
+/// [`Error::Similarity`] of this spec for sets of more elements than are counted exactly.
+pub(super) fn fill(
+    spec: &str,
+    bases: &BitSets,
+    samples: &BitSets,
+    block: &mut [f32],
+    value: impl Fn(f32, f32, f32) -> f32,
+) -> Result<()> {
+    let n_bits = bases.n_bits().max(samples.n_bits());
+    if n_bits > 1 << 24 {
+        return Err(Error::similarity(spec, format!("{n_bits} bits: sets of at most 2^24 are counted exactly")));
+    }
     let (of_bases, of_samples) = (sizes(bases), sizes(samples));
     common_bits(bases, samples, block);
     for (row, &x) in block.chunks_mut(bases.len().max(1)).zip(&of_samples) {
@@ -106,6 +62,7 @@ fn fill(bases: &BitSets, samples: &BitSets, block: &mut [f32], value: impl Fn(f3
             *entry = value(*entry, x, y);
         }
     }
+    Ok(())
 }
 
 /// block\[sample\]\[basis\] = |sample ∩ basis|, with the best population count instructions available.
@@ -180,8 +137,9 @@ fn common_of_words(x: &[u64], y: &[u64]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::similarity::pairwise;
+    use crate::data::AnySamples;
     use crate::similarity::sequence_tests::{agrees_by_number, chunks_change_nothing, of};
+    use crate::similarity::{SetMeasure, pairwise};
     use proptest::prelude::*;
 
     fn sets(elements: &[Vec<usize>], n_bits: usize) -> BitSets {
@@ -199,14 +157,14 @@ mod tests {
             elements in prop::collection::vec(prop::collection::btree_set(0usize..200, 0..60), 2..7),
         ) {
             let elements: Vec<Vec<usize>> = elements.into_iter().map(|set| set.into_iter().collect()).collect();
-            let sets = sets(&elements, 200);
+            let sets = AnySamples::BitSets(sets(&elements, 200));
             let both = |i: usize, j: usize| elements[i].iter().filter(|e| elements[j].contains(e)).count() as f64;
             let size = |i: usize| elements[i].len() as f64;
             let right = |i: usize, j: usize| match size(i) + size(j) - both(i, j) {
                 0.0 => 1.0,
                 either => both(i, j) / either,
             };
-            let tanimoto = of("tanimoto", Tanimoto::from_step);
+            let tanimoto = of("tanimoto", SetMeasure::from_step);
             agrees_by_number(&tanimoto, &sets, &sets, right);
             let block = chunks_change_nothing(&tanimoto, &sets, &sets);
             let n = elements.len();
@@ -221,7 +179,7 @@ mod tests {
                 0.0 => f64::from(size(i) == size(j)),
                 size => both(i, j) / size,
             };
-            agrees_by_number(&of("cosine", SetCosine::from_step), &sets, &sets, right);
+            agrees_by_number(&of("cosine", SetMeasure::from_step), &sets, &sets, right);
         }
     }
 
@@ -244,8 +202,9 @@ mod tests {
 
     #[test]
     fn sets_of_fewer_bits_have_none_of_the_further_ones() {
+        let sets = |elements: &[Vec<usize>], n_bits| AnySamples::BitSets(sets(elements, n_bits));
         let (few, many) = (sets(&[vec![1, 3], vec![]], 64), sets(&[vec![1, 3, 700], vec![700], vec![1]], 701));
-        let tanimoto = of("tanimoto", Tanimoto::from_step);
+        let tanimoto = of("tanimoto", SetMeasure::from_step);
         let third = 2.0f32 / 3.0;
         assert_eq!(pairwise(&tanimoto, &few, &many).unwrap(), [third, 0.0, 0.0, 0.0, 0.5, 0.0]);
         assert_eq!(pairwise(&tanimoto, &many, &few).unwrap(), [third, 0.0, 0.5, 0.0, 0.0, 0.0]);

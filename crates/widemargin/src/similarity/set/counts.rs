@@ -1,120 +1,43 @@
 //! Similarities of counts, or any vectors.
 
-use crate::data::{DenseMatrix, Rows, Samples, Vectors};
+use crate::data::{Rows, Samples, Vectors};
 use crate::error::{Error, Result};
 use crate::memory;
-use crate::parameters::Arguments;
-use crate::similarity::{Comparison, Similarity};
-use crate::spec::Step;
 
 /// x·y / (x·x + y·y − x·y): from 0 to 1 for counts, and at least −1/3 for any vectors.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CountTanimoto {
-    step: Step,
+pub(super) fn tanimoto(xy: f64, xx: f64, yy: f64) -> f64 {
+    let either = xx + yy - xy;
+    if either > 0.0 { xy / either } else { 1.0 }
 }
 
 /// x·y / √(x·x · y·y): from 0 to 1 for counts, from −1 for any vectors.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CountCosine {
-    step: Step,
+pub(super) fn cosine(xy: f64, xx: f64, yy: f64) -> f64 {
+    let size = (xx * yy).sqrt();
+    if size > 0.0 { xy / size } else { f64::from(xx == yy) }
 }
-
-macro_rules! measure {
-    ($type:ident, $name:literal, $value:expr, $unit:expr, $distance:expr) => {
-        impl $type {
-            #[doc = concat!("The similarity of the spec `", $name, "`.")]
-            ///
-            /// # Errors
-            /// [`Error::Parameter`]: it has no parameters. [`Error::UnknownName`] for another name.
-            pub fn from_step(step: &Step) -> Result<Self> {
-                Arguments::read(step, $name, &[])?;
-                Ok($type { step: step.clone() })
-            }
-        }
-
-        impl Similarity for $type {
-            type Samples = Vectors;
-
-            fn spec(&self) -> String {
-                self.step.to_string()
-            }
-
-            fn block(&self, bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {
-                let (found, trained) = (samples.n_cols(), bases.n_cols());
-                if found > trained || (found < trained && matches!(samples, Vectors::Dense(_))) {
-                    return Err(Error::FeatureCount { found, trained, hint: ": samples and bases need the same" });
-                }
-                if let (Vectors::Sparse(_), _) | (_, Vectors::Sparse(_)) = (bases, samples) {
-                    // A basis and a sample as dense rows.
-                    let needed = memory::product(&[2 * size_of::<f64>(), trained]);
-                    let what = || format!("a sample of {trained} features written out");
-                    memory::check(needed, what, memory::FEWER_COLUMNS)?;
-                }
-                match samples {
-                    Vectors::Dense(matrix) => fill(bases, &matrix.view()?, block, $value),
-                    Vectors::Sparse(matrix) => fill(bases, &matrix.view()?, block, $value),
-                }
-                Ok(())
-            }
-
-            fn kernel_distances(
-                &self,
-                _part: usize,
-                bases: &Vectors,
-                samples: &Vectors,
-                block: &mut [f32],
-            ) -> Result<bool> {
-                fill_distances(bases, samples, block, $unit, $distance);
-                Ok(true)
-            }
-
-            fn is_symmetric(&self, _part: usize) -> bool {
-                true
-            }
-
-            fn comparison(
-                &self,
-                _part: usize,
-                bases: (&Vectors, usize),
-                samples: (&Vectors, usize),
-            ) -> Result<Option<Comparison>> {
-                Comparison::of_columns("product", bases, samples, |x, y| x * y).map(Some)
-            }
-        }
-    };
-}
-
-measure!(
-    CountTanimoto,
-    "tanimoto",
-    |xy: f64, xx: f64, yy: f64| {
-        let either = xx + yy - xy;
-        if either > 0.0 { xy / either } else { 1.0 }
-    },
-    // 2 − 2 s = 2 ‖x − y‖² / (x·x + y·y − x·y), where x·y = ½ (x·x + y·y − ‖x − y‖²).
-    |_| 1.0,
-    |squared: f64, xx: f64, yy: f64| {
-        let twice = xx + yy + squared;
-        if twice > 0.0 { 4.0 * squared / twice } else { 0.0 }
-    }
-);
-measure!(
-    CountCosine,
-    "cosine",
-    |xy: f64, xx: f64, yy: f64| {
-        let size = (xx * yy).sqrt();
-        if size > 0.0 { xy / size } else { f64::from(xx == yy) }
-    },
-    // 2 − 2 s is the squared distance of the directions.
-    |xx: f64| if xx > 0.0 { 1.0 / xx.sqrt() } else { 0.0 },
-    |squared: f64, xx: f64, yy: f64| if (xx > 0.0) == (yy > 0.0) { squared } else { 2.0 }
-);
 
 /// block\[sample\]\[basis\] = value(x·y, x·x, y·y), with products summed in double precision, which is exact for
 /// counts.
-fn fill(bases: &Vectors, samples: &impl Rows, block: &mut [f32], value: impl Fn(f64, f64, f64) -> f64) {
-    let squares: Vec<f64> =
-        (0..bases.len()).map(|basis| product_with(bases, basis, &dense_row(bases, basis))).collect();
+///
+/// # Errors
+/// [`Error::FeatureCount`]; [`Error::Memory`] for too many columns of sparse vectors.
+pub(super) fn fill(
+    bases: &Vectors,
+    samples: &Vectors,
+    block: &mut [f32],
+    value: impl Fn(f64, f64, f64) -> f64,
+) -> Result<()> {
+    let (found, trained) = (samples.n_cols(), bases.n_cols());
+    if found > trained || (found < trained && matches!(samples, Vectors::Dense(_))) {
+        return Err(Error::FeatureCount { found, trained, hint: ": samples and bases need the same" });
+    }
+    if let (Vectors::Sparse(_), _) | (_, Vectors::Sparse(_)) = (bases, samples) {
+        // A basis and a sample as dense rows.
+        let needed = memory::product(&[2 * size_of::<f64>(), trained]);
+        let what = || format!("a sample of {trained} features written out");
+        memory::check(needed, what, memory::FEWER_COLUMNS)?;
+    }
+    let (squares, samples) = (squares(bases), samples.view()?);
     let mut dense = vec![0.0; bases.n_cols()];
     for (row, out) in block.chunks_mut(bases.len().max(1)).enumerate() {
         dense.fill(0.0);
@@ -124,21 +47,38 @@ fn fill(bases: &Vectors, samples: &impl Rows, block: &mut [f32], value: impl Fn(
             *out = value(product_with(bases, basis, &dense), square, squares[basis]) as f32;
         }
     }
+    Ok(())
+}
+
+/// x·x of each basis.
+fn squares(bases: &Vectors) -> Vec<f64> {
+    (0..bases.len()).map(|basis| product_with(bases, basis, &dense_row(bases, basis))).collect()
 }
 
 /// A squared distance below this fraction of the norms is computed from differences; above it, eleven digits remain.
 const CANCELLED_COUNTS: f64 = 1e-4;
 
-/// block\[sample\]\[basis\] = value(‖u(x·x) x − u(y·y) y‖², x·x, y·y), where u is a scale factor.
-fn fill_distances(
-    bases: &Vectors,
-    samples: &Vectors,
-    block: &mut [f32],
-    unit: impl Fn(f64) -> f64,
-    value: impl Fn(f64, f64, f64) -> f64,
-) {
-    let squares: Vec<f64> =
-        (0..bases.len()).map(|basis| product_with(bases, basis, &dense_row(bases, basis))).collect();
+/// block\[sample\]\[basis\] = 2 − 2 s, which is a function of ‖u(x·x) x − u(y·y) y‖², where u is a scale factor.
+pub(super) fn fill_distances(is_cosine: bool, bases: &Vectors, samples: &Vectors, block: &mut [f32]) {
+    let squares = squares(bases);
+    let unit = |xx: f64| match is_cosine {
+        // 2 − 2 s is the squared distance of the directions.
+        true if xx > 0.0 => 1.0 / xx.sqrt(),
+        true => 0.0,
+        false => 1.0,
+    };
+    let value = |squared: f64, xx: f64, yy: f64| match xx + yy + squared {
+        _ if is_cosine => {
+            if (xx > 0.0) == (yy > 0.0) {
+                squared
+            } else {
+                2.0
+            }
+        }
+        // 2 − 2 s = 2 ‖x − y‖² / (x·x + y·y − x·y), where x·y = ½ (x·x + y·y − ‖x − y‖²).
+        twice if twice > 0.0 => 4.0 * squared / twice,
+        _ => 0.0,
+    };
     for (row, out) in block.chunks_mut(bases.len().max(1)).enumerate() {
         let mut x = dense_row(samples, row);
         x.resize(bases.n_cols(), 0.0);
@@ -159,29 +99,21 @@ fn fill_distances(
 
 fn dense_row(vectors: &Vectors, row: usize) -> Vec<f64> {
     match vectors {
-        Vectors::Dense(matrix) => dense_values(matrix, row).iter().map(|&value| value.into()).collect(),
+        Vectors::Dense(matrix) => matrix.row(row).iter().map(|&value| value.into()).collect(),
         Vectors::Sparse(matrix) => {
             let mut dense = vec![0.0; matrix.n_cols];
-            for at in matrix.indptr[row]..matrix.indptr[row + 1] {
-                dense[matrix.indices[at] as usize] = matrix.values[at].into();
-            }
+            matrix.row(row).for_each(|(column, value)| dense[column as usize] = value.into());
             dense
         }
     }
 }
 
-fn dense_values(matrix: &DenseMatrix<f32>, row: usize) -> &[f32] {
-    &matrix.values[row * matrix.n_cols..(row + 1) * matrix.n_cols]
-}
-
 /// The product of one basis with a dense row: one multiply-add per stored value of the basis.
 fn product_with(bases: &Vectors, basis: usize, dense: &[f64]) -> f64 {
     match bases {
-        Vectors::Dense(matrix) => product(dense_values(matrix, basis), dense),
+        Vectors::Dense(matrix) => product(matrix.row(basis), dense),
         Vectors::Sparse(matrix) => {
-            let range = matrix.indptr[basis]..matrix.indptr[basis + 1];
-            let stored = matrix.indices[range.clone()].iter().zip(&matrix.values[range]);
-            stored.map(|(&column, &value)| f64::from(value) * dense[column as usize]).sum()
+            matrix.row(basis).map(|(column, value)| f64::from(value) * dense[column as usize]).sum()
         }
     }
 }
@@ -202,12 +134,12 @@ fn product<T: Copy + Into<f64>>(x: &[T], y: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::CsrMatrix;
-    use crate::similarity::pairwise;
+    use crate::data::{AnySamples, CsrMatrix, DenseMatrix};
     use crate::similarity::sequence_tests::{agrees_by_number, chunks_change_nothing, of};
+    use crate::similarity::{SetMeasure, pairwise};
     use proptest::prelude::*;
 
-    fn both(rows: &[Vec<f32>]) -> [Vectors; 2] {
+    fn both(rows: &[Vec<f32>]) -> [AnySamples; 2] {
         let n_cols = rows[0].len();
         let dense = DenseMatrix { values: rows.concat(), n_rows: rows.len(), n_cols };
         let mut sparse = CsrMatrix { indptr: vec![0], indices: vec![], values: vec![], n_cols };
@@ -218,7 +150,7 @@ mod tests {
             }
             sparse.indptr.push(sparse.values.len());
         }
-        [Vectors::Dense(dense), Vectors::Sparse(sparse)]
+        [Vectors::Dense(dense), Vectors::Sparse(sparse)].map(AnySamples::Vectors)
     }
 
     proptest! {
@@ -230,8 +162,8 @@ mod tests {
             let dot = |i: usize, j: usize| -> f64 {
                 rows[i].iter().zip(&rows[j]).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum()
             };
-            let tanimoto = of("tanimoto", CountTanimoto::from_step);
-            let cosine = of("cosine", CountCosine::from_step);
+            let tanimoto = of("tanimoto", SetMeasure::from_step);
+            let cosine = of("cosine", SetMeasure::from_step);
             let kinds = both(&rows);
             for (bases, samples) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
                 let (bases, samples) = (&kinds[bases], &kinds[samples]);
@@ -252,7 +184,7 @@ mod tests {
 
     #[test]
     fn rejects_another_width_unless_missing_columns_are_zeros() {
-        let tanimoto = of("tanimoto", CountTanimoto::from_step);
+        let tanimoto = of("tanimoto", SetMeasure::from_step);
         let (narrow, wide) = (both(&[vec![1.0, 2.0]]), both(&[vec![1.0, 2.0, 0.0]]));
         assert_eq!(pairwise(&tanimoto, &wide[0], &narrow[1]).unwrap(), [1.0]);
         for (bases, samples) in [(&wide[0], &narrow[0]), (&narrow[1], &wide[1])] {

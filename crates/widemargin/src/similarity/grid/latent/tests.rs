@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::monitor::Monitor;
+use crate::similarity::any::kernel::Typed;
 use crate::similarity::row::Definition;
 use crate::similarity::{Spec, pairwise};
 
@@ -328,12 +329,12 @@ fn gamma_is_learned_from_grids_as_they_are() {
     let samples = AnySamples::Grids(signed(20, [3, 4, 5], 10));
     let weights = vec![1.0; 20];
     let training = Training { samples: &samples, weights: &weights, threads: 1, monitor: &Monitor::none() };
-    let mut ours: Box<dyn AnyKernel> = Box::new(matching("match:base=rbf,radius=1"));
+    let mut ours = Typed(matching("match:base=rbf,radius=1"));
     let mut rbf = (base::rows().find(|row| row.name == "rbf").unwrap().build)(&step("rbf")).unwrap();
-    ours.fit_any(&training).unwrap();
-    rbf.fit_any(&training).unwrap();
-    let gamma = rbf.spec_any().replace("rbf:", "");
-    assert_eq!(ours.spec_any(), format!("match:base=rbf,radius=1,{gamma}"));
+    ours.fit(&training).unwrap();
+    rbf.fit(&training).unwrap();
+    let gamma = rbf.spec().replace("rbf:", "");
+    assert_eq!(ours.spec(), format!("match:base=rbf,radius=1,{gamma}"));
 }
 
 #[test]

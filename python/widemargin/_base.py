@@ -126,6 +126,8 @@ class WatchedMixin(CallbackSupportMixin):
 # Parameters with the name that they have in the header of a model file.
 _STORED = ("C", "approximation", "loss", "max_iter", "penalty", "polynomials", "quantile", "shrinkage", "tol")
 
+# Parts of the warnings of a report that are warned of.
+_WARNED = ("no better than", " lies so far from 0 ", " is not symmetric: ", "spreads of columns differ")
 # Attributes that a fit with other parameters may have set.
 _OPTIONAL = ["C_", "loss_", "epsilon_", "polynomials_", "normalization_", "negative_eigenvalues_", "basis_indices_"]
 
@@ -219,15 +221,7 @@ class FittedModel(LimitedMixin):
         for text in self.report_["warnings"]:
             if text.startswith(("not converged", "the time limit passed", "interrupted")):
                 warn(text, ConvergenceWarning)
-            elif any(
-                part in text
-                for part in (
-                    "no better than",
-                    " lies so far from 0 ",
-                    " is not symmetric: ",
-                    "spreads of columns differ",
-                )
-            ):
+            elif any(part in text for part in _WARNED):
                 warn(text)
             elif self.verbose:
                 print(f"{type(self).__name__}: {text}", file=sys.stderr)

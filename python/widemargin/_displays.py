@@ -165,7 +165,7 @@ def spectrum(
     0.52
     """
     resolved = resolve(similarity, layout)
-    parts = _core.spectrum(resolved.similarities, resolved.converted(X)[0], threads_of(n_jobs))
+    parts = _core.spectrum(resolved.similarities, resolved.converted(X), threads_of(n_jobs))
     spectra = [Spectrum(**part) for part in resolved.in_list_order(parts)]
     return spectra if isinstance(similarity, (list, tuple)) else spectra[0]
 
@@ -476,8 +476,7 @@ class PathDisplay:
         for text, at in zip(ax.get_yticklabels(), shown, strict=True):
             text.set(fontsize="small", color=HUES[1] if is_selected[at] else INK)
         ax.set_ylim(len(shown) - 0.5, -0.5)
-        if is_loss:
-            ax.set_xlim(left=0)
+        ax.set_xlim(left=0 if is_loss else None)
         ax.grid(axis="x", color=SOFT, alpha=0.25, linewidth=0.6)
         bars = not np.isnan(found["std_test_score"][shown]).all()
         ax.set_xlabel(("loss" if is_loss else "score") + ", leave-one-out" + (" ± standard error" if bars else ""))
@@ -510,22 +509,10 @@ class PathDisplay:
         ax.set_xscale("log")
         ax.set_xlabel("C")
         for selected in C[self.cv_results["selected"][path]]:
-            ax.axvline(selected, color=INK, linewidth=0.9, linestyle=(0, (4, 3)))
-            # On the side with more space.
-            on_left = selected > np.sqrt(C[0] * C[-1])
-            ax.annotate(
-                f"selected C = {selected:.3g}",
-                (selected, 1.0),
-                xycoords=("data", "axes fraction"),
-                xytext=(-4 if on_left else 4, -4),
-                textcoords="offset points",
-                ha="right" if on_left else "left",
-                va="top",
-                fontsize="small",
-                color=INK,
-            )
-        if self.title:
-            ax.set_title(self.title, loc="left", fontsize="medium")
+            label = f"selected C = {selected:.3g}"
+            ax.axvline(selected, color=INK, linewidth=0.9, linestyle=(0, (4, 3)), label=label)
+            ax.legend(loc="upper center", fontsize="small", labelcolor=INK, frameon=False)
+        ax.set_title(self.title or "", loc="left", fontsize="medium")
 
 
 def _is_of_path(params: Mapping[str, Any]) -> bool:

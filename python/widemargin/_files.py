@@ -132,7 +132,7 @@ def opened(estimator: Any, X: Any, y: Any) -> Iterator[tuple[Any, Any]]:
 
 def _write(chunks: Iterator[Any], folder: Path) -> tuple[npt.NDArray[Any], int | None, list[str] | None]:
     """Writes chunks to files. Returns all labels, the number of features of sparse rows, and the names of columns."""
-    labels, shape, names = [], None, None
+    labels, first, names = [], None, None
     for number, chunk in enumerate(chunks):
         if not isinstance(chunk, tuple) or len(chunk) != 2:
             raise TypeError(f"chunk {number} is a {type(chunk).__name__}, not a pair (X, y)")
@@ -146,19 +146,15 @@ def _write(chunks: Iterator[Any], folder: Path) -> tuple[npt.NDArray[Any], int |
             X = X[names]
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
         check_consistent_length(X, y)
-        now = X.shape[1], sparse.issparse(X)
-        if shape is not None and now != shape:
-            form = {True: "sparse", False: "dense"}
-            raise ValueError(
-                f"chunk {number} has {now[0]} columns and is {form[now[1]]}, chunk 0 has {shape[0]} and is "
-                f"{form[shape[1]]}"
-            )
-        shape = now
+        now = f"{X.shape[1]} columns and is {'sparse' if sparse.issparse(X) else 'dense'}"
+        if first not in (None, now):
+            raise ValueError(f"chunk {number} has {now}, chunk 0 has {first}")
+        first = now
         if sparse.issparse(X):
             dump_svmlight_file(X, np.zeros(X.shape[0]), str(folder / f"{number:09}.svm"), zero_based=False)
         else:
             np.save(folder / f"{number:09}.npy", X)
         labels.append(np.asarray(y))
-    if shape is None:
+    if first is None:
         raise ValueError("the iterator has no chunks: it is exhausted, or empty")
-    return np.concatenate(labels), shape[0] if shape[1] else None, names
+    return np.concatenate(labels), X.shape[1] if sparse.issparse(X) else None, names

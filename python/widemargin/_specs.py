@@ -352,11 +352,11 @@ class Resolved:
         """The same for samples of a fit, in which "auto" was "channels_last"."""
         return replace(self, layout="channels_last") if self.layout == "auto" else self
 
-    def converted(self, X: Samples, name: str = "X") -> tuple[_core._Collected, int]:
-        """Samples for built-in similarities, objects for the user's functions, and their number."""
+    def converted(self, X: Samples, name: str = "X") -> _core._Collected:
+        """Samples for built-in similarities, objects for the user's functions."""
         n = count(X, name)
         samples = from_other(X, self.takes, name, layout=self.layout)[0] if self.specs else None
-        return (samples, (X, n, pick, []) if self.calls else None), n
+        return samples, (X, n, pick, []) if self.calls else None
 
 
 def resolve(similarity: SimilarityLike, layout: str = "auto") -> Resolved:
@@ -487,14 +487,11 @@ def pairwise(
     resolved = resolve(similarity, layout)
     if resolved.is_precomputed and Y is not None:
         raise ValueError("similarity='precomputed' has the bases as columns of X: Y must be None")
-    (samples, objects), _ = resolved.converted(X)
-    bases, base_objects = samples, objects
+    samples = bases = resolved.converted(X)
     if Y is not None:
-        (bases, base_objects), _ = resolved.converted(Y, "Y")
-        check_alike(samples, bases, X, Y)
-    blocks: npt.NDArray[np.float32] = _core.pairwise(
-        resolved.similarities, (samples, objects), (bases, base_objects), threads_of(n_jobs)
-    )
+        bases = resolved.converted(Y, "Y")
+        check_alike(samples[0], bases[0], X, Y)
+    blocks: npt.NDArray[np.float32] = _core.pairwise(resolved.similarities, samples, bases, threads_of(n_jobs))
     if not isinstance(similarity, (list, tuple)):
         return blocks[0]
     return blocks if resolved.order == sorted(resolved.order) else np.stack(resolved.in_list_order(list(blocks)))

@@ -19,7 +19,7 @@
 //! | a folder of images | images of one size | the folder in it that an image is in |
 //!
 //! LIBSVM values are read as `f32`: such files hold counts, fractions and scaled features, and the values take most of
-//! the memory. Integer arrays become `f32` if that represents all their values exactly, otherwise `f64`; they are never
+//! the memory. Features far from 0, whose digits are lost, are refused. Integer arrays become `f32` if that represents all their values exactly, otherwise `f64`; they are never
 //! rounded.
 //!
 //! Parallel work runs in the rayon pool installed by the caller. This crate does not print and does not read the

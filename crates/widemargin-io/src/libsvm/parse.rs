@@ -25,6 +25,8 @@ pub(crate) struct Rules {
 pub(crate) struct ParsedRows {
     pub labels: Vec<Label>,
     pub matrix: CsrMatrix<f32>,
+    /// Indices and values of large numbers that single precision changed.
+    pub rounded: Vec<(u32, f64)>,
     /// The line of each row, counted from 1 in this text.
     pub lines: RowLines,
     /// The number of lines of the text.
@@ -41,7 +43,8 @@ pub(crate) struct Misfit {
 
 impl Default for ParsedRows {
     fn default() -> Self {
-        ParsedRows { labels: Vec::new(), matrix: CsrMatrix::empty(0), lines: RowLines::default(), n_lines: 0 }
+        let (matrix, lines) = (CsrMatrix::empty(0), RowLines::default());
+        ParsedRows { labels: Vec::new(), matrix, rounded: Vec::new(), lines, n_lines: 0 }
     }
 }
 
@@ -54,6 +57,7 @@ impl ParsedRows {
         self.matrix.indices.clear();
         self.matrix.values.clear();
         self.matrix.n_cols = 0;
+        self.rounded.clear();
         self.lines.clear();
         self.n_lines = 0;
     }
@@ -62,6 +66,7 @@ impl ParsedRows {
     pub fn append(&mut self, piece: &mut ParsedRows) {
         self.labels.append(&mut piece.labels);
         self.matrix.append(&piece.matrix, |value| value);
+        self.rounded.append(&mut piece.rounded);
         self.lines.append(&piece.lines, self.n_lines);
         self.n_lines += piece.n_lines;
         piece.clear();
@@ -114,6 +119,11 @@ impl ParsedRows {
                     None => any_pair(word(text, at)).map_err(|(offset, problem)| (at + offset, problem))?,
                 },
             };
+            if value.abs() >= LARGE
+                && let Some(exact) = rounded(&text[at..at + length], value)
+            {
+                self.rounded.push((index, exact));
+            }
             if u64::from(index) < next_index {
                 return Err((at, index_problem(index, (next_index - 1) as u32)));
             }
@@ -138,6 +148,17 @@ impl ParsedRows {
         self.lines.push((), self.n_lines, 1);
         Ok(next)
     }
+}
+
+/// Numbers from which digits of columns far from 0 may be lost.
+const LARGE: f32 = 65536.0;
+
+/// The value of a pair in double precision, if single precision changed it.
+#[cold]
+fn rounded(word: &[u8], value: f32) -> Option<f64> {
+    let colon = memchr(b':', word)?;
+    let exact: f64 = std::str::from_utf8(&word[colon + 1..]).ok()?.parse().ok()?;
+    (exact != f64::from(value)).then_some(exact)
 }
 
 #[inline]

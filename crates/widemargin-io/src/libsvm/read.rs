@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use rayon::prelude::*;
-use widemargin::data::{CsrMatrix, Label, Labels};
+use widemargin::data::{CsrMatrix, DenseView, Label, Labels, offsets_of};
 
 use super::parse::{Misfit, ParsedRows, Rules};
 use super::start::Start;
@@ -89,7 +89,25 @@ impl Reader {
         parsed.map_err(located).map(|()| true)
     }
 
-    fn table(&self, mut rows: ParsedRows) -> Table {
+    /// Refuses rows with an index whose digits are lost: most of its values are large and close together.
+    fn check_digits(&self, rows: &mut ParsedRows) -> Result<()> {
+        let n_rows = rows.matrix.indptr.len() - 1;
+        rows.rounded.sort_unstable_by_key(|(index, _)| *index);
+        for same in rows.rounded.chunk_by(|a, b| a.0 == b.0).filter(|same| 2 * same.len() >= n_rows) {
+            let (index, values) = (same[0].0, same.iter().map(|(_, value)| *value).collect::<Vec<f64>>());
+            let ones = vec![1.0; values.len()];
+            if DenseView::new(&values, values.len(), 1).is_ok_and(|view| offsets_of(&view, &ones).is_some()) {
+                let text = "its values lie so far from 0 for their range that single precision, in which LIBSVM text is \
+                            read, loses their digits";
+                let help = "subtract their mean, or write the samples as CSV, which is read in double precision";
+                return Err(Problem::new(text).help(help).at(&self.file, format!("index {index}")));
+            }
+        }
+        Ok(())
+    }
+
+    fn table(&self, mut rows: ParsedRows) -> Result<Table> {
+        self.check_digits(&mut rows)?;
         rows.matrix.n_cols = self.rules.n_features.unwrap_or(rows.matrix.n_cols);
         let matrix: CsrMatrix<f32> = rows.matrix;
         let (labels, indicators) = match (self.rules.labels, self.rules.multilabel) {
@@ -97,7 +115,8 @@ impl Reader {
             (true, false) => (Some(Labels::new(rows.labels)), None),
             (false, _) => (None, None),
         };
-        Table { samples: Samples::SparseF32(matrix), labels, indicators, lines: Some(rows.lines), ..Table::default() }
+        let (samples, lines) = (Samples::SparseF32(matrix), Some(rows.lines));
+        Ok(Table { samples, labels, indicators, lines, ..Table::default() })
     }
 }
 
@@ -133,7 +152,7 @@ impl SampleReader for Reader {
             return Err(IoError::no_pairs(&self.file));
         }
         self.has_rows |= any;
-        *table = self.table(rows);
+        *table = self.table(rows)?;
         Ok(any)
     }
 
@@ -152,6 +171,6 @@ impl SampleReader for Reader {
         }
         rows.matrix.indices.shrink_to_fit();
         rows.matrix.values.shrink_to_fit();
-        Ok(Some(self.table(rows)))
+        self.table(rows).map(Some)
     }
 }

@@ -114,6 +114,19 @@ fn files_that_count_from_zero_are_read() {
 }
 
 #[test]
+fn indices_whose_digits_single_precision_loses_are_refused() {
+    let rows_of =
+        |value: &dyn Fn(usize) -> String| (0..60).map(|row| format!("1 1:.5 2:{}\n", value(row))).collect::<String>();
+    let (found, help) = message("a.svm", rows_of(&|row| format!("{}", 1_700_000_000 + row)), &ReadOptions::default());
+    assert!(found.starts_with("index 2: its values lie so far from 0 for their range"), "{found}");
+    assert!(help.unwrap().contains("as CSV"));
+    // Large numbers of a wide range, and few of them, lose nothing that matters.
+    read_bytes("a.svm", rows_of(&|row| format!("{}", 16_777_217 * (row + 1))), &ReadOptions::default()).unwrap();
+    let few = |row| if row < 20 { (1_700_000_000 + row).to_string() } else { row.to_string() };
+    read_bytes("a.svm", rows_of(&few), &ReadOptions::default()).unwrap();
+}
+
+#[test]
 fn detects_multilabel_text() {
     let table = read_bytes("a.svm", "1,3 1:.5\n2 1:1\n 2:1\n3,1 2:4\n", &ReadOptions::default()).unwrap();
     let indicators = table.indicators.unwrap();

@@ -122,7 +122,7 @@ fn indices_whose_digits_single_precision_loses_are_refused() {
     assert!(help.unwrap().contains("as CSV"));
     // Large numbers of a wide range, and few of them, lose nothing that matters.
     read_bytes("a.svm", rows_of(&|row| format!("{}", 16_777_217 * (row + 1))), &ReadOptions::default()).unwrap();
-    let few = |row| if row < 20 { (1_700_000_000 + row).to_string() } else { row.to_string() };
+    let few = |row: usize| if row < 20 { (1_700_000_000 + row).to_string() } else { row.to_string() };
     read_bytes("a.svm", rows_of(&few), &ReadOptions::default()).unwrap();
 }
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::far_vectors::shifted;
+use super::offsets::{check_sparse, offsets_of};
 use super::{BitSets, FarVectors, Fingerprint, Grids, Images, Offsets, Rows, Samples, Series, Source, Vectors};
 use crate::error::Result;
 
@@ -197,7 +198,7 @@ impl<R: Rows> Source for VectorSource<'_, R> {
     }
 
     fn needed_offsets(&self, weights: &[f64]) -> Result<Option<Offsets>> {
-        super::offsets::offsets_in_single_precision(self.0, weights)
+        check_sparse(self.0, weights).map(|()| offsets_of(self.0, weights))
     }
 
     fn chunk_about(&self, rows: Range<usize>, offsets: &Offsets) -> Result<AnySamples> {

@@ -1,6 +1,7 @@
 //! Offsets of columns far from 0, such as map coordinates and times, subtracted before the conversion to single
 //! precision.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Rows;
@@ -10,29 +11,43 @@ use crate::tuning::{CONSTANT_SPREAD, MAX_OFFSET};
 /// The offset of each column.
 pub type Offsets = Arc<[f64]>;
 
-/// The offsets of rows, of those of weight above 0: the middle of a column that is far from 0 and loses digits in single
-/// precision, and 0 of others. `None` if there are no such columns.
+/// The offsets of dense rows, of those of weight above 0: the middle of a column that is far from 0 and loses digits in
+/// single precision, and 0 of others. `None` if there are no such columns, and for sparse rows.
 pub fn offsets_of(rows: &impl Rows, weights: &[f64]) -> Option<Offsets> {
+    if rows.is_sparse() {
+        return None;
+    }
     let mut ranges = ColumnRanges::new(rows.n_cols());
     ranges.add(rows, weights);
     ranges.offsets()
 }
 
-/// The same for samples that are compared in single precision.
+/// Refuses sparse rows with a column that would need an offset: without its zeros it would not be sparse.
 ///
 /// # Errors
-/// [`Error::Shape`] for sparse rows that need them, with the first column: without its zeros it would not be sparse.
-pub(crate) fn offsets_in_single_precision(rows: &impl Rows, weights: &[f64]) -> Result<Option<Offsets>> {
-    let offsets = offsets_of(rows, weights);
-    let first = offsets.as_ref().and_then(|offsets| offsets.iter().position(|offset| *offset != 0.0));
-    match first.filter(|_| rows.is_sparse()) {
-        Some(column) => {
-            let found = format!(
-                "a sparse column {column} that lies so far from 0 for its range that single precision loses its digits"
-            );
+/// [`Error::Shape`], with the first such column.
+pub(crate) fn check_sparse(rows: &impl Rows, weights: &[f64]) -> Result<()> {
+    let present: Vec<usize> = (0..rows.n_rows()).filter(|&row| weights[row] > 0.0).collect();
+    let (Some(&first), true) = (present.first(), rows.is_sparse()) else { return Ok(()) };
+    // Such a column is 0 in no row.
+    let mut ranges: BTreeMap<usize, Range> = BTreeMap::new();
+    rows.for_each_nonzero(first, |column, _| {
+        ranges.insert(column, Range::default());
+    });
+    for &row in &present {
+        rows.for_each_nonzero(row, |column, x| {
+            if let Some(range) = ranges.get_mut(&column) {
+                range.add(x);
+            }
+        });
+    }
+    match ranges.iter().find(|(_, range)| range.offset(present.len()) != 0.0) {
+        Some((column, _)) => {
+            let found =
+                format!("a sparse column {column} so far from 0 for its range that single precision loses digits");
             Err(Error::shape("samples", found, "differences from its mean, or dense rows"))
         }
-        None => Ok(offsets),
+        None => Ok(()),
     }
 }
 

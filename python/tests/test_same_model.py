@@ -80,7 +80,7 @@ STORED = {
     "rare terms": (on_bases("tfidf:n=1-3/linear", n_basis=30, normalization="none"), WORDS, CLASSES),
     "rare terms and edits": (on_bases(["tfidf:n=2,by=words-padded/features", "edit"], n_basis=30), WORDS, CLASSES),
     "rare words": (on_bases("tfidf:by=words,n=1/rbf", n_basis=30, normalization="nystroem"), WORDS, CLASSES),
-    "a function": (on_bases(shared_letters), WORDS, CLASSES),
+    "a function": (on_bases(shared_letters, n_basis=30), WORDS, CLASSES),
     "a function and a descriptor": (on_bases(["mean-norm/rbf", rbf_kernel]), X, CLASSES),
     "regression": (regressor("z-score/laplacian"), X, TARGETS),
     "regression of a function": (regressor(rbf_kernel, normalization="nystroem", C=1.0), X, TARGET),

@@ -340,7 +340,7 @@ pub(crate) const COLUMN_WEIGHT_FLOOR: f64 = 0.02;
 /// Times that weights are learned again on weighted columns.
 pub(crate) const MAX_WEIGHT_ROUNDS: usize = 4;
 /// Fraction of the loss that a round must save.
-pub(crate) const MIN_ROUND_GAIN: f64 = 0.02;
+pub(crate) const MIN_ROUND_GAIN: f64 = 0.05;
 /// Fraction of the loss without weights that weights must save, of samples that did not make them.
 pub(crate) const MIN_COLUMN_WEIGHT_GAIN: f64 = 0.05;
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.model_selection import GroupKFold
 
 import widemargin as wm
@@ -96,3 +97,14 @@ def test_chunks_of_frames_are_joined_by_the_names_of_their_columns(rng):
     renamed = rolled[1].set_axis(list("xyz"), axis=1)
     with pytest.raises(ValueError, match=r"chunk 1 has the columns \['x', 'y', 'z'\], chunk 0 has \['a', 'b', 'c'\]"):
         wm.BasisExpansionSVC("rbf").fit(iter([(rolled[0], y[parts[0]]), (renamed, y[parts[1]])]))
+
+
+def test_sparse_columns_far_from_0_are_refused_with_a_cure(rng):
+    X = np.column_stack([1.7e9 + rng.uniform(0, 100, 200), rng.normal(size=200)])
+    y = (X[:, 1] > 0).astype(int)
+    with pytest.raises(
+        ValueError, match=r"a sparse column 0 so far from 0 .* differences from its mean, or dense rows"
+    ):
+        wm.BasisExpansionSVC("rbf").fit(sparse.csr_array(X), y)
+    X[:, 0] -= X[:, 0].mean()
+    assert wm.BasisExpansionSVC("rbf").fit(sparse.csr_array(X), y).score(X, y) > 0.9

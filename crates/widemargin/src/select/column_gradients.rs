@@ -11,8 +11,9 @@
 
 use std::ops::Range;
 
+use super::column_weights::standardized;
 use super::subset::{Judge, Subset};
-use crate::data::{DenseMatrix, DenseView, Labels};
+use crate::data::{DenseView, Labels};
 use crate::error::{Error, Result};
 use crate::model::{Standardize, ThinPlateParams};
 use crate::monitor::Monitor;
@@ -38,7 +39,7 @@ pub(super) fn column_weights(subset: &Subset<'_>, monitor: &Monitor<'_>) -> Resu
     if d < 2 || n < MIN_ROWS_TO_WEIGH.max(MIN_ROWS_PER_COLUMN * d) {
         return Ok(None);
     }
-    let rows = standardized(matrix, &subset.weights);
+    let rows = row_major(&standardized(matrix, &subset.weights));
     let weights = subset.weights.clone();
     let all = Table { rows, labels: labels.clone(), weights, threads: subset.threads(), pool: &subset.pool, monitor };
     let found = all.save_of_others().and_then(|saves| if saves { all.learned() } else { Ok(None) });
@@ -182,31 +183,16 @@ impl Table<'_> {
     }
 }
 
-/// The rows with columns of mean 0 and variance 1; a constant one is 0.
-fn standardized(matrix: &DenseMatrix<f32>, weights: &[f64]) -> Vec<f64> {
-    let (d, total) = (matrix.n_cols, weights.iter().sum::<f64>());
-    let mut rows: Vec<f64> = matrix.values.iter().map(|x| f64::from(*x)).collect();
-    for column in 0..d {
-        let mean = |rows: &[f64], power: i32| {
-            let values = rows.iter().skip(column).step_by(d).zip(weights);
-            values.map(|(x, weight)| weight / total * x.powi(power)).sum::<f64>()
-        };
-        let first = rows[column];
-        rows.iter_mut().skip(column).step_by(d).for_each(|x| *x -= first);
-        let center = mean(&rows, 1);
-        rows.iter_mut().skip(column).step_by(d).for_each(|x| *x -= center);
-        let spread = mean(&rows, 2).sqrt();
-        let factor = if spread > 0.0 { 1.0 / spread } else { 0.0 };
-        rows.iter_mut().skip(column).step_by(d).for_each(|x| *x *= factor);
-    }
-    rows
+/// The rows of columns, row-major.
+fn row_major(columns: &[Vec<f64>]) -> Vec<f64> {
+    (0..columns[0].len()).flat_map(|row| columns.iter().map(move |column| column[row])).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::subset::{All, Answers, Settings};
     use super::*;
-    use crate::data::{AnySamples, ClassWeight, Vectors};
+    use crate::data::{AnySamples, ClassWeight, DenseMatrix, Vectors};
     use crate::draw::mixed;
     use crate::problem::Intercept;
 
@@ -253,7 +239,7 @@ mod tests {
     fn slopes_are_those_of_differences() {
         let (matrix, labels) = case(60, 3);
         let (weights, pool, monitor) = (vec![1.0; 60], Pool::new(1).unwrap(), Monitor::none());
-        let rows = standardized(&matrix, &weights);
+        let rows = row_major(&standardized(&matrix, &weights));
         let table = Table { rows, labels, weights, threads: 1, pool: &pool, monitor: &monitor };
         let of_columns = [1.0, 0.5, 0.1];
         let fitted = table.fit(&of_columns, None).unwrap();

@@ -109,7 +109,7 @@ pub(super) fn learn_columns(
 }
 
 /// The columns with mean 0 and variance 1; a constant one is 0.
-fn standardized(matrix: &DenseMatrix<f32>, weights: &[f64]) -> Vec<Vec<f64>> {
+pub(super) fn standardized(matrix: &DenseMatrix<f32>, weights: &[f64]) -> Vec<Vec<f64>> {
     let total: f64 = weights.iter().sum();
     let mean = |values: &[f64]| values.iter().zip(weights).map(|(x, weight)| weight / total * x).sum::<f64>();
     let one = |column: usize| {

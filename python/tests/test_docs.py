@@ -97,7 +97,7 @@ def test_the_reference_lists_every_public_name():
 
 
 def test_every_page_is_in_a_list_of_pages():
-    pages = [*DOCS.glob("*.md"), *(DOCS / "guide").glob("*.md")]
+    pages = [*DOCS.glob("*.md"), *(DOCS / "guide").glob("*.md"), *(DOCS / "similarities").glob("*.md")]
     listed = {DOCS / "index.md"}
     for page in pages:
         for entries in re.findall(r"```{toctree}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
@@ -117,7 +117,7 @@ def test_the_start_page_shows_lines_that_are_there():
         assert end in text.split(start, 1)[1]
 
 
-@pytest.mark.parametrize("page", sorted((DOCS / "guide").glob("*.md")), ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", sorted([*DOCS.glob("guide/*.md"), *DOCS.glob("similarities/*.md")]), ids=lambda page: page.stem)
 def test_the_code_of_the_guide_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)

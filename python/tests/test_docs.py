@@ -101,7 +101,8 @@ def test_every_page_is_in_a_list_of_pages():
     listed = {DOCS / "index.md"}
     for page in pages:
         for entries in re.findall(r"```{toctree}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
-            names = [line for line in entries.splitlines() if line and not line.startswith(":")]
+            lines = [line for line in entries.splitlines() if line and not line.startswith(":")]
+            names = [re.sub(r".*<(.*)>", r"\1", line) for line in lines]
             listed |= {(page.parent / f"{name}.md").resolve() for name in names}
     missing = {page.resolve() for page in pages} - {page.resolve() for page in listed}
     assert not missing, f"no toctree of docs/ lists {sorted(page.name for page in missing)}"

@@ -118,7 +118,9 @@ def test_the_start_page_shows_lines_that_are_there():
         assert end in text.split(start, 1)[1]
 
 
-@pytest.mark.parametrize("page", sorted([*DOCS.glob("guide/*.md"), *DOCS.glob("similarities/*.md")]), ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page", sorted([*DOCS.glob("guide/*.md"), *DOCS.glob("similarities/*.md")]), ids=lambda page: page.stem
+)
 def test_the_code_of_the_guide_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)

@@ -466,7 +466,7 @@ def pairwise(
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
-        The order of the axes of time series, as in `BasisExpansionSVC`.
+        The order of the axes of multichannel time series: (n, channels, length) or (n, length, channels).
 
     Returns
     -------

@@ -71,6 +71,8 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         descriptor, for more than 1,000 samples in three classes or more, it is squared_error unless the squared hinge
         lowers the leave-one-out error by 0.5 percentage points, beyond two standard errors.
     class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, by which sample weights are multiplied: a dictionary (classes that it does not contain
+        have weight 1), or "balanced" for weights inversely proportional to the frequencies of the classes.
     tol : float, default=1e-3
         The relative duality gap at which a problem counts as solved, in (0, 1).
     n_jobs : int or None, default=None
@@ -78,6 +80,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
     random_state : int, RandomState or None, default=None
         None means a fixed seed: the same samples give the same model.
     verbose : int, default=0
+        0 is silent, 1 shows progress, and 2 also shows the duality gap and the remarks of the report.
     time_limit : float or None, default=None
         Limit in seconds. A solver that has not converged by then stops with its current solution, and a warning states
         the gap reached. If the limit does not allow a fit on all samples, the model is fitted to as many as it allows,
@@ -96,7 +99,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         "z_score", "none"), and never penalizes the intercept.
     max_basis : int or None, default=None
         The largest number of bases of the model. Bases with the smallest weights are removed, 30 % at a time, and the
-        rest is fitted again. As for "l1" each feature must belong to a basis.
+        rest is fitted again. Each feature must belong to one basis ("mean_norm", "z_score" or "none").
 
     Attributes
     ----------
@@ -142,6 +145,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
     coef_ : ndarray of shape (n_problems, n_features)
         Weights on the normalized similarities, part after part.
     intercept_ : ndarray of shape (n_problems,)
+        The intercept of each two-class problem.
     n_iter_ : int
         The largest number of steps of a problem.
     report_ : dict
@@ -193,8 +197,8 @@ class BasisExpansionSVC(Compares, MarginClassifier):
 
         Returns
         -------
-        BasisExpansionSVC
-            The fitted estimator itself.
+        self : object
+            Fitted estimator.
         """
         return self._fit(X, y, sample_weight)
 
@@ -230,20 +234,23 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
     Parameters
     ----------
     similarity : str, similarity, callable, or a list of these, default="auto"
-        As for `BasisExpansionSVC`. "auto" compares candidates that suit the kind of samples on at most 400 of them,
-        with the gamma of the best kernels; of dense vectors also weights of columns, those under which a Gaussian
-        process makes the targets most likely, if they are likely. Candidates are always compared by squared_error,
-        independent of `loss`.
+        A spec such as ``"rbf:gamma=1"``, an object of `widemargin.similarity`, ``"precomputed"``, a callable
+        ``f(samples, bases)``, or a list of these, which are normalized separately and concatenated. "auto" compares
+        candidates that suit the kind of samples on at most 400 of them, with the gamma of the best kernels; of dense
+        vectors also weights of columns, those under which a Gaussian process makes the targets most likely, if they are
+        likely. Candidates are always compared by squared_error, independent of `loss`.
     n_basis : int or "auto", default="auto"
         Number of bases; if there are fewer samples, all of them. "auto" is 1,000.
     basis : {"auto", "index", "every", "random", "kmedoids"} or array of int, default="auto"
         The selection of bases from the training samples, as for `BasisExpansionSVC` with all samples in one class; or
         their row indices.
     normalization : str, default="auto"
-        As for `BasisExpansionSVC`. "auto" is the better of "mean_norm" and what suits the similarity, by leave-one-out
-        with squared_error.
+        The normalization of the similarities to the bases: "mean_norm", "z_score", "covariance", "none", "nystroem" or
+        "centered". "auto" is the better of "mean_norm" and the normalization that suits the similarity, by
+        leave-one-out with squared_error.
     negative_eigenvalues : {"clip", "flip", "shift", "square"}, default="clip"
-        As for `BasisExpansionSVC`.
+        The treatment, by "nystroem" and "centered", of negative eigenvalues of the similarities between the bases: set
+        them to 0, change their sign, shift the whole spectrum, or square all eigenvalues (only "nystroem").
     C : float or "auto", default="auto"
         The weight of the losses in ½‖w‖² + C Σ loss(y − f), above 0. "auto" is the C with the smallest estimated loss:
         by leave-one-out, or for "quantile" by five folds, which share the features. For several outputs, it is the C
@@ -266,20 +273,23 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
     quantile : float, default=0.5
         q of "quantile", above 0 and below 1. Other losses accept no other value.
     fit_intercept : bool, default=True
+        Whether to fit an intercept, which is not penalized.
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core. The result does not depend on it. Callables are called one at a time.
     random_state : int, RandomState or None, default=None
         None means a fixed seed: the same samples give the same model.
     verbose : int, default=0
+        0 is silent, 1 shows progress, and 2 also shows the duality gap and the remarks of the report.
     time_limit : float or None, default=None
         Limit in seconds; the search for a similarity uses at most half of it. If the limit does not allow a fit on all
         samples, the model is fitted to as many as it allows, and a warning states their number. With a loss other than
         squared_error the selection of ε and C uses at most half of the remaining time, and the solver stops with its
         current solution.
     kind : {"auto", "table", "series", "strings", "sets", "images", "graphs", "grids", "objects"}, default="auto"
-        The kind of samples, as in `BasisExpansionSVC`.
+        The kind of samples. "auto" infers it from the collection and from what the similarity compares.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
-        The order of the axes of multichannel time series, as for `BasisExpansionSVC`.
+        The order of the axes of multichannel time series: (n, channels, length) or (n, length, channels). "auto" means
+        "channels_last" if that gives fewer channels than time steps; otherwise an error asks for `layout`.
 
     Attributes
     ----------
@@ -311,6 +321,7 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
     negative_eigenvalues_ : str
         The treatment of negative eigenvalues, for the normalizations "nystroem" and "centered".
     loss_ : str
+        The loss of the model, set or selected.
     basis_indices_ : ndarray of int
         The training rows of the bases.
     basis_ : array or list
@@ -318,7 +329,9 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
     coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
         Weights on the normalized similarities, part after part.
     intercept_ : float or ndarray of shape (n_outputs,)
+        The intercept of each output.
     n_iter_ : int
+        The number of iterations of the solver, the largest over all problems.
     report_ : dict
         Seconds per stage, selected parameters, warnings.
 
@@ -351,7 +364,7 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
         Parameters
         ----------
         X : samples
-            As for `BasisExpansionSVC`.
+            Vectors, images, grids, series, strings, sets or graphs; any sequence if the similarity is a callable.
         y : array of shape (n_samples,) or (n_samples, n_outputs)
             Finite numbers.
         sample_weight : array of shape (n_samples,) or None
@@ -359,8 +372,8 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
 
         Returns
         -------
-        BasisExpansionRegressor
-            The fitted estimator itself.
+        self : object
+            Fitted estimator.
         """
         return self._fit(X, y, sample_weight)
 
@@ -401,8 +414,11 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compares
     kind_ : str
         The kind as which samples were read: a value of `kind`, or "precomputed".
     similarity_ : str or list of str
+        The spec of the similarity, or of each of several, with learned values.
     basis_indices_ : ndarray of int
+        The training rows of the bases.
     basis_ : array or list
+        The bases, in the form of the training samples.
 
     Examples
     --------
@@ -434,14 +450,15 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compares
 
         Parameters
         ----------
-        X : samples, as in `BasisExpansionSVC.fit`
+        X : samples
+            Vectors, images, grids, series, strings, sets or graphs; any sequence if the similarity is a callable.
         y : array of shape (n_samples,) or None
             Classes for selecting the bases.
 
         Returns
         -------
-        BasisExpansion
-            The fitted estimator itself.
+        self : object
+            Fitted estimator.
         """
         self.fit_transform(X, y)
         return self
@@ -452,7 +469,8 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compares
 
         Parameters
         ----------
-        X : samples, as in `BasisExpansionSVC.fit`
+        X : samples
+            Vectors, images, grids, series, strings, sets or graphs; any sequence if the similarity is a callable.
         y : array of shape (n_samples,) or None
 
         Returns

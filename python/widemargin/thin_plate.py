@@ -112,6 +112,8 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
     basis : {"kmeans", "kmedoids", "random", "index"}, default="kmeans"
         The selection of bases.
     class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, by which sample weights are multiplied: a dictionary (classes that it does not contain
+        have weight 1), or "balanced" for weights inversely proportional to the frequencies of the classes.
     tol : float, default=1e-10
         The largest violation of the optimality conditions, in units of the margin.
     n_jobs : int or None, default=None
@@ -119,6 +121,7 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
     random_state : int, RandomState or None, default=None
         Seed of the selection of bases.
     verbose : int, default=0
+        0 is silent, 1 shows progress, and 2 also shows the duality gap and the remarks of the report.
     time_limit : float or None, default=None
         Limit in seconds. A solver that has not converged by then stops with its current solution, and a warning states
         the gap reached. If the limit does not allow a fit on all samples, the model is fitted to as many as it allows,
@@ -152,6 +155,7 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
         error. On fewer bases ``fold_error`` does, at the selected C (otherwise NaN): the error in five-fold
         cross-validation, by refits on the same bases without each fifth of the samples.
     polynomials_ : str
+        The treatment of the polynomials, set or selected.
     estimated_score_ : float
         The estimated accuracy of this model on new samples, by leave-one-out or five folds: see `BasisExpansionSVC`.
     estimated_score_std_ : float
@@ -165,9 +169,11 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
     intercept_ : ndarray of shape (n_problems,)
         The constant polynomial.
     n_iter_ : int
+        The number of iterations of the solver, the largest over all problems.
     report_ : dict
         Status, objectives, duality gaps, seconds per stage, warnings.
     n_features_in_ : int
+        The number of features of the training samples.
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
         If X in ``fit`` is a data frame with names. Frames passed to ``predict`` may have their columns in any order.
 
@@ -208,8 +214,8 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
 
         Returns
         -------
-        ThinPlateSVC
-            The fitted estimator itself.
+        self : object
+            Fitted estimator.
         """
         return self._fit(X, y, sample_weight)
 
@@ -266,6 +272,7 @@ class ThinPlateRegressor(ThinPlate, FittedRegressor):
     random_state : int, RandomState or None, default=None
         Seed of the selection of bases.
     verbose : int, default=0
+        0 is silent, 1 shows progress, and 2 also shows the duality gap and the remarks of the report.
     time_limit : float or None, default=None
         Limit in seconds, after which no further kernel or scaling is compared. If it does not allow a fit on all
         samples, the model is fitted to as many as it allows, and a warning states their number.
@@ -298,9 +305,11 @@ class ThinPlateRegressor(ThinPlate, FittedRegressor):
     intercept_ : float or ndarray of shape (n_outputs,)
         The constant polynomial.
     n_iter_ : int
+        The number of iterations of the solver, the largest over all problems.
     report_ : dict
         Seconds per stage, selected parameters, warnings.
     n_features_in_ : int
+        The number of features of the training samples.
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
         If X in ``fit`` is a data frame with names. Frames passed to ``predict`` may have their columns in any order.
 
@@ -330,7 +339,7 @@ class ThinPlateRegressor(ThinPlate, FittedRegressor):
 
         Returns
         -------
-        ThinPlateRegressor
-            The fitted estimator itself.
+        self : object
+            Fitted estimator.
         """
         return self._fit(X, y, sample_weight)

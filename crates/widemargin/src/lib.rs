@@ -61,8 +61,3 @@ mod spec;
 mod tuning;
 
 pub use error::{Error, Result, nearest};
-
-// Compiles the README's program with the doctests.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-mod readme {}

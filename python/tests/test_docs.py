@@ -8,6 +8,7 @@ import re
 import runpy
 import subprocess
 import sys
+import types
 import warnings
 from pathlib import Path
 
@@ -124,7 +125,10 @@ def test_the_start_page_shows_lines_that_are_there():
 def test_the_code_of_the_guide_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
-    exec("\n".join(blocks), {"__name__": "__main__"})
+    # Functions of a page are pickled by name, as those of a script.
+    script = types.ModuleType("__main__")
+    monkeypatch.setitem(sys.modules, "__main__", script)
+    exec("\n".join(blocks), script.__dict__)
 
 
 def checker():

@@ -23,7 +23,7 @@ from ._kinds import KINDS, kind_for, kind_of, plain
 from ._parameters import BASES, Basis, SimilarityLike, basis_of, normalization_parameters, one_of, warn
 from ._report import Row
 from ._samples import channels_first, count, fingerprints, from_other, from_vectors, pick
-from ._specs import SIMILARITIES, Similarity, any_kind, is_auto, layout_of, parsed, steps_of, with_hyphens
+from ._specs import READERS, SIMILARITIES, Similarity, any_kind, is_auto, layout_of, parsed, steps_of, with_hyphens
 from ._targets import codes_of
 from .similarity import Resolved, pairwise, resolve
 
@@ -86,25 +86,15 @@ def object_of(spec: str, name: str, requested: dict[str, Any]) -> Similarity:
     if step not in SIMILARITIES:
         raise ValueError(f"{hint}RBF()")
     row = SIMILARITIES[step]
+    kinds = {one["name"]: one["kind"] for one in row["parameters"]}
     required = [one["name"] for one in row["parameters"] if one["is_required"] and one["name"] in requested]
     values = {key: requested[key] for key in required}
-    values |= {key.replace("-", "_"): _value(text) for key, text in texts.items()}
+    for key, text in ((key.replace("-", "_"), text) for key, text in texts.items()):
+        values[key] = READERS[kinds.get(key, "str")](text)
     try:
         return getattr(similarity, row["class"])(**values)
     except TypeError:  # an unknown parameter, or a missing one
         raise ValueError(f"{hint}{row['class']}()") from None
-
-
-def _value(text: str) -> Any:
-    """A value of a spec as a constructor argument."""
-    if text in ("true", "false"):
-        return text == "true"
-    for number in (int, float):
-        try:
-            return number(text)
-        except ValueError:
-            continue
-    return text
 
 
 # The class of each sample as a number, and indices of samples.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import itertools
 import json
+from collections.abc import Iterable
 from numbers import Number
 from typing import Any
 
@@ -52,6 +53,14 @@ def by_name(X: Any, trained: npt.NDArray[Any] | None) -> Any:
     return X[names]
 
 
+def set_features(estimator: Any, n_features: int, names: Iterable[str] | None) -> None:
+    """Sets scikit-learn's attributes of the columns of X, as `validate_data` does for arrays and frames."""
+    estimator.n_features_in_ = n_features
+    estimator.__dict__.pop("feature_names_in_", None)
+    if names is not None:
+        estimator.feature_names_in_ = np.array(list(names), dtype=object)
+
+
 def names_of_features(estimator: Any) -> npt.NDArray[Any] | None:
     """The names of the features of a fitted model; a column of the training data may have several features."""
     if getattr(estimator, "_table_columns", None) is None:
@@ -79,7 +88,7 @@ def validated(estimator: Any, X: Any, *, reset: bool, **checks: Any) -> Any:
     if reset:
         estimator.__dict__.pop("_table_columns", None)
     if isinstance(X, Stored):
-        X.remember(estimator)
+        set_features(estimator, X.shape[1], X.names)
         return X
     if not reset:
         X = by_name(X, getattr(estimator, "feature_names_in_", None))

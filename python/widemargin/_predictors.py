@@ -64,7 +64,7 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         return [float(factors.get(label, 1.0)) for label in known]
 
     def _describe(self, header: dict[str, Any], candidates: list[Row] | None = None) -> None:
-        for name in ("label_names_", "estimated_label_scores_"):
+        for name in ("label_names_", "estimated_label_scores_", "_type_of_classes"):
             self.__dict__.pop(name, None)
         if header.get("multilabel"):
             self.label_names_ = np.array(header["classes"], dtype=object)
@@ -75,6 +75,7 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
             # A class without weight is absent.
             known = set(header["classes"])
             self.classes_ = self.classes_[[label in known for label in labels_of(self.classes_)]]
+            self._type_of_classes = type_of_classes(self.classes_)
         super()._describe(header, candidates)
 
     def _estimate(self, path: list[Row]) -> None:
@@ -84,24 +85,18 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         self.estimated_score_std_ = float(estimate["standard_error"])
 
     def _restore(self, model: Any, header: dict[str, Any]) -> None:
-        self._is_multilabel = header.get("multilabel", False)
-        self.classes_ = np.arange(len(header["classes"])) if self._is_multilabel else classes_of(header["classes"])
+        self._is_multilabel, labels = header.get("multilabel", False), header["classes"]
+        self.classes_ = np.arange(len(labels)) if self._is_multilabel else restored_classes(labels, header)
         super()._restore(model, header)
 
     @classmethod
     def _stored_parameters(cls, header: dict[str, Any]) -> dict[str, Any]:
         weight = (header.get("training") or {}).get("class_weight")
         if isinstance(weight, list):
-            weight = {label: factor for label, factor in weight if factor != 1.0} or None
+            labels = restored_classes([label for label, _ in weight], header).tolist()
+            factors = zip(labels, weight, strict=True)
+            weight = {label: factor for label, (_, factor) in factors if factor != 1.0} or None
         return super()._stored_parameters(header) | {"class_weight": weight}
-
-    def _restore_type_of_classes(self, stored: bytes) -> None:
-        """Converts the classes of a model that was read to their type in the fit."""
-        labels = self.classes_.tolist()
-        self.classes_ = restored_classes(labels, stored)
-        if isinstance(self.class_weight, dict):
-            known = dict(zip(labels, self.classes_.tolist(), strict=True))
-            self.set_params(class_weight={known[label]: factor for label, factor in self.class_weight.items()})
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -34,32 +33,24 @@ def classes_of(labels: list[int | str]) -> npt.NDArray[Any]:
     return np.array(labels, dtype=object)
 
 
-def type_of_classes(classes: npt.NDArray[Any]) -> bytes | None:
-    """The type of an array of classes, for `restored_classes`; None if a model file's labels are enough.
-
-    Parameters
-    ----------
-    classes : ndarray of shape (n_classes,)
-
-    Returns
-    -------
-    JSON of the array's type, or None
-    """
+def type_of_classes(classes: npt.NDArray[Any]) -> str | None:
+    """The type of an array of classes, for `restored_classes`; None if a model file's labels are enough."""
     plain = classes_of(labels_of(classes))
-    if plain.dtype == classes.dtype and plain.tolist() == classes.tolist():
-        return None
-    return json.dumps({"dtype": classes.dtype.str}).encode() if classes.dtype.kind in _READERS else None
+    is_plain = plain.dtype == classes.dtype and plain.tolist() == classes.tolist()
+    return None if is_plain or classes.dtype.kind not in _READERS else classes.dtype.str
 
 
-def restored_classes(labels: list[int | str], stored: bytes) -> npt.NDArray[Any]:
-    """The array of classes from labels and the result of `type_of_classes`.
+def restored_classes(labels: list[int | str], header: dict[str, Any]) -> npt.NDArray[Any]:
+    """The array of classes from labels, and the result of `type_of_classes` in the header.
 
     Raises
     ------
     ValueError
         If the labels do not have this type.
     """
-    dtype = np.dtype(json.loads(stored)["dtype"])
+    if "_type_of_classes" not in header["python"]:
+        return classes_of(labels)
+    dtype = np.dtype(header["python"]["_type_of_classes"])
     return np.array([_READERS[dtype.kind](label) for label in labels], dtype=dtype)
 
 

@@ -21,7 +21,7 @@ from sklearn.utils.validation import validate_data
 
 from . import _core
 from ._files import Stored
-from ._kinds import column_at
+from ._kinds import column_at, is_missing, refuse_one
 from ._parameters import warn
 
 _TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
@@ -155,7 +155,7 @@ def _numbers(column: Any) -> npt.NDArray[np.float64]:
 
 def _text(cell: Any, name: str) -> str | None:
     """A cell as in a CSV file; None for a missing one."""
-    if cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell):
+    if is_missing(cell):
         return None
     if isinstance(cell, _TIMES):
         raise _dates(name)

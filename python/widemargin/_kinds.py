@@ -168,11 +168,24 @@ def plain(X: Any) -> Any:
 
 
 def refuse_one(X: Any, name: str = "X") -> None:
-    """Raises TypeError if X is a single sample instead of a collection."""
+    """Raises TypeError if X is a single sample, or a lazy frame, instead of a collection."""
     if isinstance(X, (str, bytes)):
         raise TypeError(f"{name} is one {'string' if isinstance(X, str) else 'bytes object'}: pass samples in a list")
     if is_graph(X):
         raise TypeError(f"{name} is one graph: pass samples in a list")
+    # A lazy frame of polars, and a table of Arrow.
+    for method in ("collect", "to_pandas"):
+        if hasattr(X, method) and not hasattr(X, "to_numpy"):
+            raise TypeError(f"{name} is a {type(X).__name__}, which has no rows of numbers: pass {name}.{method}()")
+    if np.ma.is_masked(X):
+        raise ValueError(f"{name} has masked values: impute them, such as by {name}.filled({name}.mean(axis=0))")
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell, a label or a sample is missing."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and value != value
 
 
 def is_nested(X: Any) -> bool:

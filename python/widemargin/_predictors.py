@@ -14,8 +14,8 @@ from . import _core
 from ._base import FittedModel, with_parameters
 from ._parameters import ClassWeight, Labels, Samples, invalid
 from ._report import Row
-from ._samples import as_contiguous
-from ._targets import classes_of, is_multilabel, labels_of, restored_classes, target_of
+from ._samples import as_contiguous, count
+from ._targets import is_multilabel, labels_of, restored_classes, some, target_of, type_of_classes
 
 
 @with_parameters
@@ -232,8 +232,3 @@ class FittedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
     def _restore(self, model: Any, header: dict[str, Any]) -> None:
         self._is_flat = header["n_outputs"] == 1
         super()._restore(model, header)
-
-
-def some(values: list[Any]) -> str:
-    shown = ", ".join(repr(value) for value in values[:10])
-    return shown if len(values) <= 10 else f"{shown}, … ({len(values)} in all)"

@@ -12,6 +12,8 @@ import scipy.sparse as sp
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d
 
+from ._kinds import is_missing
+
 # The conversion of a model file's label to a class, for each kind of array; objects are strings.
 _READERS: dict[str, Callable[[Any], Any]] = {"b": bool, "i": int, "u": int, "f": float, "U": str, "O": str}
 
@@ -72,7 +74,7 @@ def is_multilabel(y: Any) -> bool:
         return True
     shape = getattr(y, "shape", None)
     if shape is None and isinstance(y, (list, tuple)) and y and isinstance(y[0], (list, tuple, np.ndarray)):
-        shape = np.shape(y)
+        shape = len(y), *np.shape(y[0])
     return shape is not None and len(shape) == 2 and shape[1] > 1
 
 
@@ -113,9 +115,28 @@ def target_of(y: Any) -> tuple[list[int | str], npt.NDArray[Any], npt.NDArray[An
         values = indicator(y)
         return label_names(y, values.shape[1]), values, np.arange(values.shape[1])
     y = column_or_1d(y, warn=True)
+    classes, codes = distinct_classes(y)
     check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
-    return labels_of(classes), codes.astype(np.uint32).reshape(-1), classes
+    return labels_of(classes), codes, classes
+
+
+def distinct_classes(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.uint32]]:
+    """The classes in ascending order, and the number of each sample's class.
+
+    Raises
+    ------
+    ValueError
+        For missing classes, naming the samples, and for classes of several types.
+    """
+    missing = ~np.isfinite(y) if y.dtype.kind == "f" else [is_missing(label) for label in y.tolist()]
+    if rows := np.flatnonzero(missing).tolist():
+        raise ValueError(f"y has no class in row {some(rows)} (from 0): drop these samples, or name a class for them")
+    try:
+        classes, codes = np.unique(y, return_inverse=True)
+    except TypeError:  # they have no order
+        types = sorted({type(label).__name__ for label in y})
+        raise ValueError(f"y has classes of the types {' and '.join(types)}: convert them to one type") from None
+    return classes, codes.astype(np.uint32).reshape(-1)
 
 
 def codes_of(y: Any) -> npt.NDArray[np.uint32]:
@@ -125,3 +146,8 @@ def codes_of(y: Any) -> npt.NDArray[np.uint32]:
         codes = np.unique(np.nan_to_num(indicator(y), nan=2.0), axis=0, return_inverse=True)[1]
         return codes.astype(np.uint32).reshape(-1)
     return target_of(y)[1]
+
+
+def some(values: list[Any]) -> str:
+    shown = ", ".join(repr(value) for value in values[:10])
+    return shown if len(values) <= 10 else f"{shown}, … ({len(values)} in all)"

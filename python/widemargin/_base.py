@@ -391,8 +391,9 @@ def fitting(method: Any) -> Any:
     @functools.wraps(method)
     def fit(self: Any, X: Any, y: Any = None, *args: Any, **kwargs: Any) -> Any:
         self.__dict__.pop("_model", None)
-        # That of an earlier fit.
-        self.__dict__.pop("_table_columns", None)
+        # Those of an earlier fit.
+        for name in ("_table_columns", "_number_columns"):
+            self.__dict__.pop(name, None)
         self._validate_params()
         with opened(self, X, y) as (X, y):
             return method(self, X, y, *args, **kwargs)

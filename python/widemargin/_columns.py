@@ -71,8 +71,9 @@ def names_of_features(estimator: Any) -> npt.NDArray[Any] | None:
 def validated(estimator: Any, X: Any, *, reset: bool, **checks: Any) -> Any:
     """Rows of numbers, as scikit-learn validates them.
 
-    A data frame with a column that is not numeric is encoded. A fit learns the encoder and stores it on the estimator
-    as ``_table_columns``; a later X then needs the same columns.
+    A data frame with a column that is not numeric, or with a missing value, is encoded. A fit learns the encoder and
+    stores it on the estimator as ``_table_columns``; a later X then needs the same columns. Of a frame of numbers the
+    medians are stored as ``_number_columns``: they replace values that are missing only later.
 
     Raises
     ------
@@ -93,11 +94,18 @@ def validated(estimator: Any, X: Any, *, reset: bool, **checks: Any) -> Any:
     if not reset:
         X = by_name(X, getattr(estimator, "feature_names_in_", None))
     columns: str | None = getattr(estimator, "_table_columns", None)
-    is_encoded = columns is not None
-    if reset:
-        is_encoded = getattr(estimator, "_encodes", True) and _needs_encoding(X)
-    if not is_encoded:
-        return validate_data(estimator, X, reset=reset, **checks)
+    frame = _columns_of(X) if columns is None and getattr(estimator, "_encodes", True) else []
+    are_numeric = all(map(_is_numeric, frame))
+    has_missing = are_numeric and any(np.isnan(_numbers(column)).any() for column in frame)
+    if has_missing and not reset:
+        columns = getattr(estimator, "_number_columns", None)
+    if columns is None and not (reset and (has_missing or not are_numeric)):
+        rows = validate_data(estimator, X, reset=reset, **checks)
+        if reset and frame:
+            numbers = zip(X.columns, (float(np.median(_numbers(column))) for column in frame), strict=True)
+            known = [{"name": str(name), "kind": "number", "median": median} for name, median in numbers]
+            estimator._number_columns = json.dumps(known)
+        return rows
     X = X if hasattr(X, "columns") else check_array(X, dtype=None, ensure_all_finite=False)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     cells = _cells(X, getattr(estimator, "feature_names_in_", None))
@@ -110,12 +118,11 @@ def validated(estimator: Any, X: Any, *, reset: bool, **checks: Any) -> Any:
     return features
 
 
-def _needs_encoding(X: Any) -> bool:
-    """Whether a data frame has a column that is not numeric, or a missing value."""
+def _columns_of(X: Any) -> list[Any]:
+    """The columns of a data frame; none of other objects."""
     if not hasattr(X, "columns") or sparse.issparse(X) or len(getattr(X, "shape", ())) != 2:
-        return False
-    columns = (column_at(X, at) for at in range(X.shape[1]))
-    return any(not _is_numeric(column) or bool(np.isnan(_numbers(column)).any()) for column in columns)
+        return []
+    return [column_at(X, at) for at in range(X.shape[1])]
 
 
 def _cells(X: Any, names: Any) -> list[tuple[str, Any]]:

@@ -39,7 +39,7 @@ def names_of(X: Any) -> list[str] | None:
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
-def by_name(X: Any, trained: npt.NDArray[Any] | None) -> Any:
+def by_name(X: Any, trained: npt.NDArray[Any] | list[str] | None) -> Any:
     """Reorders the columns of a data frame to the order of the names in `trained`.
 
     Other objects, and frames with other or repeated names, are returned unchanged: scikit-learn's validation reports

@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 
 from . import _core
 from ._base import FittedModel, with_parameters
-from ._parameters import ClassWeight, Labels, Samples, invalid
+from ._columns import by_name, names_of
+from ._parameters import ClassWeight, Labels, Samples, Targets, Weights, invalid
 from ._report import Row
 from ._samples import as_contiguous, count
 from ._targets import is_multilabel, labels_of, restored_classes, some, target_of, type_of_classes
@@ -46,8 +47,12 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         elif values.ndim == 1 or values.shape[1] != len(known):
             n_columns = 1 if values.ndim == 1 else values.shape[1]
             raise ValueError(f"y has {n_columns} columns, and the model {len(known)} labels")
-        elif set(names) == set(known):
-            values = np.ascontiguousarray(values[:, [names.index(name) for name in known]])
+        elif hasattr(y, "columns"):
+            labels = [str(label) for label in known]
+            if set(names) == set(labels):
+                values = np.ascontiguousarray(values[:, [names.index(label) for label in labels]])
+            elif labels != [str(at) for at in range(len(labels))]:
+                raise ValueError(f"y has the columns {some(names)}, and the model the labels {some(labels)}")
         return known, values, self._weights(sample_weight, n_samples)
 
     def _class_factors(self) -> str | list[float] | None:
@@ -136,6 +141,26 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         selected = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[selected]
 
+    def score(self, X: Samples, y: Targets, sample_weight: Weights = None) -> float:
+        """The accuracy of predictions.
+
+        Parameters
+        ----------
+        X : samples, as in ``fit``
+        y : array of shape (n_samples,) or (n_samples, n_labels)
+            Classes, or a multilabel indicator matrix without unknown labels; the columns of a data frame may be in any
+            order.
+        sample_weight : array of shape (n_samples,) or None
+
+        Returns
+        -------
+        float
+            The share of samples whose class, or whose labels, are all correct.
+        """
+        if self._is_multilabel:
+            y = self._target_to_evaluate(y, None, count(X))[1]
+        return float(super().score(X, y, sample_weight))
+
     def predict_proba(self, X: Samples) -> npt.NDArray[np.float64]:
         """The probability of each class for each sample.
 
@@ -185,17 +210,38 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
 class FittedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """A regression model with one or several outputs."""
 
+    # The names of the outputs, if the targets of the fit were a data frame.
+    _output_names: list[str] | None = None
+
     def _target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, ...]:
         """Sets whether targets have one dimension; returns them (samples, outputs), and the weights."""
+        self._output_names = names_of(y)
         y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
         self._is_flat = y.ndim == 1
         return self._checked_target(y, sample_weight, n_samples)
 
     def _target_to_evaluate(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, Any]:
-        targets, weights = self._checked_target(y, sample_weight, n_samples)
+        targets, weights = self._checked_target(by_name(y, self._output_names), sample_weight, n_samples)
         if targets.shape[1] != (n_outputs := json.loads(self._model.header())["n_outputs"]):
             raise ValueError(f"y has {targets.shape[1]} columns, and the model {n_outputs} outputs")
         return targets, weights
+
+    def score(self, X: Samples, y: Targets, sample_weight: Weights = None) -> float:
+        """R² of predictions.
+
+        Parameters
+        ----------
+        X : samples, as in ``fit``
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
+            The columns of a data frame may be in any order.
+        sample_weight : array of shape (n_samples,) or None
+
+        Returns
+        -------
+        float
+            The mean over the outputs.
+        """
+        return float(super().score(X, by_name(y, self._output_names), sample_weight))
 
     def _checked_target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, Any]:
         targets = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")

@@ -86,8 +86,7 @@ def validated(estimator: Any, X: Any, *, reset: bool, **checks: Any) -> Any:
     UserWarning
         For categories that are not in the training data.
     """
-    if reset:
-        estimator.__dict__.pop("_table_columns", None)
+    refuse_one(X)
     if isinstance(X, Stored):
         set_features(estimator, X.shape[1], X.names)
         return X

@@ -19,7 +19,7 @@ from ._base import FittedModel, WatchedMixin, specs_of, with_parameters
 from ._calls import Checked
 from ._columns import by_name, set_features, validated
 from ._files import Stored
-from ._kinds import KINDS, kind_for, kind_of, plain
+from ._kinds import KINDS, kind_for, kind_of, plain, refuse_one
 from ._parameters import BASES, Basis, SimilarityLike, basis_of, normalization_parameters, one_of, warn
 from ._report import Row
 from ._samples import channels_first, count, fingerprints, from_other, from_vectors, pick
@@ -173,6 +173,7 @@ def _kind(X: Any, accepted: Sequence[str]) -> str:
     A collection of no accepted kind is passed to the conversion to vectors, or to that of the only accepted kind, whose
     errors describe it.
     """
+    refuse_one(X)
     X = plain(X)
     if (kind := kind_for(X, accepted)) is not None:
         return kind

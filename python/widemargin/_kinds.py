@@ -191,7 +191,7 @@ def is_missing(value: Any) -> bool:
 def is_nested(X: Any) -> bool:
     """Whether X is a frame, or an array of objects, with a series in each cell of several columns."""
     shape: tuple[int, ...] = getattr(X, "shape", ())
-    if len(shape) != 2 or shape[1] < 2 or shape[0] == 0 or sparse.issparse(X):
+    if len(shape) != 2 or shape[1] < 2 or not isinstance(shape[0], int) or shape[0] == 0 or sparse.issparse(X):
         return False
     if isinstance(X, np.ndarray):
         return X.dtype.kind == "O" and _is_series(X[0, 0])

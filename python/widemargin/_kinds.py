@@ -81,8 +81,8 @@ def kind_of(X: Any, name: str = "X") -> str:
 def as_pixels(X: npt.NDArray[Any]) -> str:
     """Code that converts numbers to pixels from 0 to 255 without overflow."""
     largest = X.max(initial=0)
-    if X.dtype.kind == "f" and largest <= 1:
-        return "(255 * X).round().astype(np.uint8)"
+    if largest <= 1:
+        return "(255 * X).round().astype(np.uint8)" if X.dtype.kind == "f" else "255 * X.astype(np.uint8)"
     if largest <= 255:
         return "X.round().astype(np.uint8)" if X.dtype.kind == "f" else "X.astype(np.uint8)"
     # The upper eight of 12 or 16 bits.
@@ -93,7 +93,7 @@ def _are_pictures(X: Any) -> bool:
     """Whether an array of another type than uint8 looks like pictures: about the same height and width, and values from
     0 to 1 or whole numbers. Series with as many channels as time steps are rare."""
     dtype = getattr(X, "dtype", None)
-    if getattr(dtype, "kind", "O") not in "iuf" or dtype == np.uint8 or X.ndim not in (3, 4) or X.size == 0:
+    if getattr(dtype, "kind", "O") not in "biuf" or dtype == np.uint8 or X.ndim not in (3, 4) or X.size == 0:
         return False
     sides = X.shape[1:3]
     if min(sides) < _PICTURE or max(sides) > 2 * min(sides) or (X.ndim == 4 and X.shape[3] not in (1, 3)):

@@ -102,7 +102,7 @@ Codes: TypeAlias = npt.NDArray[np.uint32]
 Indices: TypeAlias = npt.NDArray[np.int64]
 
 # How scikit-learn validates tables.
-_ROWS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float32, np.float64], "order": "C"}
+_ROWS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
 
 
 class NoEstimator(BaseEstimator):

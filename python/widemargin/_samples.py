@@ -440,7 +440,7 @@ def _one_set(elements: Any, number: int, name: str) -> npt.NDArray[np.int64]:
 def _vectors(X: Any, name: str) -> Any:
     from sklearn.utils import check_array
 
-    return from_vectors(check_array(X, accept_sparse="csr", dtype=[np.float32, np.float64], order="C", input_name=name))
+    return from_vectors(check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", input_name=name))
 
 
 _FORMS = {

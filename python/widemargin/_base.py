@@ -296,14 +296,23 @@ class FittedModel(LimitedMixin):
             names = None if names is None else [column["name"] for column in columns]
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
-        if "n_features" in header:
-            self._restore_width(header["n_features"])
+        n_features = header.get("n_features", header.get("bases", {}).get("n_features"))
+        if n_features is not None:
+            self.n_features_in_ = n_features if columns is None else len(columns)
+        for name, value in header["python"].items():
+            is_array = isinstance(value, list)
+            setattr(self, name, np.array(value, object if isinstance(value[0], str) else None) if is_array else value)
         self._model = model
         self._describe(header)
 
-    def _restore_width(self, n_features: int) -> None:
-        """Sets the number of columns of X for a model with `n_features` features."""
-        self.n_features_in_ = n_features if self._table_columns is None else len(json.loads(self._table_columns))
+    def _python_state(self) -> dict[str, Any]:
+        """The attributes that are only for Python, as a model file stores them: "python" in the header that is read."""
+        values = ((name, self.__dict__.get(name)) for name in self._only_python())
+        return {name: np.asarray(value).tolist() for name, value in values if value is not None}
+
+    def _only_python(self) -> tuple[str, ...]:
+        """The names of these attributes: numbers, texts or lists of them."""
+        return ("_is_flat", "_number_columns", "_output_names", "_type_of_classes")
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         check_is_fitted(self)
@@ -382,8 +391,9 @@ def fitting(method: Any) -> Any:
     @functools.wraps(method)
     def fit(self: Any, X: Any, y: Any = None, *args: Any, **kwargs: Any) -> Any:
         self.__dict__.pop("_model", None)
-        # That of an earlier fit.
-        self.__dict__.pop("_table_columns", None)
+        # Those of an earlier fit.
+        for name in ("_table_columns", "_number_columns"):
+            self.__dict__.pop(name, None)
         self._validate_params()
         with opened(self, X, y) as (X, y):
             return method(self, X, y, *args, **kwargs)

@@ -31,13 +31,13 @@ def kernels_of(method: str) -> tuple[str, ...]:
     return tuple(name.replace("-", "_") for name, row in SIMILARITIES.items() if method in row["kernel_of"])
 
 
-_READ: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "str": str, "bool": lambda text: text == "true"}
+READERS: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "str": str, "bool": lambda text: text == "true"}
 
 
 def default_of(parameter: dict[str, Any]) -> Any:
     """The default of a parameter; None if it has none."""
     text = parameter["default"]
-    return None if text is None else _READ[parameter["kind"]](text)
+    return None if text is None else READERS[parameter["kind"]](text)
 
 
 _Part = TypeVar("_Part")

@@ -298,6 +298,7 @@ class AutoSVC(Auto, MarginClassifier):
             self._fit(X, y, sample_weight)
             header = json.loads(self._model.header())
             self.method_ = header["method"].replace("-", "_")
+            header["python"] = self._python_state()
             self.best_estimator_ = self._classes[self.method_]._restored(self._model, header)
         self.best_estimator_.classes_, self.best_estimator_._is_multilabel = self.classes_, self._is_multilabel
         return self

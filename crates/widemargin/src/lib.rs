@@ -66,3 +66,7 @@ pub use error::{Error, Result, nearest};
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 mod readme {}
+
+// The definitions of similarities are those of the claims, which name the crate.
+#[cfg(test)]
+extern crate self as widemargin;

@@ -7,8 +7,8 @@
 //! A string of fewer than g characters is one window. One of fewer than k counts as one subsequence, itself.
 
 use super::Similarity;
-use super::ngram::{NGRAM, cosine_of_terms};
-use super::row::{Definition, SimilarityRow, built};
+use super::ngram::NGRAM;
+use super::row::{SimilarityRow, built};
 use super::term_index::TermIndex;
 use crate::data::{Unit, UnitCodes};
 use crate::error::Result;
@@ -26,25 +26,6 @@ const GAPPY: SimilarityRow = SimilarityRow {
         Unit::PARAMETER,
     ],
     examples: &["gappy", "gappy:k=2,g=3", "gappy:k=2,g=2", "gappy:k=1,g=4"],
-    definition: Some(Definition::Strings(|arguments, x, y| {
-        let (k, g): (usize, usize) = (arguments.value("k")?, arguments.value("g")?);
-        // The distinct subsequences of each window, by the bits of a number.
-        let subsequences = |s: &[char]| -> Vec<Vec<char>> {
-            if s.len() < k {
-                return vec![s.to_vec()];
-            }
-            let of_window = |window: &[char]| {
-                let masks = (0u32..1 << window.len()).filter(|mask| mask.count_ones() as usize == k);
-                let read = |mask: u32| (0..window.len()).filter(move |at| mask >> at & 1 == 1).map(|at| window[at]);
-                let mut all: Vec<Vec<char>> = masks.map(|mask| read(mask).collect()).collect();
-                all.sort();
-                all.dedup();
-                all
-            };
-            s.windows(g.min(s.len())).flat_map(of_window).collect()
-        };
-        Ok(cosine_of_terms(&subsequences(x), &subsequences(y)))
-    })),
     build: |step| built(Gappy::from_step(step)),
     ..NGRAM
 };

@@ -16,8 +16,7 @@ mod counts;
 use std::any::Any;
 
 use super::any::kernel::{AnyKernel, other_kind};
-use super::definitions::product;
-use super::row::{Definite, Definition, Onnx, SimilarityRow, arguments_among};
+use super::row::{Definite, Onnx, SimilarityRow, arguments_among};
 use super::{Comparison, Similarity};
 use crate::data::{AnySamples, BitSets, Grids, Kind, Vectors};
 use crate::error::Result;
@@ -32,10 +31,6 @@ const COSINE: SimilarityRow = SimilarityRow {
     parameters: &[],
     examples: &["cosine"],
     definite: Definite::Positive,
-    definition: Some(Definition::Vectors(|_, x, y| {
-        let size = (product(x, x) * product(y, y)).sqrt();
-        Ok(if size > 0.0 { product(x, y) / size } else { f64::from(x == y) })
-    })),
     onnx: Onnx::Expression("cosine"),
     build: |step| Ok(Box::new(SetMeasure::from_step(step)?)),
 };
@@ -47,10 +42,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         class: "Tanimoto",
         formula: "x·y / (x·x + y·y − x·y), of sets |x ∩ y| / |x ∪ y|",
         examples: &["tanimoto"],
-        definition: Some(Definition::Vectors(|_, x, y| {
-            let either = product(x, x) + product(y, y) - product(x, y);
-            Ok(if either > 0.0 { product(x, y) / either } else { 1.0 })
-        })),
         onnx: Onnx::Expression("tanimoto"),
         ..COSINE
     },
@@ -131,10 +122,6 @@ impl Similarity for SetMeasure {
         Ok(true)
     }
 
-    fn is_symmetric(&self, _part: usize) -> bool {
-        true
-    }
-
     fn comparison(&self, _part: usize, basis: &AnySamples, sample: &AnySamples) -> Result<Option<Comparison>> {
         match (basis, sample) {
             (AnySamples::BitSets(x), AnySamples::BitSets(y)) => Ok(Some(bits::comparison(x, y))),
@@ -143,5 +130,9 @@ impl Similarity for SetMeasure {
             }
             _ => Ok(None),
         }
+    }
+
+    fn is_symmetric(&self, _part: usize) -> bool {
+        true
     }
 }

@@ -84,9 +84,7 @@ impl Gappy {
 impl Similarity for Gappy {
     type Samples = Vec<String>;
 
-    fn spec(&self) -> String {
-        self.step.to_string()
-    }
+    crate::macros::symmetric_step!();
 
     fn seconds_per_pair(&self, bases: &Vec<String>) -> f64 {
         // The terms of the sample and of a basis: one hash each.
@@ -101,10 +99,6 @@ impl Similarity for Gappy {
         let terms = |units: &Vec<u32>| self.terms(units).into_iter();
         TermIndex::new(bases.iter().map(terms)).cosines(samples.iter().map(terms), block);
         Ok(())
-    }
-
-    fn is_symmetric(&self, _part: usize) -> bool {
-        true
     }
 }
 

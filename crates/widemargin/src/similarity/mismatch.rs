@@ -132,9 +132,7 @@ impl Mismatch {
 impl Similarity for Mismatch {
     type Samples = Vec<String>;
 
-    fn spec(&self) -> String {
-        self.step.to_string()
-    }
+    crate::macros::symmetric_step!();
 
     /// Counts the distinct letters of the training strings; a larger alphabet stays.
     fn fit(&mut self, training: &Training<'_, Vec<String>>) -> Result<()> {
@@ -171,10 +169,6 @@ impl Similarity for Mismatch {
         let mut rows = [Vec::new(), Vec::new()];
         cosines(&bases, &samples, block, |x, y| self.kernel(&shares, x, y, &mut rows));
         Ok(())
-    }
-
-    fn is_symmetric(&self, _part: usize) -> bool {
-        true
     }
 }
 

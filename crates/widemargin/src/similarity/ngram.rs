@@ -61,9 +61,7 @@ fn grams(units: &[u32], n: usize) -> impl Iterator<Item = &[u32]> {
 impl Similarity for NGram {
     type Samples = Vec<String>;
 
-    fn spec(&self) -> String {
-        self.step.to_string()
-    }
+    crate::macros::symmetric_step!();
 
     fn block(&self, bases: &Vec<String>, samples: &Vec<String>, block: &mut [f32]) -> Result<()> {
         let mut codes = UnitCodes::new(self.unit);
@@ -82,10 +80,6 @@ impl Similarity for NGram {
             first.map(|at| units[at..at + n].concat()).collect::<Vec<String>>().into_iter()
         };
         Ok(Some(Comparison::of_terms(grams(&basis[0]), grams(&sample[0]))))
-    }
-
-    fn is_symmetric(&self, _part: usize) -> bool {
-        true
     }
 }
 

@@ -83,9 +83,7 @@ impl AnyKernel for SetMeasure {
 impl Similarity for SetMeasure {
     type Samples = AnySamples;
 
-    fn spec(&self) -> String {
-        self.step.to_string()
-    }
+    crate::macros::symmetric_step!();
 
     fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
         if let AnySamples::BitSets(_) = samples {
@@ -130,9 +128,5 @@ impl Similarity for SetMeasure {
             }
             _ => Ok(None),
         }
-    }
-
-    fn is_symmetric(&self, _part: usize) -> bool {
-        true
     }
 }

@@ -93,9 +93,7 @@ impl Subsequence {
 impl Similarity for Subsequence {
     type Samples = Vec<String>;
 
-    fn spec(&self) -> String {
-        self.step.to_string()
-    }
+    crate::macros::symmetric_step!();
 
     fn seconds_per_pair(&self, bases: &Vec<String>) -> f64 {
         SECONDS_PER_CELL * self.n as f64 * cells_per_pair(bases)
@@ -107,10 +105,6 @@ impl Similarity for Subsequence {
         let (bases, samples) = (codes.of_all(bases), codes.of_all(samples));
         cosines(&bases, &samples, block, |x, y| self.kernel(x, y, &mut tables));
         Ok(())
-    }
-
-    fn is_symmetric(&self, _part: usize) -> bool {
-        true
     }
 }
 

@@ -174,9 +174,7 @@ impl VectorSimilarity {
 impl Similarity for VectorSimilarity {
     type Samples = Vectors;
 
-    fn spec(&self) -> String {
-        self.step.to_string()
-    }
+    crate::macros::symmetric_step!();
 
     fn fit(&mut self, training: &Training<'_, Vectors>) -> Result<()> {
         if self.gamma.is_some() {
@@ -264,10 +262,6 @@ impl Similarity for VectorSimilarity {
 
     fn depends_on_differences(&self) -> bool {
         matches!(self.kernel, VectorKernel::Rbf | VectorKernel::Laplacian)
-    }
-
-    fn is_symmetric(&self, _part: usize) -> bool {
-        true
     }
 }
 

@@ -163,9 +163,7 @@ const SECONDS_PER_CELL: f64 = 0.5e-9;
 impl Similarity for Alignment {
     type Samples = Vec<String>;
 
-    fn spec(&self) -> String {
-        self.step.to_string()
-    }
+    crate::macros::symmetric_step!();
 
     fn seconds_per_pair(&self, bases: &Vec<String>) -> f64 {
         SECONDS_PER_CELL * cells_per_pair(bases)
@@ -204,10 +202,6 @@ impl Similarity for Alignment {
         let x = self.encode(true, basis, &mut codes)?.remove(0);
         let y = self.encode(false, sample, &mut codes)?.remove(0);
         Ok(path::path(self.mode, &self.scores, self.gaps, &x, &y))
-    }
-
-    fn is_symmetric(&self, _part: usize) -> bool {
-        true
     }
 }
 

@@ -132,9 +132,7 @@ fn farthest(n_bins: usize) -> f64 {
 impl Similarity for EarthMover {
     type Samples = Vectors;
 
-    fn spec(&self) -> String {
-        self.step.to_string()
-    }
+    crate::macros::symmetric_step!();
 
     /// On a line a difference, its size and a sum a bin and pair, after the sums of each histogram.
     fn block(&self, bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {
@@ -175,9 +173,5 @@ impl Similarity for EarthMover {
         let mut passed = Vec::new();
         circle::passes(&x, &y, &mut passed);
         Ok(Some(of_columns(PASSES, &mut passed.iter().map(|passed| passed.abs() / masses::TOTAL))))
-    }
-
-    fn is_symmetric(&self, _part: usize) -> bool {
-        true
     }
 }

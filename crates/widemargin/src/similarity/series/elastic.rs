@@ -150,9 +150,7 @@ impl<F: Rule> Elastic<F> {
 impl<F: Rule> Similarity for Elastic<F> {
     type Samples = Series;
 
-    fn spec(&self) -> String {
-        self.step.to_string()
-    }
+    crate::macros::symmetric_step!();
 
     fn fit(&mut self, training: &Training<'_, Series>) -> Result<()> {
         if self.form != Form::Auto {
@@ -191,10 +189,6 @@ impl<F: Rule> Similarity for Elastic<F> {
     fn comparison(&self, _part: usize, basis: &Series, sample: &Series) -> Result<Option<Comparison>> {
         self.check(basis, sample)?;
         Ok(path(self.rule, self.band(sample.length(0), basis.length(0)), basis, sample))
-    }
-
-    fn is_symmetric(&self, _part: usize) -> bool {
-        true
     }
 }
 

@@ -61,3 +61,7 @@ mod spec;
 mod tuning;
 
 pub use error::{Error, Result, nearest};
+
+// The definitions of similarities are those of the claims, which name the crate.
+#[cfg(test)]
+extern crate self as widemargin;

@@ -18,7 +18,6 @@ const FEATURES: SimilarityRow = SimilarityRow {
     parameters: &[],
     examples: &["features"],
     definite: Definite::No,
-    definition: None,
     onnx: Onnx::Expression("x"),
     build: |step| built(Features::from_step(step)),
 };

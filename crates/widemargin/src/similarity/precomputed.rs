@@ -32,7 +32,6 @@ const PRECOMPUTED: SimilarityRow = SimilarityRow {
     ],
     examples: &["precomputed"],
     definite: Definite::No,
-    definition: None,
     onnx: Onnx::Expression("x"),
     build: |step| built(Precomputed::from_step(step)),
 };

@@ -1,11 +1,10 @@
 //! Similarities of vectors based on products or differences: linear, RBF, Laplacian, polynomial, sigmoid.
 
 use super::comparison::{CITY_BLOCK, SQUARED_DISTANCE};
-use super::definitions::{product, sum};
 use super::distances::{absolute_distances, norms, precise_values, squared_distances};
 use super::exponential::{exponentials, wide_exponentials};
 use super::radial::Measure;
-use super::row::{Definite, Definition, Onnx, SimilarityRow, arguments_among, built};
+use super::row::{Definite, Onnx, SimilarityRow, arguments_among, built};
 use super::shared_features::products;
 use super::{Comparison, Similarity, canberra};
 use crate::data::{Training, Vectors};
@@ -31,9 +30,6 @@ pub(super) const RBF: SimilarityRow = SimilarityRow {
     parameters: &[GAMMA],
     examples: &["rbf", "rbf:gamma=0.3"],
     definite: Definite::Positive,
-    definition: Some(Definition::Vectors(|arguments, x, y| {
-        Ok((-arguments.value::<f64>("gamma")? * sum(x, y, |x, y| (x - y).powi(2))).exp())
-    })),
     onnx: Onnx::Expression("exp(-gamma * squared_distance)"),
     build: |step| built(VectorSimilarity::from_step(step)),
 };
@@ -47,9 +43,6 @@ pub(super) const LAPLACIAN: SimilarityRow = SimilarityRow {
         "Without one it is learned: 1 / mean ‖y − mean‖₁ over the training samples; `scale` says the same.",
     )],
     examples: &["laplacian", "laplacian:gamma=0.3"],
-    definition: Some(Definition::Vectors(|arguments, x, y| {
-        Ok((-arguments.value::<f64>("gamma")? * sum(x, y, |x, y| (x - y).abs())).exp())
-    })),
     onnx: Onnx::Expression("exp(-gamma * sum(abs(x - y)))"),
     ..RBF
 };
@@ -61,7 +54,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         formula: "x·y",
         parameters: &[],
         examples: &["linear"],
-        definition: Some(Definition::Vectors(|_, x, y| Ok(product(x, y)))),
         onnx: Onnx::Expression("product"),
         ..RBF
     },
@@ -78,10 +70,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
             Parameter::new("coef0", Values::FINITE, "").or("1"),
         ],
         examples: &["polynomial", "polynomial:degree=2,coef0=0.5,gamma=0.3"],
-        definition: Some(Definition::Vectors(|arguments, x, y| {
-            let base = arguments.value::<f64>("gamma")? * product(x, y) + arguments.value::<f64>("coef0")?;
-            Ok(base.powi(arguments.value("degree")?))
-        })),
         onnx: Onnx::Expression("(gamma * product + coef0) ** degree"),
         ..RBF
     },
@@ -92,9 +80,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         parameters: &[GAMMA, Parameter::new("coef0", Values::FINITE, "").or("0")],
         examples: &["sigmoid", "sigmoid:coef0=-0.2,gamma=0.1"],
         definite: Definite::No,
-        definition: Some(Definition::Vectors(|arguments, x, y| {
-            Ok((arguments.value::<f64>("gamma")? * product(x, y) + arguments.value::<f64>("coef0")?).tanh())
-        })),
         onnx: Onnx::Expression("tanh(gamma * product + coef0)"),
         ..RBF
     },
@@ -107,9 +92,6 @@ pub(super) const CANBERRA_ROWS: &[SimilarityRow] = &[SimilarityRow {
     about: "0 / 0 is 0.",
     parameters: &[Parameter::new("gamma", Values::POSITIVE, "Without one 1 / the number of features.").optional()],
     examples: &["canberra", "canberra:gamma=0.3"],
-    definition: Some(Definition::Vectors(|arguments, x, y| {
-        Ok((-arguments.value::<f64>("gamma")? * sum(x, y, canberra::term)).exp())
-    })),
     onnx: Onnx::Expression("exp(-gamma * sum(ratio(abs(x - y), abs(x) + abs(y))))"),
     ..RBF
 }];
@@ -192,9 +174,7 @@ impl VectorSimilarity {
 impl Similarity for VectorSimilarity {
     type Samples = Vectors;
 
-    fn spec(&self) -> String {
-        self.step.to_string()
-    }
+    crate::macros::symmetric_step!();
 
     fn fit(&mut self, training: &Training<'_, Vectors>) -> Result<()> {
         if self.gamma.is_some() {
@@ -282,10 +262,6 @@ impl Similarity for VectorSimilarity {
 
     fn depends_on_differences(&self) -> bool {
         matches!(self.kernel, VectorKernel::Rbf | VectorKernel::Laplacian)
-    }
-
-    fn is_symmetric(&self, _part: usize) -> bool {
-        true
     }
 }
 

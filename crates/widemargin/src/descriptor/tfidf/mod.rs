@@ -19,9 +19,9 @@ use std::ops::RangeInclusive;
 
 use self::terms::each_term;
 use super::Descriptor;
-use super::row::{DescriptorRow, of_kind};
+use super::row::{DescriptorRow, fitted};
 use super::term_columns::{Columns, Counts, columns_of, halves_of};
-use crate::data::{AnySamples, CsrMatrix, Kind, Mapped, Training, Unit, Vectors};
+use crate::data::{CsrMatrix, Training, Unit};
 use crate::error::{Error, Result};
 use crate::par::Pool;
 use crate::parameters::{Parameter, Span, Values};
@@ -232,19 +232,7 @@ impl Descriptor for Tfidf {
         spec
     }
 
-    fn takes(&self) -> &'static [&'static str] {
-        Vec::<String>::TAKES
-    }
-
-    fn gives(&self, _kind: &'static str) -> &'static str {
-        Vectors::NAME
-    }
-
-    fn fit(&mut self, training: &Training<'_, AnySamples>) -> Result<()> {
-        let spec = self.spec();
-        let source = Mapped { source: training.samples, map: |samples| strings_of(&spec, samples) };
-        self.fit_strings(&training.of(&source))
-    }
+    fitted!(Vec<String>, "cuts strings", fit: fit_strings, vectors: Sparse(vectors), restore: set);
 
     fn terms(&self, strings: &[String]) -> Option<BTreeMap<usize, String>> {
         let (mut all, between) = (BTreeMap::new(), if self.by == TermsBy::Words { " " } else { "" });
@@ -259,22 +247,4 @@ impl Descriptor for Tfidf {
         }
         Some(all)
     }
-
-    fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
-        let strings = strings_of(&self.spec(), samples)?;
-        Ok(AnySamples::Vectors(Vectors::Sparse(self.vectors(&strings)?)))
-    }
-
-    fn state(&self) -> Vec<(&'static str, &[f32])> {
-        STATE.into_iter().zip(self.state.iter().map(Vec::as_slice)).collect()
-    }
-
-    fn restore(&mut self, state: &mut dyn FnMut(&str) -> Result<Vec<f32>>) -> Result<()> {
-        let [high, low, idf] = STATE;
-        self.set([state(high)?, state(low)?, state(idf)?])
-    }
-}
-
-fn strings_of(spec: &str, samples: AnySamples) -> Result<Vec<String>> {
-    of_kind(spec, "cuts strings", samples)
 }

@@ -77,7 +77,6 @@ const MATCH: SimilarityRow = SimilarityRow {
         "match:radius=1,base=polynomial,degree=2,gamma=0.1,coef0=0.5",
     ],
     definite: Definite::No,
-    definition: None,
     onnx: Onnx::NO_VECTORS,
     build: |step| built(LatentMatching::from_step(step)),
 };

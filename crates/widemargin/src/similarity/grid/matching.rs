@@ -25,7 +25,6 @@ const RIGID: SimilarityRow = SimilarityRow {
     ],
     examples: &["rigid", "rigid:radius=2,penalty=0.25"],
     definite: Definite::No,
-    definition: None,
     onnx: Onnx::NO_VECTORS,
     build: |step| built(GridMatching::from_step(step)),
 };

@@ -269,3 +269,9 @@ pub fn contiguous<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>
 pub fn vector<T: numpy::Element + Copy>(array: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
     Ok(contiguous(array)?.extract::<PyReadonlyArray1<'_, T>>()?.as_slice()?.to_vec())
 }
+
+/// The numbers of an array of two dimensions, row-major, and the number of its columns.
+pub fn matrix(array: &Bound<'_, PyAny>) -> PyResult<(Vec<f64>, usize)> {
+    let array = contiguous(array)?.extract::<PyReadonlyArray2<'_, f64>>()?;
+    Ok((array.as_slice()?.to_vec(), array.shape()[1]))
+}

@@ -29,13 +29,13 @@ macro_rules! by_name {
             const NAMES: &'static [&'static str] = &[$($known),+];
 
             fn set(&mut self, name: &str, $text: &str) -> Result<()> {
+                let Some(&$name) = Self::NAMES.iter().find(|known| **known == name) else {
+                    return Err(Error::unknown("parameter", name, Self::NAMES.iter().copied()));
+                };
                 let $params = self.clone();
-                *self = match name {
-                    $($known => {
-                        let $name = $known;
-                        $set
-                    })+
-                    _ => return Err(Error::unknown("parameter", name, Self::NAMES.iter().copied())),
+                *self = match $name {
+                    $($known => $set,)+
+                    _ => $params,
                 };
                 Ok(())
             }

@@ -24,15 +24,16 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
     """A large-margin classifier: one decision value per class, or a single one for two classes."""
 
     class_weight: ClassWeight = None
+    _task = "classification"
     # Whether the targets of the fit were multilabel.
     _is_multilabel = False
 
-    def _target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, ...]:
+    def _target(self, y: Any, sample_weight: Any, n_samples: int) -> _core._Target:
         """Sets `classes_`, and returns the classes or labels, those of samples, and their weights."""
         self._is_multilabel = is_multilabel(y)
         names, values, self.classes_ = target_of(y)
         check_consistent_length(range(n_samples), values)
-        return ((names, values, self._weights(sample_weight, n_samples)),)
+        return names, values, self._weights(sample_weight, n_samples)
 
     def _target_to_evaluate(self, y: Any, sample_weight: Any, n_samples: int) -> _core._Target:
         """The same for the fitted model; its classes or labels come first, in their order."""
@@ -210,10 +211,11 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
 class FittedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """A regression model with one or several outputs."""
 
+    _task = "regression"
     # The names of the outputs, if the targets of the fit were a data frame.
     _output_names: list[str] | None = None
 
-    def _target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, ...]:
+    def _target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, Any]:
         """Sets whether targets have one dimension; returns them (samples, outputs), and the weights."""
         self._output_names = names_of(y)
         y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import json
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -222,7 +223,8 @@ class FittedModel(LimitedMixin):
         self._describe(header, candidates)
         for text in self.report_["warnings"]:
             if text.startswith(("not converged", "the time limit passed", "interrupted")):
-                warn(text, ConvergenceWarning)
+                has_steps = "max_iter" in self._get_param_names()
+                warn(text if has_steps else re.sub("max_iter( or tol)?", "tol", text), ConvergenceWarning)
             elif any(part in text for part in _WARNED):
                 warn(text)
             elif self.verbose:
@@ -232,7 +234,7 @@ class FittedModel(LimitedMixin):
         """Sets the fitted attributes from a model file's header and the candidates that were compared."""
         for name in _OPTIONAL:
             self.__dict__.pop(name, None)
-        self.report_ = header["report"]
+        self.report_ = {"notes": [], **header["report"]}
         specs = header.get("similarity", [header.get("kernel")])
         self.similarity_ = specs[0] if len(specs) == 1 else specs
         if "C" in header:

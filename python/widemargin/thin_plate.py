@@ -97,7 +97,7 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
     C : float, "auto" or "auto_per_class", default="auto"
         The weight of the losses, above 0. "auto" selects the best of a path by leave-one-out. "auto_per_class" selects
         C, and the treatment of the polynomials, for each class separately, by the leave-one-out loss of its own
-        problem; this needs a fit for each class, and the error of the whole model is not estimated.
+        problem; this needs a fit for each class.
     polynomials : {"auto", "free", "penalized", "constant", "none"}, default="auto"
         The treatment of the polynomials that the kernel does not penalize: they are free, are penalized at the kernel's
         own scale (except the constant), or are dropped (all but the constant, or all). "auto" leaves them free if there
@@ -315,7 +315,6 @@ class ThinPlateRegressor(ThinPlate, FittedRegressor):
     >>> bool(abs(regressor.estimated_score_ - regressor.score(X[300:], y[300:])) < 0.1)
     True
     """
-
 
     @fitting
     def fit(self, X: npt.ArrayLike, y: Targets, sample_weight: Weights = None) -> Self:

@@ -46,7 +46,8 @@ class BasisExpansionSVC(Compares, MarginClassifier):
     basis : {"auto", "index", "every", "random", "kmedoids"} or array of int, default="auto"
         The selection of bases from the training samples: at random, in proportion to the classes ("auto") or not
         ("random"), or medoids under the similarity, all independent of the order of the rows; evenly spaced in each
-        class ("index") or among all samples ("every"); or their row indices. "kmedoids" evaluates a callable on more pairs than samples × bases.
+        class ("index") or among all samples ("every"); or their row indices. "kmedoids" evaluates a callable on more
+        pairs than samples × bases.
     normalization : str, default="auto"
         The normalization of the similarities to the bases: "mean_norm", "z_score", "covariance" (whitening), "none",
         "nystroem" (the Nyström map of a kernel), or "centered" (the Nyström map of a conditionally positive definite

@@ -125,6 +125,7 @@ __all__ = [
 ]
 
 def version() -> str: ...
+def command(arguments: Sequence[str]) -> int: ...
 
 @final
 class Model:

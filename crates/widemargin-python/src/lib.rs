@@ -8,6 +8,7 @@ mod auto;
 mod basis_expansion;
 mod basis_plan;
 mod columns;
+mod command;
 mod compared;
 mod convert;
 mod errors;
@@ -42,6 +43,7 @@ mod _core {
         },
         basis_plan::{BasisPlan, choose_thin_plate_bases, fit_thin_plate_remote},
         columns::{encode_columns, learn_columns},
+        command::command,
         errors::write_file,
         expansion::{fit_basis_expansion_remote, fit_expansion, normalized, unnormalized},
         explain::{explain, report},

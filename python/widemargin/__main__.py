@@ -7,7 +7,7 @@ from . import _core
 
 def main() -> int:
     """Runs the command with the arguments of the process, and returns its exit code."""
-    return _core.command(sys.argv)
+    return _core.command(["widemargin", *sys.argv[1:]])
 
 
 if __name__ == "__main__":

@@ -119,6 +119,7 @@ __all__ = [
 ]
 
 def version() -> str: ...
+def command(arguments: Sequence[str]) -> int: ...
 
 @final
 class Model:

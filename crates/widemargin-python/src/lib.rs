@@ -6,6 +6,7 @@
 
 mod basis_plan;
 mod columns;
+mod command;
 mod compared;
 mod convert;
 mod errors;
@@ -35,6 +36,7 @@ mod _core {
     use crate::{
         basis_plan::{BasisPlan, choose_thin_plate_bases, fit_thin_plate_remote},
         columns::{encode_columns, learn_columns},
+        command::command,
         errors::write_file,
         expansion::{fit_basis_expansion_remote, fit_expansion, normalized, unnormalized},
         explain::{explain, report},

@@ -19,8 +19,9 @@ const COLORS: DescriptorRow = DescriptorRow {
     formula: "vectors: histograms of colors in cells × cells parts, 1 in all",
     about: "",
     parameters: &[
-        Parameter::new("cells", Values::Whole(1, 64), "Parts along each side of an image of any size.").or("2"),
-        Parameter::new("bins", Values::Whole(1, 256), "Intervals of each channel; bins³ colors.").or("4"),
+        Parameter::new("cells", Values::Whole(1, 64), "The number of parts along each side.").or("2"),
+        Parameter::new("bins", Values::Whole(1, 256), "The number of intervals per channel; there are bins³ colors.")
+            .or("4"),
     ],
     usual: "chi2",
     build: |step| Ok(vec![Box::new(Colors::from_step(step)?)]),

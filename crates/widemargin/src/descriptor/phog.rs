@@ -22,9 +22,8 @@ const PHOG: DescriptorRow = DescriptorRow {
     formula: "vectors: histograms of gradient directions in the whole image, its quarters, its sixteenths …, 1 in all",
     about: "",
     parameters: &[
-        Parameter::new("levels", Values::Whole(0, 6), "How often an image of any size is cut into quarters.").or("3"),
-        Parameter::new("signed", Values::Flag, "Whether opposite directions are two: 18 of them instead of 9.")
-            .or("false"),
+        Parameter::new("levels", Values::Whole(0, 6), "The number of divisions of the image into quarters.").or("3"),
+        Parameter::new("signed", Values::Flag, "Distinguish opposite directions: 18 bins instead of 9.").or("false"),
     ],
     usual: "chi2",
     build: |step| Ok(vec![Box::new(Phog::from_step(step)?)]),

@@ -72,7 +72,7 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         name: "power-mean",
         class: "PowerMean",
         formula: "Σ ((x_j^p + y_j^p)/2)^(1/p)",
-        about: "Of histograms: no value below 0. Indefinite where p is above 0.",
+        about: "Of histograms: no value below 0. Indefinite for p above 0.",
         parameters: &[P],
         examples: &["power-mean:p=-8", "power-mean:p=-0.5", "power-mean:p=-inf"],
         onnx: Onnx::Expression("power_mean(p)"),

@@ -18,7 +18,7 @@ use crate::spec::Step;
 const GAPPY: SimilarityRow = SimilarityRow {
     name: "gappy",
     class: "Gappy",
-    formula: "cosine of how many windows of g characters have each subsequence of k of them",
+    formula: "cosine of the counts of subsequences of k characters in windows of g characters",
     about: "A shorter string is one window. Gappy k-mers of Leslie and Kuang (2004).",
     parameters: &[
         Parameter::new("k", Values::Whole(1, 12), "Characters of a subsequence.").or("3").written(),

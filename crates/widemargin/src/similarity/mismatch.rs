@@ -12,7 +12,7 @@
 //! d − j + t ≤ m. So K(x, y) = Σ_d I(d) · (pairs of k-mers that differ in d places), and d ≤ 2m counts alone. The pairs
 //! are counted in O(|x| · |y|), whatever k: along a diagonal a window loses one pair of characters and gains another.
 //!
-//! A string of fewer than k characters is like its equals alone.
+//! A string shorter than k matches only identical strings.
 
 use std::collections::BTreeSet;
 
@@ -28,15 +28,15 @@ use crate::spec::Step;
 const MISMATCH: SimilarityRow = SimilarityRow {
     name: "mismatch",
     class: "Mismatch",
-    formula: "cosine of how often each string of k letters occurs, but for m of its letters",
-    about: "A string of fewer than k characters is like its equals alone. Mismatch kernel of Leslie et al. (2004).",
+    formula: "cosine of the counts of substrings of k letters, with up to m mismatches",
+    about: "A string shorter than k matches only identical strings. Mismatch kernel of Leslie et al. (2004).",
     parameters: &[
         Parameter::new("k", Values::Whole(1, 64), "").or("5").written(),
         Parameter::new("m", Values::Whole(0, 8), "At most k.").or("1").written(),
         Parameter::new(
             "alphabet",
             Values::Whole(2, 1 << 20),
-            "How many letters there are, or those of the training strings if these are more; without one these.",
+            "The size of the alphabet; by default the number of letters in the training strings, which is also its least value.",
         )
         .optional(),
         Unit::PARAMETER,

@@ -19,7 +19,7 @@ pub(super) const NGRAM: SimilarityRow = SimilarityRow {
     name: "ngram",
     class: "NGram",
     samples: &["strings"],
-    formula: "cosine of how often each substring of n characters occurs",
+    formula: "cosine of the counts of substrings of n characters",
     about: "A shorter string counts as one such substring.",
     parameters: &[Parameter::new("n", Values::Whole(1, 64), "").or("3").written(), Unit::PARAMETER],
     examples: &["ngram", "ngram:n=1", "ngram:n=2"],

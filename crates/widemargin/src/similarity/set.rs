@@ -27,7 +27,7 @@ const COSINE: SimilarityRow = SimilarityRow {
     class: "Cosine",
     samples: &["bit sets", "vectors"],
     formula: "x·y / √(x·x · y·y), of sets |x ∩ y| / √(|x| |y|)",
-    about: "Two that are empty, or all 0, are equal.",
+    about: "Two empty sets, or two zero vectors, have similarity 1.",
     parameters: &[],
     examples: &["cosine"],
     definite: Definite::Positive,

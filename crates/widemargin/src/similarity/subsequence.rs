@@ -19,15 +19,15 @@ use crate::spec::Step;
 const SUBSEQUENCE: SimilarityRow = SimilarityRow {
     name: "subsequence",
     class: "Subsequence",
-    formula: "cosine of how often each string of n characters occurs, perhaps with gaps, one that spans l characters \
-              counting decay^l",
-    about: "A string of fewer than n characters is like its equals alone.",
+    formula: "cosine of the counts of subsequences of n \
+            characters, where one that spans l characters counts decay^l",
+    about: "A string shorter than n matches only identical strings.",
     parameters: &[
         Parameter::new("n", Values::Whole(1, 16), "").or("3").written(),
         Parameter::new(
             "decay",
             Values::Number { least: 0.01, most: 1.0, range: "from 0.01 to 1" },
-            "What each character that is spanned counts.",
+            "The weight of each spanned character.",
         )
         .or("0.5"),
         Unit::PARAMETER,

@@ -32,10 +32,10 @@ use crate::spec::Step;
 const EDIT: SimilarityRow = SimilarityRow {
     name: "edit",
     class: "Edit",
-    formula: "1 − d(x, y) / largest d of such lengths, d the number of edits; with a gamma exp(−gamma (1 − that))",
+    formula: "1 − d(x, y) / d_max, where d is the number of edits and d_max its maximum for strings of these lengths; with gamma, exp(−gamma d(x, y) / d_max)",
     about: "`levenshtein` inserts, deletes and replaces, `osa` and `damerau` also swap neighbors, `indel` inserts and \
-            deletes, `lcs` is what the longest common subsequence leaves; `jaro` and `jaro-winkler` are the similarity \
-            themselves, and not symmetric. Costs that insert and delete at different prices are not symmetric either.",
+            deletes, `lcs` counts the characters outside the longest common subsequence; `jaro` and `jaro-winkler` are \
+            similarities, and not symmetric. Different costs of insertion and deletion are not symmetric either.",
     parameters: &[
         Parameter::new(
             "metric",
@@ -43,10 +43,10 @@ const EDIT: SimilarityRow = SimilarityRow {
             "",
         )
         .or("levenshtein"),
-        Parameter::new("gamma", Values::POSITIVE, "Without one it is the share itself.").optional(),
-        Parameter::new("insert", COST, "What levenshtein takes for a character that the sample has more.").or("1"),
-        Parameter::new("delete", COST, "For a character that the basis has more.").or("1"),
-        Parameter::new("substitute", COST, "For a character in the place of another.").or("1"),
+        Parameter::new("gamma", Values::POSITIVE, "By default the similarity is 1 − d / d_max.").optional(),
+        Parameter::new("insert", COST, "The cost of an insertion, for levenshtein.").or("1"),
+        Parameter::new("delete", COST, "The cost of a deletion.").or("1"),
+        Parameter::new("substitute", COST, "The cost of a substitution.").or("1"),
         Unit::PARAMETER,
     ],
     examples: &[

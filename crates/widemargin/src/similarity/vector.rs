@@ -14,7 +14,7 @@ use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 
 const GAMMA: Parameter =
-    learned_gamma("Without one it is learned: 1 / mean ‖y − mean‖² over the training samples; `scale` says the same.");
+    learned_gamma("By default 1 / mean ‖y − mean‖² over the training samples, also written `scale`.");
 
 const fn learned_gamma(about: &'static str) -> Parameter {
     Parameter::new("gamma", Values::POSITIVE, about).optional().or_word("scale")
@@ -39,9 +39,7 @@ pub(super) const LAPLACIAN: SimilarityRow = SimilarityRow {
     name: "laplacian",
     class: "Laplacian",
     formula: "exp(−gamma ‖x − y‖₁)",
-    parameters: &[learned_gamma(
-        "Without one it is learned: 1 / mean ‖y − mean‖₁ over the training samples; `scale` says the same.",
-    )],
+    parameters: &[learned_gamma("By default 1 / mean ‖y − mean‖₁ over the training samples, also written `scale`.")],
     examples: &["laplacian", "laplacian:gamma=0.3"],
     onnx: Onnx::Expression("exp(-gamma * sum(abs(x - y)))"),
     ..RBF
@@ -63,7 +61,7 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         name: "polynomial",
         class: "Polynomial",
         formula: "(gamma x·y + coef0)^degree",
-        about: "Indefinite where coef0 is below 0.",
+        about: "Indefinite for coef0 below 0.",
         parameters: &[
             Parameter::new("degree", Values::Whole(1, 16), "").or("3").written(),
             GAMMA,
@@ -89,8 +87,8 @@ pub(super) const CANBERRA_ROWS: &[SimilarityRow] = &[SimilarityRow {
     name: "canberra",
     class: "Canberra",
     formula: "exp(−gamma Σ |x_j − y_j| / (|x_j| + |y_j|))",
-    about: "0 / 0 is 0.",
-    parameters: &[Parameter::new("gamma", Values::POSITIVE, "Without one 1 / the number of features.").optional()],
+    about: "0 / 0 counts as 0.",
+    parameters: &[Parameter::new("gamma", Values::POSITIVE, "By default 1 / the number of features.").optional()],
     examples: &["canberra", "canberra:gamma=0.3"],
     onnx: Onnx::Expression("exp(-gamma * sum(ratio(abs(x - y), abs(x) + abs(y))))"),
     ..RBF

@@ -33,14 +33,14 @@ const HYDRA: DescriptorRow = DescriptorRow {
     name: "hydra",
     class: "Hydra",
     samples: &["time series"],
-    formula: "vectors: of groups of eight random dilated kernels, how strongly each is the largest and how often the least (Hydra)",
+    formula: "vectors: for groups of eight random dilated kernels, how strongly each is the largest and how often the smallest (Hydra)",
     about: "Half of the groups see the series, half its differences.",
     parameters: &[
-        Parameter::new("groups", Values::Whole(2, 1024), "Groups a dilation, an even number.").or("64").written(),
+        Parameter::new("groups", Values::Whole(2, 1024), "The number of groups per dilation, even.").or("64").written(),
         Parameter::new(
             "seed",
             Values::Whole(0, 1 << 53),
-            "Draws the kernels, and of several channels the sets that are summed.",
+            "Seed of the kernels and, for several channels, of the channels to add.",
         )
         .or("0"),
     ],

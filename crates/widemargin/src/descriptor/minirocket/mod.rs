@@ -42,7 +42,7 @@ const MINIROCKET: DescriptorRow = DescriptorRow {
     name: "minirocket",
     class: "MiniRocket",
     samples: &["time series"],
-    formula: "vectors: shares of a series's convolutions with 84 dilated kernels that are above biases (MiniRocket)",
+    formula: "vectors: fractions of the convolutions of a series with 84 dilated kernels that exceed a bias (MiniRocket)",
     about: "The biases are learned from the training samples.",
     parameters: &[
         Parameter::new("features", Values::Whole(84, 1_000_000), "Rounded down to a multiple of 84.")
@@ -51,7 +51,7 @@ const MINIROCKET: DescriptorRow = DescriptorRow {
         Parameter::new(
             "seed",
             Values::Whole(0, 1 << 53),
-            "Draws the training series of each bias, and for several channels the sets that are summed.",
+            "Seed of the selection of the training series for each bias and, for several channels, of the channels to add.",
         )
         .or("0"),
     ],

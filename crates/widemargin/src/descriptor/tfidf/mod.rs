@@ -36,11 +36,13 @@ const TFIDF: DescriptorRow = DescriptorRow {
     name: "tfidf",
     class: "Tfidf",
     samples: &["strings"],
-    formula: "sparse vectors of norm 1: how often their n-grams occur, times ln((1 + N) / (1 + df)) + 1 for those that df \
-              of the N training samples have",
-    about: "N-grams that no training sample has are left out.",
+    formula: "sparse vectors of norm 1: counts of n-grams times ln((1 + N) / (1 \
+            + df)) + 1, where df of the N training samples contain the n-gram",
+    about: "N-grams that do not occur in the training samples are omitted.",
     parameters: &[
-        Parameter::new("n", Values::Span(1, LONGEST), "Characters or words of an n-gram.").or("1-3").written(),
+        Parameter::new("n", Values::Span(1, LONGEST), "The number of characters or words of an n-gram.")
+            .or("1-3")
+            .written(),
         Parameter::new(
             "by",
             Values::Words(&["characters", "words-padded", "words"]),

@@ -42,7 +42,7 @@ const WL: DescriptorRow = DescriptorRow {
             its edges: {\"nodes\": [\"C\", \"O\"], \"edges\": [[0, 1]]}, an edge perhaps with a label as its third. Patterns \
             that no training graph has share a last column, the norm of their counts.",
     parameters: &[
-        Parameter::new("iterations", Values::Whole(0, 20), "Edges from a vertex; 0 counts the labels alone.")
+        Parameter::new("iterations", Values::Whole(0, 20), "The number of iterations; 0 counts the labels alone.")
             .or("3")
             .written(),
         Parameter::new("directed", Values::Flag, "Whether edges have a direction.").or("false"),

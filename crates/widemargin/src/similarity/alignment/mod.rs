@@ -41,19 +41,24 @@ const ALIGN: SimilarityRow = SimilarityRow {
     formula: "score(x, y) / √(score(x, x) score(y, y)) of the best alignment",
     about: "A gap of k characters scores open + (k − 1) extend.",
     parameters: &[
-        Parameter::new("mode", Values::Words(&["local", "global", "semiglobal"]), "Semiglobal: gaps at the ends of either string are free.").or("local"),
-        Parameter::new("match", Values::Whole(1, 1000), "What a pair of equal characters scores.").or("2"),
-        Parameter::new("mismatch", Values::Whole(-1000, 0), "What a pair of others scores.").or("-1"),
+        Parameter::new(
+            "mode",
+            Values::Words(&["local", "global", "semiglobal"]),
+            "Semiglobal: gaps at the ends of either string are free.",
+        )
+        .or("local"),
+        Parameter::new("match", Values::Whole(1, 1000), "The score of a pair of equal characters.").or("2"),
+        Parameter::new("mismatch", Values::Whole(-1000, 0), "The score of a pair of different characters.").or("-1"),
         Parameter::new(
             "matrix",
             Values::Words(matrices::NAMES),
-            "Scores pairs in the place of these two, of amino acids or, by nuc44, of nucleotides; small letters are capitals, gaps, \
-             stops and letters that it lacks are X, or N.",
+            "Scores of pairs of amino acids or, for nuc44, of nucleotides, instead of the two \
+            scores above; case is ignored, and gaps, stops and unknown letters count as X, or N.",
         )
         .optional(),
-        Parameter::new("open", Values::Whole(-1000, 0), "Without one −2, with a matrix −11.").optional(),
-        Parameter::new("extend", Values::Whole(-1000, 0), "Not below open; without one −1.").optional(),
-        Parameter::new("normalize", Values::Flag, "false is the plain score.").or("true"),
+        Parameter::new("open", Values::Whole(-1000, 0), "By default −2, with a matrix −11.").optional(),
+        Parameter::new("extend", Values::Whole(-1000, 0), "At least `open`; by default −1.").optional(),
+        Parameter::new("normalize", Values::Flag, "Divide by √(score(x, x) score(y, y)).").or("true"),
         Unit::PARAMETER,
     ],
     examples: &[

@@ -36,17 +36,17 @@ const EMD: SimilarityRow = SimilarityRow {
     name: "emd",
     class: "EarthMover",
     samples: &["vectors"],
-    formula: "−d(x, y), with a gamma exp(−gamma d(x, y)), d the earth mover's distance of histograms over bins on a line or a \
+    formula: "−d(x, y), or exp(−gamma d(x, y)) with gamma; d the earth mover's distance of histograms over bins on a line or a \
               circle",
-    about: "Moving all of a histogram to the next bin costs 1. Of histograms: no value below 0; each is divided by its sum. An \
-            empty one lies on a line one bin past the last, on a circle at the largest distance from each bin. \
+    about: "Moving all of a histogram to the next bin costs 1. Of histograms: no value below 0; each is divided by its sum. An empty histogram counts as one bin past the last on a \
+            line, and as the largest distance from each bin on a circle. \
             Indefinite on a circle.",
     parameters: &[
-        Parameter::new("gamma", Values::POSITIVE, "Without one it is −d.").optional(),
+        Parameter::new("gamma", Values::POSITIVE, "By default the similarity is −d.").optional(),
         Parameter::new(
             "ground",
             Values::Words(&["line", "circle"]),
-            "How the bins lie; on a circle the last is next to the first.",
+            "The arrangement of the bins; on a circle the last is next to the first.",
         )
         .or("line"),
     ],

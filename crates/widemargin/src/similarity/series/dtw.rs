@@ -19,7 +19,7 @@ pub(super) const DTW: SimilarityRow = SimilarityRow {
     name: "dtw",
     class: "DTW",
     samples: &["time series"],
-    formula: "−d(x, y), with a gamma exp(−gamma d(x, y)), d the least sum of squared differences along a warping path",
+    formula: "−d(x, y), or exp(−gamma d(x, y)) with gamma; d the least sum of squared differences along a warping path",
     about: "",
     parameters: &[
         WINDOW,

@@ -15,7 +15,7 @@ use crate::similarity::row::{SimilarityRow, built};
 pub(super) const LCSS: SimilarityRow = SimilarityRow {
     name: "lcss",
     class: "LCSS",
-    formula: "−d(x, y), with a gamma exp(−gamma d(x, y)), d = 1 − L / the length of the shorter series, L that of the longest \
+    formula: "−d(x, y), or exp(−gamma d(x, y)) with gamma; d = 1 − L / the length of the shorter series, L that of the longest \
               common subsequence",
     about: "Time steps are common that differ by at most epsilon (Vlachos, Kollios and Gunopulos, 2002).",
     parameters: &[

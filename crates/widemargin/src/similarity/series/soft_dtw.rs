@@ -21,7 +21,7 @@ pub(super) const SOFT_DTW: SimilarityRow = SimilarityRow {
     about: "Soft dynamic time warping (Cuturi and Blondel, 2017).",
     parameters: &[
         WINDOW,
-        Parameter::new("smoothing", Values::POSITIVE, "How soft the minimum is, in units of cost.").or("1"),
+        Parameter::new("smoothing", Values::POSITIVE, "The softness of the minimum, in units of cost.").or("1"),
         Parameter::new("divergence", Values::Flag, "Subtract half of d(x, x) + d(y, y).").or("false"),
         GAMMA,
     ],

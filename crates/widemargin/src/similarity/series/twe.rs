@@ -17,12 +17,13 @@ use crate::similarity::row::{SimilarityRow, built};
 pub(super) const TWE: SimilarityRow = SimilarityRow {
     name: "twe",
     class: "TWE",
-    formula: "−d(x, y), with a gamma exp(−gamma d(x, y)), d the time warp edit distance",
+    formula: "−d(x, y), or exp(−gamma d(x, y)) with gamma; d the time warp edit distance",
     about: "Steps are paired or deleted (Marteau, 2009). Without a band d is a metric.",
     parameters: &[
         WINDOW,
-        Parameter::new("nu", Values::NOT_NEGATIVE, "Stiffness: what a difference in time costs, per step.").or("0.001"),
-        Parameter::new("penalty", Values::NOT_NEGATIVE, "What a deletion costs, lambda in the paper.").or("1"),
+        Parameter::new("nu", Values::NOT_NEGATIVE, "Stiffness: the cost of a difference in time, per step.")
+            .or("0.001"),
+        Parameter::new("penalty", Values::NOT_NEGATIVE, "The cost of a deletion, lambda in the paper.").or("1"),
         GAMMA,
     ],
     examples: &["twe", "twe:nu=0.1,penalty=0.2,window=0.3", "twe:nu=1,gamma=auto"],

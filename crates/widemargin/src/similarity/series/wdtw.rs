@@ -21,7 +21,7 @@ pub(super) const WDTW: SimilarityRow = SimilarityRow {
     about: "Weighted dynamic time warping (Jeong, Jeong and Omitaomu, 2011).",
     parameters: &[
         WINDOW,
-        Parameter::new("g", Values::NOT_NEGATIVE, "How steeply the weight grows with |i − j|.").or("0.05"),
+        Parameter::new("g", Values::NOT_NEGATIVE, "The steepness of the weight as a function of |i − j|.").or("0.05"),
         GAMMA,
     ],
     examples: &["wdtw", "wdtw:g=0.5,window=0.4", "wdtw:g=3,gamma=auto"],

@@ -250,3 +250,11 @@ def test_integers_keep_their_digits(rng, columns):
     np.testing.assert_array_equal(model.fit(X, y).decision_function(X), expected)
     block = wm.similarity.pairwise("distance", 1_700_000_000 + steps)
     np.testing.assert_array_equal(block, wm.similarity.pairwise("distance", 1.7e9 + steps))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_two_samples_are_enough_for_a_regression(rng):
+    X, y = rng.normal(size=(2, 3)), np.array([1.0, 2.0])
+    for regressor in (wm.BasisExpansionRegressor(), wm.BasisExpansionRegressor("rbf"), wm.AutoRegressor()):
+        assert np.isfinite(regressor.fit(X, y).predict(X)).all()
+        assert np.isfinite(regressor.fit(X[[0, 1, 0, 1]], y[[0, 1, 0, 1]]).predict(X)).all()

@@ -258,3 +258,9 @@ def test_two_samples_are_enough_for_a_regression(rng):
     for regressor in (wm.BasisExpansionRegressor(), wm.BasisExpansionRegressor("rbf"), wm.AutoRegressor()):
         assert np.isfinite(regressor.fit(X, y).predict(X)).all()
         assert np.isfinite(regressor.fit(X[[0, 1, 0, 1]], y[[0, 1, 0, 1]]).predict(X)).all()
+
+
+def test_images_that_differ_in_brightness_are_told_apart(rng):
+    y = np.arange(120) % 2
+    X = (rng.integers(0, 20, size=(120, 16, 16)) + np.where(y, 120, 60)[:, None, None]).astype(np.uint8)
+    assert wm.BasisExpansionSVC().fit(X[:80], y[:80]).score(X[80:], y[80:]) > 0.95

@@ -90,7 +90,7 @@ def object_of(spec: str, name: str, requested: dict[str, Any]) -> Similarity:
     required = [one["name"] for one in row["parameters"] if one["is_required"] and one["name"] in requested]
     values = {key: requested[key] for key in required}
     for key, text in ((key.replace("-", "_"), text) for key, text in texts.items()):
-        values[key] = READERS[kinds.get(key, "str")](text)
+        values[key] = text if text == "auto" else READERS[kinds.get(key, "str")](text)
     try:
         return getattr(similarity, row["class"])(**values)
     except TypeError:  # an unknown parameter, or a missing one

@@ -283,7 +283,7 @@ impl State<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Labels;
+    use crate::data::{DenseMatrix, Labels};
 
     /// Rows whose first two features determine the class; the others are noise.
     fn made(n: usize, d: usize) -> (Vec<f32>, Labels) {
@@ -350,7 +350,8 @@ mod tests {
         let one = solve(&rows, targets, &costs, free, &settings(1), &Monitor::none()).unwrap();
         assert_eq!(one, solve(&rows, targets, &costs, free, &settings(3), &Monitor::none()).unwrap());
         let copies: Vec<usize> = (0..n).flat_map(|i| std::iter::repeat_n(i, 1 + i % 2)).collect();
-        let (copied, labels) = (rows.select(&copies), labels.select(&copies));
+        let all = DenseMatrix { values, n_rows: n, n_cols: d };
+        let (copied, labels) = (all.select(&copies), labels.select(&copies));
         let targets = OneVsRest::new(labels.codes(), 3);
         let same = vec![0.2; copies.len()];
         let other = solve(&copied.view().unwrap(), targets, &same, free, &settings(1), &Monitor::none()).unwrap();

@@ -1,5 +1,5 @@
 use super::*;
-use crate::similarity::definitions::best_score;
+use crate::similarity::definitions::strings::best_score;
 use crate::similarity::sequence_tests::{agrees, chunks_change_nothing, of};
 use crate::similarity::{Spec, pairwise};
 use proptest::prelude::*;

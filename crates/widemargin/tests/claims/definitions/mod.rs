@@ -3,13 +3,11 @@
 
 mod earth_mover;
 mod series;
-mod strings;
+pub mod strings;
 mod vectors;
 
 use widemargin::Result;
 use widemargin::similarity::Arguments;
-
-pub use self::strings::best_score;
 
 /// s(x, y) of two samples; x is the basis.
 #[derive(Clone, Copy, Debug)]

@@ -16,10 +16,10 @@ mod regression_scores;
 mod scores;
 mod similarity_search;
 mod subset;
-mod time_left;
 mod trial;
 mod uneven_columns;
 mod usual_candidates;
+mod work;
 
 pub use crate::search::Tried;
 pub use auto::{AutoFit, AutoMethod, AutoParams, MethodPoint};
@@ -28,6 +28,7 @@ pub use cross_validation::{CrossValidation, cross_validate};
 #[doc(hidden)]
 pub use curves::Ranking;
 pub use evaluation::{ClassScore, ConfusionMatrix, Evaluation};
+pub use held_out_score::Labeled;
 pub use label_scores::{LabelScore, LabelScores};
 pub use probability_scores::{brier_score, log_loss};
 pub use regression_scores::RegressionScoring;

@@ -95,7 +95,7 @@ html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {
     "show_prev_next": False,
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 8,
     "navbar_align": "left",
     "navbar_persistent": [],
     "navbar_end": ["search-button-field", "theme-switcher"],

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes what follows from the rows of similarities and descriptors: the classes of python/widemargin/similarity.py,
-the expressions of python/widemargin/_onnx_similarities.py and the tables of docs/similarities.md. With --check it
+the expressions of python/widemargin/_onnx_similarities.py and the reference in docs/similarities. With --check it
 writes nothing and fails where a file is not what the rows give. It needs the package: PYTHONPATH=python, with the
 extension module built."""
 
@@ -15,7 +15,7 @@ from similarity_examples import EXAMPLES
 from widemargin._specs import DESCRIPTORS, SIMILARITIES, default_of
 
 ROOT = Path(__file__).resolve().parents[1]
-MODULE, TABLES = ROOT / "python/widemargin/similarity.py", ROOT / "docs/similarities.md"
+MODULE, PAGES = ROOT / "python/widemargin/similarity.py", sorted((ROOT / "docs/similarities").glob("*.md"))
 EXPRESSIONS = ROOT / "python/widemargin/_onnx_similarities.py"
 WIDTH = 120
 
@@ -156,61 +156,63 @@ def _parameter_names() -> set[str]:
     return {one["name"] for row in SIMILARITIES.values() for one in row["parameters"]}
 
 
-def tables(document: str) -> str:
-    """The document with its tables written anew: each between two comments, the first of which says of what."""
-    return re.sub(r"(?s)(<!-- table: ([\w ]+) -->\n).*?(<!-- end -->)", lambda m: m[1] + _table(m[2]) + m[3], document)
+def reference(page: str) -> str:
+    """The page with its sections written anew: each list of rows between two comments, the first of which names them."""
+    return re.sub(
+        r"(?s)(<!-- rows: ([\w -]+) -->\n).*?(<!-- end -->)",
+        lambda m: m[1] + "".join(map(_section, m[2].split())) + "\n" + m[3],
+        page,
+    )
 
 
-def without_table(document: str) -> list[str]:
-    """The similarities that no table of the document would list."""
-    kinds = re.findall(r"<!-- table: ([\w ]+) -->", document)
-    return [name for name, row in SIMILARITIES.items() if not {*kinds} & {*row["samples"]}]
+def without_section(pages: list[str]) -> list[str]:
+    """The similarities and descriptors that no page would list."""
+    listed = {name for page in pages for names in re.findall(r"<!-- rows: ([\w -]+) -->", page) for name in names.split()}
+    return [name for name in (*SIMILARITIES, *DESCRIPTORS) if name not in listed]
 
 
-def _table(kind: str) -> str:
-    if kind == "descriptors":
-        heads = ["spec", "takes", "gives", "parameters"]
-        lines = [[_usage(row), ", ".join(row["samples"]), _told(row), _parameters(row)] for row in DESCRIPTORS.values()]
-    else:
-        heads = ["spec", "s(x, y)", "definite", "parameters"]
-        rows = [row for row in SIMILARITIES.values() if kind in row["samples"]]
-        lines = [[_usage(row), _told(row), row["definite"], _parameters(row)] for row in rows]
-    cells = [heads, ["---"] * len(heads), *lines]
-    return "\n" + "".join("| " + " | ".join(line) + " |\n" for line in cells).replace("|  |", "| |") + "\n"
+DEFINITE = {
+    "yes": "Positive semi-definite.",
+    "conditionally": "Conditionally positive definite.",
+    "no": "Not positive semi-definite in general.",
+}
 
 
-def _usage(row: dict) -> str:
+def _section(name: str) -> str:
+    """A heading for a similarity or a descriptor: its formula, parameters and an example."""
+    row = SIMILARITIES.get(name) or DESCRIPTORS[name]
+    text = f"\n### `{_usage(row)}`\n\n{{py:class}}`~widemargin.similarity.{row['class']}`: {row['formula']}.\n"
+    remarks = [row["about"].rstrip(".") + "." if row["about"] else "", DEFINITE.get(row["definite"], "")]
+    text += "".join(f"\n{remark}" for remark in [" ".join(filter(None, remarks))] if remark)
+    text = "\n".join(line for one in text.split("\n") for line in textwrap.wrap(one, WIDTH) or [""]) + "\n"
+    if row["parameters"]:
+        heads = ["parameter", "default", "values", ""]
+        cells = [heads, ["---"] * len(heads), *map(_parameter, row["parameters"])]
+        text += "\n" + "".join("| " + " | ".join(line) + " |\n" for line in cells).replace("|  |", "| |")
+    return f"{text}\n```pycon\n{_example(row).strip()}\n```\n"
+
+
+def _usage(row: dict[str, Any]) -> str:
     needed = [f"{one['name']}={one['name'][0].upper()}" for one in row["parameters"] if one["is_required"]]
-    return f"`{row['name']}{':' if needed else ''}{','.join(needed)}`"
+    return f"{row['name']}{':' if needed else ''}{','.join(needed)}"
 
 
-def _told(row: dict) -> str:
-    return _cell(f"{row['formula']}. {row['about']}" if row["about"] else row["formula"])
-
-
-def _parameters(row: dict) -> str:
-    told = []
-    for one in row["parameters"]:
-        default = "" if one["default"] is None else f"={one['default']}"
-        choices = ", ".join(f"`{word}`" for word in one["words"])
-        range = ", ".join(filter(None, ("must be given" * one["is_required"], choices, one["range"])))
-        about = one["about"].rstrip(".")
-        about = about[:1].lower() + about[1:] if not about[:2].isupper() else about
-        text = "; ".join(filter(None, (range, about)))
-        told.append(f"`{one['name']}{default}`" + (f": {text}" if text else ""))
-    return _cell(".<br>".join(told))
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
+def _parameter(one: dict[str, Any]) -> list[str]:
+    """The line of a parameter."""
+    default = "required" if one["is_required"] else "" if one["default"] is None else f"`{one['default']}`"
+    values = ", ".join(filter(None, [*(f"`{word}`" for word in one["words"]), one["range"]]))
+    about = one["about"][:1].upper() + one["about"][1:]
+    return [f"`{one['name']}`", default, values.replace("|", "\\|"), about.replace("|", "\\|")]
 
 
 def main() -> int:
     stale = []
-    if missing := without_table(TABLES.read_text()):
-        print(f"{TABLES.relative_to(ROOT)} has no table for the samples of {', '.join(missing)}: add its two comments")
+    pages = {path: path.read_text() for path in PAGES}
+    if missing := without_section(list(pages.values())):
+        print(f"no page of docs/similarities lists {', '.join(missing)}: add it to a comment '<!-- rows: … -->'")
         return 1
-    for path, made in ((MODULE, module()), (EXPRESSIONS, expressions()), (TABLES, tables(TABLES.read_text()))):
+    references = [(path, reference(page)) for path, page in pages.items()]
+    for path, made in ((MODULE, module()), (EXPRESSIONS, expressions()), *references):
         if not path.exists() or path.read_text() != made:
             stale.append(path.relative_to(ROOT))
             if "--check" not in sys.argv:

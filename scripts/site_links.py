@@ -16,7 +16,7 @@ _LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^()\s#]+)\)")
 _PAGES = {"benchmarks": "docs/benchmarks.md", "docs/dev/decisions": "docs/project.md", "reproduce": "docs/papers.md"}
 
 # The short examples, in the order of the start page.
-_SHORT = ("vectors", "histograms", "images", "series", "strings", "own", "choice", "spectra")
+_SHORT = ("vectors", "histograms", "images", "series", "strings", "own", "choice", "spectra", "outliers", "explanation")
 
 
 class PlaceOfExample:

@@ -34,12 +34,12 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=HERE / "results")
     out = parser.parse_args().out
     known = engines()
-    for name, told, drawn in (("tasks", tasks_page, draw_tasks), ("growth", growth_page, draw_growth)):
+    for name, page, drawn in (("tasks", tasks_page, draw_tasks), ("growth", growth_page, draw_growth)):
         path = out / f"{name}.json"
         if not path.is_file():
             continue
         rows = json.loads(path.read_text())["rows"]
-        (out / f"{name}.md").write_text(told(rows, known))
+        (out / f"{name}.md").write_text(page(rows, known))
         drawn(rows, known, out / f"{name}.png")
 
 
@@ -96,12 +96,13 @@ def ranked(rows: list[Row]) -> list[Row]:
 
 
 def standings(rows: list[Row], known: dict[str, Row]) -> str:
-    """For each task who is first at equal accuracy, from untouched samples and in training alone."""
+    """For each task the fastest engine at equal accuracy: with tuning, and in training alone."""
     text = (
-        f"*Level* is who is within {EQUAL} points of the best. Of ours the fastest that is level, or, where none is, "
-        "the best. Neighbors train nothing: their work comes with prediction."
+        f"*Level* are the engines within {EQUAL} percentage points of the best accuracy. *Widemargin* is the fastest of "
+        "its rows that is level, or, if none is, its most accurate one. Nearest neighbors train nothing: their work "
+        "comes with prediction."
     )
-    parts = [f"## Where we stand\n\n{text}"]
+    parts = [f"## Summary\n\n{text}"]
     for title, seconds_of in (("Tuning and training", whole_cost), ("Training alone", cost)):
         lines, n_first = [], 0
         for task in dict.fromkeys(row["task"] for row in rows):
@@ -111,13 +112,13 @@ def standings(rows: list[Row], known: dict[str, Row]) -> str:
             line, is_first = standing(done, known, seconds_of)
             lines.append([task, *line])
             n_first += is_first
-        head = ["task", "the best", "first of those level", "ours", "ours is"]
-        parts.append(f"### {title}: ours is first on {n_first} of {len(lines)}\n\n" + table(head, lines))
+        head = ["task", "most accurate", "fastest of those level", "Widemargin", "Widemargin is"]
+        parts.append(f"### {title}: Widemargin is first on {n_first} of {len(lines)}\n\n" + table(head, lines))
     return "\n\n".join(parts)
 
 
 def standing(done: list[Row], known: dict[str, Row], seconds_of: Callable[[Row], float]) -> tuple[list[str], bool]:
-    """The best, the first of those level with it, ours, how ours stands; and whether it is first."""
+    """The best, the fastest of those level with it, ours, how ours compares; and whether it is first."""
     best = min(done, key=lambda row: (-row["accuracy"], seconds_of(row)))
     level = [row for row in done if 100 * row["accuracy"] >= 100 * best["accuracy"] - EQUAL]
     first = min(level, key=seconds_of)
@@ -126,10 +127,10 @@ def standing(done: list[Row], known: dict[str, Row], seconds_of: Callable[[Row],
     if level_ours:
         fastest = min(level_ours, key=seconds_of)
         times = seconds(seconds_of(fastest) / max(seconds_of(first), 1e-9))
-        stand = "first" if fastest is first else f"{times} times its time"
+        stand = "first" if fastest is first else f"{times} times as slow"
     else:
         fastest = min(ours, key=lambda row: (-row["accuracy"], seconds_of(row)))
-        stand = f"{100 * (best['accuracy'] - fastest['accuracy']):.2f} points behind the best"
+        stand = f"{100 * (best['accuracy'] - fastest['accuracy']):.2f} points less accurate"
     shown = [
         f"{known[row['engine']]['name']}: {100 * row['accuracy']:.2f} % in {seconds(seconds_of(row))} s"
         for row in (best, first, fastest)
@@ -175,10 +176,10 @@ def size_of(row: Row) -> int:
 
 
 def machine(row: Row) -> str:
-    told = row["machine"]
+    one = row["machine"]
     return (
-        f"{told['cpu']} (family/model {told['cpu_family_model']}), {told['cores']} cores, {told['memory_gib']} GiB, "
-        f"Python {told['python']}"
+        f"{one['cpu']} (family/model {one['cpu_family_model']}), {one['cores']} cores, {one['memory_gib']} GiB, "
+        f"Python {one['python']}"
     )
 
 
@@ -195,7 +196,7 @@ def conditions(rows: list[Row]) -> str:
         f"{'; '.join(f'{letter}: {name}' for name, letter in machines(rows).items())}. {', '.join(dates)}; "
         f"{' or '.join(map(str, threads))} thread{'' if threads == [1] else 's'} an engine. Load average from "
         f"{min(loads):.1f} to {max(loads):.1f}, median {statistics.median(loads):.1f}: above 1, other work ran "
-        "beside, and CPU seconds are the truer. Parameters were chosen by 3-fold cross-validation on at most 3,000 "
+        "at the same time, and CPU seconds are more reliable. Parameters were selected by 3-fold cross-validation on at most 3,000 "
         "training samples."
     )
 

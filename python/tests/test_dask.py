@@ -246,7 +246,7 @@ def test_mistakes_raise_before_the_fit(client, digits):
         svc.fit(da.from_array(X, chunks=(50, 32)), dy)
     bad = y.astype(float)
     bad[67] = np.nan
-    with pytest.raises(ValueError, match=r"partition 1: the label of its row 7 \(from 0\) is not finite"):
+    with pytest.raises(ValueError, match=r"partition 1: y has no class in row 7 \(from 0\)"):
         svc.fit(dX, da.from_array(bad, chunks=((60, 40),)))
     weights = np.ones(100)
     weights[62] = -1

@@ -8,6 +8,7 @@ import re
 import runpy
 import subprocess
 import sys
+import types
 import warnings
 from pathlib import Path
 
@@ -97,11 +98,12 @@ def test_the_reference_lists_every_public_name():
 
 
 def test_every_page_is_in_a_list_of_pages():
-    pages = [*DOCS.glob("*.md"), *(DOCS / "guide").glob("*.md")]
+    pages = [*DOCS.glob("*.md"), *(DOCS / "guide").glob("*.md"), *(DOCS / "similarities").glob("*.md")]
     listed = {DOCS / "index.md"}
     for page in pages:
         for entries in re.findall(r"```{toctree}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
-            names = [line for line in entries.splitlines() if line and not line.startswith(":")]
+            lines = [line for line in entries.splitlines() if line and not line.startswith(":")]
+            names = [re.sub(r".*<(.*)>", r"\1", line) for line in lines]
             listed |= {(page.parent / f"{name}.md").resolve() for name in names}
     missing = {page.resolve() for page in pages} - {page.resolve() for page in listed}
     assert not missing, f"no toctree of docs/ lists {sorted(page.name for page in missing)}"
@@ -117,11 +119,16 @@ def test_the_start_page_shows_lines_that_are_there():
         assert end in text.split(start, 1)[1]
 
 
-@pytest.mark.parametrize("page", sorted((DOCS / "guide").glob("*.md")), ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page", sorted([*DOCS.glob("guide/*.md"), *DOCS.glob("similarities/*.md")]), ids=lambda page: page.stem
+)
 def test_the_code_of_the_guide_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
-    exec("\n".join(blocks), {"__name__": "__main__"})
+    # Functions of a page are pickled by name, as those of a script.
+    script = types.ModuleType("__main__")
+    monkeypatch.setitem(sys.modules, "__main__", script)
+    exec("\n".join(blocks), script.__dict__)
 
 
 def checker():

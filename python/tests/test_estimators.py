@@ -269,8 +269,18 @@ def test_a_fit_that_is_cut_short_says_what_gap_it_reached(digits):
 def test_a_time_limit_ends_the_fit():
     rng = np.random.default_rng(0)
     X, y = rng.random((20000, 40)), rng.integers(0, 10, 20000)
+
+    def fitted_within(limit):
+        try:
+            return wm.PowerMeanSVC(C=100.0, tol=1e-5, time_limit=limit).fit(X, y)
+        except ValueError as error:
+            # A busy machine does not get to a first fit in so little time.
+            if "time limit is too short" not in str(error):
+                raise
+            return fitted_within(4 * limit)
+
     with pytest.warns(ConvergenceWarning, match="time limit"):
-        fitted = wm.PowerMeanSVC(C=100.0, tol=1e-5, time_limit=0.2).fit(X, y)
+        fitted = fitted_within(0.2)
     assert fitted.report_["status"] == "time-limit"
     assert fitted.predict(X[:3]).shape == (3,)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.model_selection import GroupKFold
+from sklearn.model_selection import GroupKFold, KFold, cross_val_score
 
 import widemargin as wm
 
@@ -108,3 +108,159 @@ def test_sparse_columns_far_from_0_are_refused_with_a_cure(rng):
         wm.BasisExpansionSVC("rbf").fit(sparse.csr_array(X), y)
     X[:, 0] -= X[:, 0].mean()
     assert wm.BasisExpansionSVC("rbf").fit(sparse.csr_array(X), y).score(X, y) > 0.9
+
+
+def loaded(model, folder):
+    wm.save(model, folder / "m")
+    return wm.load(folder / "m")
+
+
+@pytest.mark.parametrize("n_basis", ["auto", 20])
+@pytest.mark.parametrize("named", [False, True])
+def test_a_loaded_model_takes_the_similarities_to_all_training_samples(rng, tmp_path, n_basis, named):
+    Z = rng.normal(size=(80, 3))
+    y = (Z[:, 0] > 0).astype(int)
+    K = np.exp(-((Z[:, None] - Z[None]) ** 2).sum(-1) / 2)
+    train, new = K[:60, :60], K[60:, :60]
+    if named:
+        train, new = (pd.DataFrame(part, columns=[f"s{i}" for i in range(60)]) for part in (train, new))
+    for model in (
+        wm.BasisExpansionSVC("precomputed", n_basis=n_basis, C=1.0),
+        wm.BasisExpansionRegressor("precomputed", n_basis=n_basis),
+    ):
+        fitted = model.fit(train, y[:60])
+        again = loaded(loaded(fitted, tmp_path), tmp_path)
+        values = getattr(fitted, "decision_function", fitted.predict)
+        of_loaded = getattr(again, "decision_function", again.predict)
+        np.testing.assert_array_equal(of_loaded(new), values(new))
+        np.testing.assert_array_equal(again.basis_indices_, fitted.basis_indices_)
+        of_bases = new.iloc[:, fitted.basis_indices_] if named else new[:, fitted.basis_indices_]
+        np.testing.assert_array_equal(of_loaded(of_bases), values(new))
+        # As other programs read the file: if all samples are bases, in the order of the columns.
+        if n_basis == "auto":
+            np.testing.assert_array_equal(fitted.basis_indices_, np.arange(60))
+
+
+def test_numbers_that_are_missing_only_later_are_medians(rng, tmp_path):
+    X = pd.DataFrame(rng.normal(size=(90, 3)), columns=list("abc"))
+    y = (X.a + X.b > 0).astype(int)
+    holes = X.copy()
+    holes.iloc[7, 1] = np.nan
+    filled = holes.fillna({"b": X.b.median()})
+    for model in (
+        wm.ThinPlateSVC(C=1.0),
+        wm.BasisExpansionSVC("rbf", C=1.0),
+        wm.AutoRegressor(),
+        wm.PowerMeanSVC(C=1.0),
+    ):
+        data = [part.abs() if isinstance(model, wm.PowerMeanSVC) else part for part in (X, holes, filled)]
+        data[2] = data[2].assign(b=data[2].b.where(holes.b.notna(), data[0].b.median()))
+        fitted = model.fit(data[0], y)
+        for one in (fitted, loaded(fitted, tmp_path)):
+            values = getattr(one, "decision_function", one.predict)
+            np.testing.assert_array_equal(values(data[1]), values(data[2]))
+            np.testing.assert_array_equal(values(data[1][["c", "b", "a"]]), values(data[2]))
+    scores = cross_val_score(wm.ThinPlateSVC(C=1.0), holes, y, cv=KFold(5))
+    assert (scores > 0.7).all()
+    with pytest.raises(ValueError, match="contains NaN"):
+        wm.ThinPlateSVC(C=1.0).fit(X, y).predict(holes.to_numpy())
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_columns_of_labels_and_outputs_are_known_by_their_names(rng, tmp_path):
+    X = rng.normal(size=(90, 3))
+    Y = pd.DataFrame({"p": X[:, 0] > 0, "q": X[:, 1] > 0.5}).astype(int)
+    fitted = wm.ThinPlateSVC("distance", C=1.0).fit(X, Y)
+    for model in (fitted, loaded(fitted, tmp_path)):
+        assert model.score(X, Y[["q", "p"]]) == model.score(X, Y) == model.score(X, Y.to_numpy()) > 0.9
+        with pytest.raises(ValueError, match="y has the columns 'p', 'r', and the model the labels 'p', 'q'"):
+            model.score(X, Y.rename(columns={"q": "r"}))
+    by_position = wm.ThinPlateSVC("distance", C=1.0).fit(X, Y.to_numpy())
+    assert by_position.score(X, Y) > 0.9
+    targets = pd.DataFrame({"p": X[:, 0] - X[:, 1], "q": X[:, 2]})
+    fitted = wm.ThinPlateRegressor("distance", C=1.0).fit(X, targets)
+    for model in (fitted, loaded(fitted, tmp_path)):
+        assert model.score(X, targets[["q", "p"]]) == model.score(X, targets) > 0.9
+
+
+def test_targets_of_one_column_stay_a_column(rng, tmp_path):
+    X = rng.normal(size=(60, 3))
+    y = X[:, :1] - X[:, 1:2]
+    for regressor in (
+        wm.BasisExpansionRegressor("rbf", C=1.0, loss="huber"),
+        wm.ThinPlateRegressor(C=1.0),
+        wm.AutoRegressor(),
+    ):
+        for target in (y, y[:, 0]):
+            fitted = regressor.fit(X, target)
+            again = loaded(fitted, tmp_path)
+            np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
+            for name in ("coef_", "intercept_", "epsilon_"):
+                if hasattr(fitted, name):
+                    assert np.shape(getattr(again, name)) == np.shape(getattr(fitted, name))
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+def test_samples_without_a_class_are_named(rng, missing):
+    y = np.array(["lo", "hi"] * 30, dtype=object)
+    y[[4, 7]] = missing
+    for model in (wm.BasisExpansionSVC("rbf"), wm.ThinPlateSVC(), wm.AutoSVC()):
+        with pytest.raises(ValueError, match=r"y has no class in row 4, 7 \(from 0\): drop these samples"):
+            model.fit(rng.normal(size=(60, 2)), y)
+    y[[4, 7]] = 3
+    with pytest.raises(ValueError, match="y has classes of the types int and str: convert them to one type"):
+        wm.ThinPlateSVC().fit(rng.normal(size=(60, 2)), y)
+
+
+def test_lists_of_labels_of_samples_are_refused_with_a_cure(rng):
+    with pytest.raises(ValueError, match="Y must be an indicator matrix of 0 and 1"):
+        wm.ThinPlateSVC().fit(rng.normal(size=(4, 2)), [["a", "b"], ["a"], ["b"], ["a"]])
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_two_samples_are_enough_for_a_regression(rng):
+    X, y = rng.normal(size=(2, 3)), np.array([1.0, 2.0])
+    for regressor in (wm.BasisExpansionRegressor(), wm.BasisExpansionRegressor("rbf"), wm.AutoRegressor()):
+        assert np.isfinite(regressor.fit(X, y).predict(X)).all()
+        assert np.isfinite(regressor.fit(X[[0, 1, 0, 1]], y[[0, 1, 0, 1]]).predict(X)).all()
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int64])
+def test_pictures_of_two_values_are_converted_to_black_and_white(rng, dtype):
+    X = (rng.random((40, 16, 16)) > 0.5).astype(dtype)
+    with pytest.raises(TypeError, match=r"Convert them: 255 \* X.astype\(np.uint8\)"):
+        wm.BasisExpansionSVC().fit(X, np.arange(40) % 2)
+    with pytest.raises(TypeError, match=r"Convert them: 255 \* X.astype\(np.uint8\)"):
+        wm.BasisExpansionSVC("hog:cell=4/rbf").fit(X, np.arange(40) % 2)
+
+
+def test_lazy_frames_tables_and_masked_values_are_refused_with_a_cure(rng):
+    polars = pytest.importorskip("polars")
+    X, y = rng.normal(size=(40, 2)), np.arange(40) % 2
+    frame = polars.DataFrame({"a": X[:, 0], "b": X[:, 1]})
+    for model in (wm.ThinPlateSVC(C=1.0), wm.BasisExpansionSVC("rbf", C=1.0), wm.AutoSVC()):
+        with pytest.raises(TypeError, match=r"X is a LazyFrame, .* pass X.collect\(\)"):
+            model.fit(frame.lazy(), y)
+        with pytest.raises(ValueError, match="X has masked values: impute them"):
+            model.fit(np.ma.masked_greater(X, 1.0), y)
+        with pytest.raises(TypeError, match=r"X is a Table, .* pass X.to_pandas\(\)"):
+            model.fit(pytest.importorskip("pyarrow").Table.from_pandas(pd.DataFrame(X)), y)
+
+
+@pytest.mark.parametrize("columns", [None, ["u", "v"]])
+def test_integers_keep_their_digits(rng, columns):
+    steps = rng.integers(0, 100, size=(90, 2))
+    X, y = 1_700_000_000 + steps, (steps[:, 0] > 50).astype(int)
+    if columns:
+        X = pd.DataFrame(X, columns=columns)
+    model = wm.BasisExpansionSVC("rbf", n_basis=30, C=1.0)
+    expected = model.fit(X.astype(float), y).decision_function(X.astype(float))
+    np.testing.assert_array_equal(model.fit(X, y).decision_function(X), expected)
+    block = wm.similarity.pairwise("distance", 1_700_000_000 + steps)
+    np.testing.assert_array_equal(block, wm.similarity.pairwise("distance", 1.7e9 + steps))
+
+
+def test_images_that_differ_in_brightness_are_told_apart(rng):
+    y = np.arange(120) % 2
+    X = (rng.integers(0, 20, size=(120, 16, 16)) + np.where(y, 120, 60)[:, None, None]).astype(np.uint8)
+    assert wm.BasisExpansionSVC().fit(X[:80], y[:80]).score(X[80:], y[80:]) > 0.95

@@ -15,16 +15,24 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import graphs, inspection, similarity, testing
-    from ._files import files
-    from ._model_files import load, save
-    from ._onnx import to_onnx
-    from ._parameters import KindWarning
-    from .auto import AutoRegressor, AutoSVC
-    from .basis_expansion import BasisExpansion, BasisExpansionRegressor, BasisExpansionSVC
-    from .one_class import BasisExpansionOneClass
-    from .power_mean import PowerMeanSVC
-    from .thin_plate import ThinPlateRegressor, ThinPlateSVC
+    from . import graphs as graphs
+    from . import inspection as inspection
+    from . import similarity as similarity
+    from . import testing as testing
+    from ._files import files as files
+    from ._model_files import load as load
+    from ._model_files import save as save
+    from ._onnx import to_onnx as to_onnx
+    from ._parameters import KindWarning as KindWarning
+    from .auto import AutoRegressor as AutoRegressor
+    from .auto import AutoSVC as AutoSVC
+    from .basis_expansion import BasisExpansion as BasisExpansion
+    from .basis_expansion import BasisExpansionRegressor as BasisExpansionRegressor
+    from .basis_expansion import BasisExpansionSVC as BasisExpansionSVC
+    from .one_class import BasisExpansionOneClass as BasisExpansionOneClass
+    from .power_mean import PowerMeanSVC as PowerMeanSVC
+    from .thin_plate import ThinPlateRegressor as ThinPlateRegressor
+    from .thin_plate import ThinPlateSVC as ThinPlateSVC
 
 __version__: str
 
@@ -43,26 +51,7 @@ _NAMES = {
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 _SUBMODULES = ("graphs", "inspection", "similarity", "testing")
 
-__all__ = [
-    "AutoRegressor",
-    "AutoSVC",
-    "BasisExpansion",
-    "BasisExpansionOneClass",
-    "BasisExpansionRegressor",
-    "BasisExpansionSVC",
-    "KindWarning",
-    "PowerMeanSVC",
-    "ThinPlateRegressor",
-    "ThinPlateSVC",
-    "files",
-    "graphs",
-    "inspection",
-    "load",
-    "save",
-    "similarity",
-    "testing",
-    "to_onnx",
-]
+__all__ = sorted([*_MODULES, *_SUBMODULES])
 
 
 def __getattr__(name: str) -> object:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import json
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -144,8 +145,9 @@ class FittedModel(LimitedMixin):
 
     # The encoder of the columns of a frame, as JSON, if they are not all numeric.
     _table_columns: str | None = None
-    # The function of the extension module that trains the model.
-    _core_fit: ClassVar[Any]
+    # What trains the model, and what it predicts, in the library's notation.
+    _method: ClassVar[str]
+    _task: ClassVar[str]
     # Whether there is one number per sample: in outlier detection, and for targets of one dimension.
     _is_flat = False
 
@@ -155,7 +157,8 @@ class FittedModel(LimitedMixin):
         samples, n_samples = self._training(X, y, sample_weight, parameters)
         target = self._target(y, sample_weight, n_samples)
         with self._watched(X=X, y=y) as progress:
-            model, candidates = self._core_fit(samples, *target, **parameters, common=self._common(progress))
+            common = self._common(progress)
+            model, candidates = _core.fit(self._method, self._task, samples, target, parameters, common)
         self._set_fitted(model, candidates)
         return self
 
@@ -165,15 +168,15 @@ class FittedModel(LimitedMixin):
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
 
     def _parameters(self) -> dict[str, Any]:
-        """The checked parameters, as arguments of the training function."""
+        """The checked parameters in the library's notation; None for automatic ones."""
         raise NotImplementedError
 
     def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int]:
         """The samples in the form of the extension module, and their number; completes the parameters."""
         raise NotImplementedError
 
-    def _target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, ...]:
-        """The arguments of the training function for targets and weights."""
+    def _target(self, y: Any, sample_weight: Any, n_samples: int) -> Any:
+        """The targets and weights in the form of the extension module."""
         raise NotImplementedError
 
     def _weights(self, sample_weight: Any, n_samples: int) -> npt.NDArray[np.float64] | None:
@@ -220,7 +223,8 @@ class FittedModel(LimitedMixin):
         self._describe(header, candidates)
         for text in self.report_["warnings"]:
             if text.startswith(("not converged", "the time limit passed", "interrupted")):
-                warn(text, ConvergenceWarning)
+                has_steps = "max_iter" in self._get_param_names()
+                warn(text if has_steps else re.sub("max_iter( or tol)?", "tol", text), ConvergenceWarning)
             elif any(part in text for part in _WARNED):
                 warn(text)
             elif self.verbose:
@@ -230,7 +234,7 @@ class FittedModel(LimitedMixin):
         """Sets the fitted attributes from a model file's header and the candidates that were compared."""
         for name in _OPTIONAL:
             self.__dict__.pop(name, None)
-        self.report_ = header["report"]
+        self.report_ = {"notes": [], **header["report"]}
         specs = header.get("similarity", [header.get("kernel")])
         self.similarity_ = specs[0] if len(specs) == 1 else specs
         if "C" in header:
@@ -296,14 +300,23 @@ class FittedModel(LimitedMixin):
             names = None if names is None else [column["name"] for column in columns]
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
-        if "n_features" in header:
-            self._restore_width(header["n_features"])
+        n_features = header.get("n_features", header.get("bases", {}).get("n_features"))
+        if n_features is not None:
+            self.n_features_in_ = n_features if columns is None else len(columns)
+        for name, value in header["python"].items():
+            is_array = isinstance(value, list)
+            setattr(self, name, np.array(value, object if isinstance(value[0], str) else None) if is_array else value)
         self._model = model
         self._describe(header)
 
-    def _restore_width(self, n_features: int) -> None:
-        """Sets the number of columns of X for a model with `n_features` features."""
-        self.n_features_in_ = n_features if self._table_columns is None else len(json.loads(self._table_columns))
+    def _python_state(self) -> dict[str, Any]:
+        """The attributes that are only for Python, as a model file stores them: "python" in the header that is read."""
+        values = ((name, self.__dict__.get(name)) for name in self._only_python())
+        return {name: np.asarray(value).tolist() for name, value in values if value is not None}
+
+    def _only_python(self) -> tuple[str, ...]:
+        """The names of these attributes: numbers, texts or lists of them."""
+        return ("_is_flat", "_number_columns", "_output_names", "_type_of_classes")
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         check_is_fitted(self)
@@ -369,7 +382,7 @@ class VectorModel(FittedModel):
 
     def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int]:
         X = self._validated(X, reset=True)
-        return from_vectors(X), X.shape[0]
+        return (from_vectors(X), None), X.shape[0]
 
     def _collected(self, X: Any) -> _core._Collected:
         return from_vectors(self._validated(X, reset=False)), None
@@ -382,8 +395,9 @@ def fitting(method: Any) -> Any:
     @functools.wraps(method)
     def fit(self: Any, X: Any, y: Any = None, *args: Any, **kwargs: Any) -> Any:
         self.__dict__.pop("_model", None)
-        # That of an earlier fit.
-        self.__dict__.pop("_table_columns", None)
+        # Those of an earlier fit.
+        for name in ("_table_columns", "_number_columns"):
+            self.__dict__.pop(name, None)
         self._validate_params()
         with opened(self, X, y) as (X, y):
             return method(self, X, y, *args, **kwargs)

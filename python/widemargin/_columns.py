@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import itertools
 import json
+from collections.abc import Iterable
 from numbers import Number
 from typing import Any
 
@@ -20,7 +21,7 @@ from sklearn.utils.validation import validate_data
 
 from . import _core
 from ._files import Stored
-from ._kinds import column_at
+from ._kinds import column_at, is_missing, refuse_one
 from ._parameters import warn
 
 _TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
@@ -38,7 +39,7 @@ def names_of(X: Any) -> list[str] | None:
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
-def by_name(X: Any, trained: npt.NDArray[Any] | None) -> Any:
+def by_name(X: Any, trained: npt.NDArray[Any] | list[str] | None) -> Any:
     """Reorders the columns of a data frame to the order of the names in `trained`.
 
     Other objects, and frames with other or repeated names, are returned unchanged: scikit-learn's validation reports
@@ -52,6 +53,14 @@ def by_name(X: Any, trained: npt.NDArray[Any] | None) -> Any:
     return X[names]
 
 
+def set_features(estimator: Any, n_features: int, names: Iterable[str] | None) -> None:
+    """Sets scikit-learn's attributes of the columns of X, as `validate_data` does for arrays and frames."""
+    estimator.n_features_in_ = n_features
+    estimator.__dict__.pop("feature_names_in_", None)
+    if names is not None:
+        estimator.feature_names_in_ = np.array(list(names), dtype=object)
+
+
 def names_of_features(estimator: Any) -> npt.NDArray[Any] | None:
     """The names of the features of a fitted model; a column of the training data may have several features."""
     if getattr(estimator, "_table_columns", None) is None:
@@ -62,8 +71,9 @@ def names_of_features(estimator: Any) -> npt.NDArray[Any] | None:
 def validated(estimator: Any, X: Any, *, reset: bool, **checks: Any) -> Any:
     """Rows of numbers, as scikit-learn validates them.
 
-    A data frame with a column that is not numeric is encoded. A fit learns the encoder and stores it on the estimator
-    as ``_table_columns``; a later X then needs the same columns.
+    A data frame with a column that is not numeric, or with a missing value, is encoded. A fit learns the encoder and
+    stores it on the estimator as ``_table_columns``; a later X then needs the same columns. Of a frame of numbers the
+    medians are stored as ``_number_columns``: they replace values that are missing only later.
 
     Raises
     ------
@@ -76,19 +86,25 @@ def validated(estimator: Any, X: Any, *, reset: bool, **checks: Any) -> Any:
     UserWarning
         For categories that are not in the training data.
     """
-    if reset:
-        estimator.__dict__.pop("_table_columns", None)
+    refuse_one(X)
     if isinstance(X, Stored):
-        X.remember(estimator)
+        set_features(estimator, X.shape[1], X.names)
         return X
     if not reset:
         X = by_name(X, getattr(estimator, "feature_names_in_", None))
     columns: str | None = getattr(estimator, "_table_columns", None)
-    is_encoded = columns is not None
-    if reset:
-        is_encoded = getattr(estimator, "_encodes", True) and _needs_encoding(X)
-    if not is_encoded:
-        return validate_data(estimator, X, reset=reset, **checks)
+    frame = _columns_of(X) if columns is None and getattr(estimator, "_encodes", True) else []
+    are_numeric = all(map(_is_numeric, frame))
+    has_missing = are_numeric and any(np.isnan(_numbers(column)).any() for column in frame)
+    if has_missing and not reset:
+        columns = getattr(estimator, "_number_columns", None)
+    if columns is None and not (reset and (has_missing or not are_numeric)):
+        rows = validate_data(estimator, X, reset=reset, **checks)
+        if reset and frame:
+            numbers = zip(X.columns, (float(np.median(_numbers(column))) for column in frame), strict=True)
+            known = [{"name": str(name), "kind": "number", "median": median} for name, median in numbers]
+            estimator._number_columns = json.dumps(known)
+        return rows
     X = X if hasattr(X, "columns") else check_array(X, dtype=None, ensure_all_finite=False)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     cells = _cells(X, getattr(estimator, "feature_names_in_", None))
@@ -101,12 +117,11 @@ def validated(estimator: Any, X: Any, *, reset: bool, **checks: Any) -> Any:
     return features
 
 
-def _needs_encoding(X: Any) -> bool:
-    """Whether a data frame has a column that is not numeric, or a missing value."""
+def _columns_of(X: Any) -> list[Any]:
+    """The columns of a data frame; none of other objects."""
     if not hasattr(X, "columns") or sparse.issparse(X) or len(getattr(X, "shape", ())) != 2:
-        return False
-    columns = (column_at(X, at) for at in range(X.shape[1]))
-    return any(not _is_numeric(column) or bool(np.isnan(_numbers(column)).any()) for column in columns)
+        return []
+    return [column_at(X, at) for at in range(X.shape[1])]
 
 
 def _cells(X: Any, names: Any) -> list[tuple[str, Any]]:
@@ -146,7 +161,7 @@ def _numbers(column: Any) -> npt.NDArray[np.float64]:
 
 def _text(cell: Any, name: str) -> str | None:
     """A cell as in a CSV file; None for a missing one."""
-    if cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell):
+    if is_missing(cell):
         return None
     if isinstance(cell, _TIMES):
         raise _dates(name)

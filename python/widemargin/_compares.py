@@ -11,19 +11,19 @@ from typing import Any, ClassVar, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from . import _core, similarity
 from ._base import FittedModel, WatchedMixin, specs_of, with_parameters
 from ._calls import Checked
-from ._columns import by_name, validated
+from ._columns import by_name, set_features, validated
 from ._files import Stored
-from ._kinds import KINDS, kind_for, kind_of, plain
+from ._kinds import KINDS, kind_for, kind_of, plain, refuse_one
 from ._parameters import BASES, Basis, SimilarityLike, basis_of, normalization_parameters, one_of, warn
 from ._report import Row
 from ._samples import channels_first, count, fingerprints, from_other, from_vectors, pick
-from ._specs import SIMILARITIES, Similarity, any_kind, is_auto, layout_of, parsed, steps_of, with_hyphens
+from ._specs import READERS, SIMILARITIES, Similarity, any_kind, is_auto, layout_of, parsed, steps_of, with_hyphens
 from ._targets import codes_of
 from .similarity import Resolved, pairwise, resolve
 
@@ -86,25 +86,15 @@ def object_of(spec: str, name: str, requested: dict[str, Any]) -> Similarity:
     if step not in SIMILARITIES:
         raise ValueError(f"{hint}RBF()")
     row = SIMILARITIES[step]
+    kinds = {one["name"]: one["kind"] for one in row["parameters"]}
     required = [one["name"] for one in row["parameters"] if one["is_required"] and one["name"] in requested]
     values = {key: requested[key] for key in required}
-    values |= {key.replace("-", "_"): _value(text) for key, text in texts.items()}
+    for key, text in ((key.replace("-", "_"), text) for key, text in texts.items()):
+        values[key] = READERS[kinds.get(key, "str")](text)
     try:
         return getattr(similarity, row["class"])(**values)
     except TypeError:  # an unknown parameter, or a missing one
         raise ValueError(f"{hint}{row['class']}()") from None
-
-
-def _value(text: str) -> Any:
-    """A value of a spec as a constructor argument."""
-    if text in ("true", "false"):
-        return text == "true"
-    for number in (int, float):
-        try:
-            return number(text)
-        except ValueError:
-            continue
-    return text
 
 
 # The class of each sample as a number, and indices of samples.
@@ -112,7 +102,7 @@ Codes: TypeAlias = npt.NDArray[np.uint32]
 Indices: TypeAlias = npt.NDArray[np.int64]
 
 # How scikit-learn validates tables.
-_ROWS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float32, np.float64], "order": "C"}
+_ROWS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
 
 
 class NoEstimator(BaseEstimator):
@@ -183,6 +173,7 @@ def _kind(X: Any, accepted: Sequence[str]) -> str:
     A collection of no accepted kind is passed to the conversion to vectors, or to that of the only accepted kind, whose
     errors describe it.
     """
+    refuse_one(X)
     X = plain(X)
     if (kind := kind_for(X, accepted)) is not None:
         return kind
@@ -214,8 +205,6 @@ def _remember(estimator: Any, X: Any, kind: str, reset: bool) -> int:
 
 # The default number of bases, as in the library.
 DEFAULT_BASES = 1000
-# Selections of bases for which the search also compares numbers of bases.
-_COUNTED = ("index", "every", "random", "auto")
 
 
 def bases_of(model: _core.Model, layout: str = "auto") -> Any:
@@ -262,6 +251,8 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
     _selections: ClassVar[tuple[str, ...]] = BASES
     # Reads a model from its bytes.
     _read: ClassVar[Any]
+    # The selected columns of a square matrix; None if all are used.
+    _columns = None
 
     def _prepared(self, X: Any, y: Any, sample_weight: Any) -> tuple[Collected, dict[str, Any]]:
         """The samples of a fit, and the arguments of training functions for the similarity and the bases."""
@@ -270,10 +261,10 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
         self._resolved = (
             any_kind(X, self.layout, self.kind) if is_auto(self.similarity) else resolve(self.similarity, self.layout)
         )
-        # The selected columns of a square matrix; None if all are used.
-        self._columns: Indices | None = None
+        self._columns = None
         if self._resolved.is_precomputed:
             collected = self._precomputed(X, y, sample_weight)
+            n_basis = self.n_features_in_
             if self._columns is not None:
                 basis, rows, n_basis = "index", self._base_rows, len(self._base_rows)
         else:
@@ -316,9 +307,8 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
         n, n_polynomials = X.shape[0], int(parsed(self._resolved.specs[0])[1].get("polynomials", 0))
         tell_kind(self, "precomputed", n)
         if n == X.shape[1] - n_polynomials:
-            rows = self._rows_of_bases(X, y, sample_weight)
-            self._base_rows = rows
-            self._columns = np.concatenate([rows, np.arange(n, n + n_polynomials)])
+            self._base_rows = self._rows_of_bases(X, y, sample_weight)
+            self._columns = np.concatenate([self._base_rows, np.arange(n, n + n_polynomials)])
             X = X[:, self._columns]
         else:
             self._check_bases(n, X.shape[1] - n_polynomials)
@@ -336,8 +326,11 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
         basis, rows = basis_of(self)
         n_basis = self._n_basis_of(len(present))
         if basis == "kmedoids":
-            return self._medoids(X, codes, present, n_basis)
-        return self._selected(codes, present, basis, rows, n_basis)
+            selected = self._medoids(X, codes, present, n_basis)
+        else:
+            selected = self._selected(codes, present, basis, rows, n_basis)
+        # In the order of the columns: if all samples are bases, a model file takes the columns as they are.
+        return selected if rows is not None else np.sort(selected)
 
     def _check_bases(self, n_samples: int, n_bases: int) -> None:
         """Checks the number of bases of a matrix that is not square."""
@@ -391,22 +384,15 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
 
     def _precomputed_rows(self, X: Any) -> Collected:
         """Similarities of new samples to the bases."""
-        columns = getattr(self, "_columns", None)
-        wide = getattr(X, "shape", (0, 0))
-        names = getattr(self, "feature_names_in_", None)
-        if columns is not None and len(wide) == 2 and wide[1] == len(columns) != self.n_features_in_:
+        estimator: Any = self
+        columns, names = self._columns, getattr(self, "feature_names_in_", None)
+        if columns is not None and getattr(X, "shape", ())[1:] == (len(columns),) != (self.n_features_in_,):
             # The similarities to the bases are enough.
-            bases = NoEstimator()
-            bases.n_features_in_ = len(columns)
-            if names is not None:
-                bases.feature_names_in_ = names[columns]
-                X = by_name(X, names[columns])
-            X = validate_data(bases, X, reset=False, **_ROWS)
-        else:
-            X = by_name(X, names)
-            X = validate_data(self, X, reset=False, **_ROWS)
-            X = X if columns is None else X[:, columns]
-        return Collected((from_vectors(X), None), X.shape[0])
+            estimator, names = NoEstimator(), None if names is None else names[columns]
+            set_features(estimator, len(columns), names)
+            columns = None
+        X = validate_data(estimator, by_name(X, names), reset=False, **_ROWS)
+        return Collected((from_vectors(X if columns is None else X[:, columns]), None), X.shape[0])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -451,6 +437,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
 class Compares(FittedModel, ComparesSamples):
     """An estimator whose model compares samples with bases."""
 
+    _method = "basis-expansion"
     _read = _core.Model.from_bytes
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
@@ -460,20 +447,10 @@ class Compares(FittedModel, ComparesSamples):
 
     def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int]:
         collected, found = self._prepared(X, y, sample_weight)
+        if self._resolved.is_precomputed and parameters["normalization"] == "auto":
+            parameters["normalization"] = "mean-norm"
         parameters |= found
-        if "search" in parameters:
-            self._search(parameters)
         return collected.samples, collected.n
-
-    def _search(self, parameters: dict[str, Any]) -> None:
-        """Sets which of the similarity, the normalization and, by classifiers, the number of bases are compared."""
-        counts = [isinstance(self.n_basis, str) and parameters["basis"] in _COUNTED] if is_classifier(self) else []
-        searches, is_auto_normalization = is_auto(self.similarity), parameters["normalization"] == "auto"
-        normalization = None if is_auto_normalization else parameters["normalization"]
-        parameters["normalization"] = normalization or "mean-norm"
-        is_ours = not (self._resolved.calls or self._resolved.is_precomputed)
-        if searches or (is_ours and (is_auto_normalization or any(counts))):
-            parameters["search"] = [] if searches else self._resolved.specs, normalization, *counts
 
     def _stored_names(self) -> list[str] | None:
         names = super()._stored_names()
@@ -481,8 +458,12 @@ class Compares(FittedModel, ComparesSamples):
 
     def _describe(self, header: dict[str, Any], candidates: list[Row] | None = None) -> None:
         super()._describe(header, candidates)
-        if getattr(self, "_columns", None) is not None:
+        if self._columns is not None:
             self.basis_indices_ = self._base_rows
+
+    def _only_python(self) -> tuple[str, ...]:
+        of_columns = ("_columns", "_base_rows", "n_features_in_", "feature_names_in_")
+        return super()._only_python() + (of_columns if self._columns is not None else ())
 
     @classmethod
     def _stored_parameters(cls, header: dict[str, Any]) -> dict[str, Any]:
@@ -507,5 +488,3 @@ class Compares(FittedModel, ComparesSamples):
         if shape.get("kind") == "series":
             self._n_channels = shape["channels"]
         super()._restore(model, header)
-        if "n_features" in shape:
-            self._restore_width(shape["n_features"])

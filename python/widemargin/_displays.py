@@ -143,7 +143,7 @@ def spectrum(
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
-        The order of the axes of time series, as in `BasisExpansionSVC`.
+        The order of the axes of multichannel time series: (n, channels, length) or (n, length, channels).
 
     Returns
     -------
@@ -216,7 +216,7 @@ class SpectrumDisplay:
         ax : matplotlib Axes or None, default=None
         n_jobs : int or None, default=None
         layout : {"auto", "channels_first", "channels_last"}, default="auto"
-            As in `spectrum`.
+            The order of the axes of multichannel time series.
         **kwargs : passed to ``plot``
 
         Returns

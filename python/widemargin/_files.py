@@ -90,13 +90,6 @@ class Stored:
         self.names = store.feature_names if names is None else names
         self.shape = store.n_samples, store.n_features
 
-    def remember(self, estimator: Any) -> None:
-        """Sets the number and names of the features on the estimator."""
-        estimator.__dict__.pop("feature_names_in_", None)
-        estimator.n_features_in_ = self.shape[1]
-        if self.names is not None:
-            estimator.feature_names_in_ = np.array(self.names, dtype=object)
-
 
 @contextmanager
 def opened(estimator: Any, X: Any, y: Any) -> Iterator[tuple[Any, Any]]:

@@ -81,8 +81,8 @@ def kind_of(X: Any, name: str = "X") -> str:
 def as_pixels(X: npt.NDArray[Any]) -> str:
     """Code that converts numbers to pixels from 0 to 255 without overflow."""
     largest = X.max(initial=0)
-    if X.dtype.kind == "f" and largest <= 1:
-        return "(255 * X).round().astype(np.uint8)"
+    if largest <= 1:
+        return "(255 * X).round().astype(np.uint8)" if X.dtype.kind == "f" else "255 * X.astype(np.uint8)"
     if largest <= 255:
         return "X.round().astype(np.uint8)" if X.dtype.kind == "f" else "X.astype(np.uint8)"
     # The upper eight of 12 or 16 bits.
@@ -93,7 +93,7 @@ def _are_pictures(X: Any) -> bool:
     """Whether an array of another type than uint8 looks like pictures: about the same height and width, and values from
     0 to 1 or whole numbers. Series with as many channels as time steps are rare."""
     dtype = getattr(X, "dtype", None)
-    if getattr(dtype, "kind", "O") not in "iuf" or dtype == np.uint8 or X.ndim not in (3, 4) or X.size == 0:
+    if getattr(dtype, "kind", "O") not in "biuf" or dtype == np.uint8 or X.ndim not in (3, 4) or X.size == 0:
         return False
     sides = X.shape[1:3]
     if min(sides) < _PICTURE or max(sides) > 2 * min(sides) or (X.ndim == 4 and X.shape[3] not in (1, 3)):
@@ -168,17 +168,30 @@ def plain(X: Any) -> Any:
 
 
 def refuse_one(X: Any, name: str = "X") -> None:
-    """Raises TypeError if X is a single sample instead of a collection."""
+    """Raises TypeError if X is a single sample, or a lazy frame, instead of a collection."""
     if isinstance(X, (str, bytes)):
         raise TypeError(f"{name} is one {'string' if isinstance(X, str) else 'bytes object'}: pass samples in a list")
     if is_graph(X):
         raise TypeError(f"{name} is one graph: pass samples in a list")
+    # A lazy frame of polars, and a table of Arrow.
+    for method in ("collect", "to_pandas"):
+        if hasattr(X, method) and not hasattr(X, "to_numpy"):
+            raise TypeError(f"{name} is a {type(X).__name__}, which has no rows of numbers: pass {name}.{method}()")
+    if np.ma.is_masked(X):
+        raise ValueError(f"{name} has masked values: impute them, such as by {name}.filled({name}.mean(axis=0))")
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell, a label or a sample is missing."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and value != value
 
 
 def is_nested(X: Any) -> bool:
     """Whether X is a frame, or an array of objects, with a series in each cell of several columns."""
     shape: tuple[int, ...] = getattr(X, "shape", ())
-    if len(shape) != 2 or shape[1] < 2 or shape[0] == 0 or sparse.issparse(X):
+    if len(shape) != 2 or shape[1] < 2 or not isinstance(shape[0], int) or shape[0] == 0 or sparse.issparse(X):
         return False
     if isinstance(X, np.ndarray):
         return X.dtype.kind == "O" and _is_series(X[0, 0])

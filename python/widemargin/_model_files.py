@@ -20,8 +20,6 @@ from sklearn.utils.validation import check_is_fitted
 from . import _core
 from ._base import FittedModel
 from ._compares import Compares
-from ._predictors import MarginClassifier
-from ._targets import type_of_classes
 from .basis_expansion import BasisExpansionRegressor, BasisExpansionSVC
 from .one_class import BasisExpansionOneClass
 from .power_mean import PowerMeanSVC
@@ -215,7 +213,7 @@ CLASSES: dict[str, Any] = {
 }
 # Tensors that the package adds to model files.
 _PYTHON = "python.pickle"
-_CLASSES = "python.classes"
+_STATE = "python.state"
 
 
 def save(estimator: object, path: str | os.PathLike[str]) -> None:
@@ -274,12 +272,10 @@ def save(estimator: object, path: str | os.PathLike[str]) -> None:
 
 
 def _model_bytes(estimator: FittedModel) -> bytes:
-    """The model file, with the type of the classes unless its labels determine it."""
+    """The model file, with what only Python's estimators know."""
     data: bytes = estimator._model.to_bytes()
-    if not isinstance(estimator, MarginClassifier) or estimator._is_multilabel:
-        return data
-    stored = type_of_classes(estimator.classes_)
-    return data if stored is None else _core.with_payload(data, _CLASSES, stored)
+    state = estimator._python_state()
+    return _core.with_payload(data, _STATE, json.dumps(state).encode()) if state else data
 
 
 def _is_complete(estimator: Any) -> bool:
@@ -336,14 +332,10 @@ def _model_of(data: bytes, *, trusted: bool = False) -> Any:
     if header["method"] not in CLASSES:
         raise ValueError(f"<bytes>: a model of {header['method']!r}, for which there is no estimator")
     cls = CLASSES[header["method"]]
+    header["python"] = json.loads(_core.payload(data, _STATE) or "{}")
     if header["method"].startswith("basis-expansion") and header["bases"]["kind"] == "elsewhere":
-        fitted = _with_python(cls, data, header, trusted)
-    else:
-        fitted = cls._restored(_core.Model.from_bytes(data), header)
-    # The classes have the type of the fit.
-    if isinstance(fitted, MarginClassifier) and (stored := _core.payload(data, _CLASSES)) is not None:
-        fitted._restore_type_of_classes(stored)
-    return fitted
+        return _with_python(cls, data, header, trusted)
+    return cls._restored(_core.Model.from_bytes(data), header)
 
 
 def _with_python(cls: type[Compares], data: bytes, header: dict[str, Any], trusted: bool) -> Compares:

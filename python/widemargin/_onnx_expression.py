@@ -41,6 +41,18 @@ class Pair:
     written: dict[Expression, Operand] = field(default_factory=dict)
 
 
+def _applied(operator: str, *operands: Expression | float) -> Expression:
+    def write(pair: Pair) -> str:
+        found = [one.of(pair) if isinstance(one, Expression) else pair.dtype.type(one) for one in operands]
+        return pair.graph(operator, *found)
+
+    return Expression(write)
+
+
+def _function(operator: str) -> Callable[..., Expression]:
+    return lambda *operands: _applied(operator, *operands)
+
+
 class Expression:
     """A value [N, B], or one that is broadcast to this shape, in the type of the samples and bases."""
 
@@ -57,39 +69,14 @@ class Expression:
         """The value for samples x and bases of the same type."""
         return str(self.of(Pair(graph, x, bases, bases.dtype)))
 
-    def __neg__(self) -> Expression:
-        return _applied("Neg", self)
-
-    def __add__(self, other: Expression | float) -> Expression:
-        return _applied("Add", self, other)
-
-    def __sub__(self, other: Expression | float) -> Expression:
-        return _applied("Sub", self, other)
-
-    def __mul__(self, other: Expression | float) -> Expression:
-        return _applied("Mul", self, other)
-
-    def __truediv__(self, other: Expression | float) -> Expression:
-        return _applied("Div", self, other)
+    __neg__, __add__, __sub__ = _function("Neg"), _function("Add"), _function("Sub")
+    __mul__ = __rmul__ = _function("Mul")
+    __truediv__ = _function("Div")
 
     def __pow__(self, power: float) -> Expression:
         if power == 1:
             return self
         return sqrt(self) if power == 0.5 else _applied("Pow", self, power)
-
-    __rmul__ = __mul__
-
-
-def _applied(operator: str, *operands: Expression | float) -> Expression:
-    def write(pair: Pair) -> str:
-        found = [one.of(pair) if isinstance(one, Expression) else pair.dtype.type(one) for one in operands]
-        return pair.graph(operator, *found)
-
-    return Expression(write)
-
-
-def _function(operator: str) -> Callable[..., Expression]:
-    return lambda *operands: _applied(operator, *operands)
 
 
 exp, log, sqrt, tanh, absolute = (_function(operator) for operator in ("Exp", "Log", "Sqrt", "Tanh", "Abs"))

@@ -12,10 +12,11 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 
 from . import _core
 from ._base import FittedModel, with_parameters
-from ._parameters import ClassWeight, Labels, Samples, invalid
+from ._columns import by_name, names_of
+from ._parameters import ClassWeight, Labels, Samples, Targets, Weights, invalid
 from ._report import Row
-from ._samples import as_contiguous
-from ._targets import classes_of, is_multilabel, labels_of, restored_classes, target_of
+from ._samples import as_contiguous, count
+from ._targets import is_multilabel, labels_of, restored_classes, some, target_of, type_of_classes
 
 
 @with_parameters
@@ -23,15 +24,16 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
     """A large-margin classifier: one decision value per class, or a single one for two classes."""
 
     class_weight: ClassWeight = None
+    _task = "classification"
     # Whether the targets of the fit were multilabel.
     _is_multilabel = False
 
-    def _target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, ...]:
+    def _target(self, y: Any, sample_weight: Any, n_samples: int) -> _core._Target:
         """Sets `classes_`, and returns the classes or labels, those of samples, and their weights."""
         self._is_multilabel = is_multilabel(y)
         names, values, self.classes_ = target_of(y)
         check_consistent_length(range(n_samples), values)
-        return ((names, values, self._weights(sample_weight, n_samples)),)
+        return names, values, self._weights(sample_weight, n_samples)
 
     def _target_to_evaluate(self, y: Any, sample_weight: Any, n_samples: int) -> _core._Target:
         """The same for the fitted model; its classes or labels come first, in their order."""
@@ -46,8 +48,12 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         elif values.ndim == 1 or values.shape[1] != len(known):
             n_columns = 1 if values.ndim == 1 else values.shape[1]
             raise ValueError(f"y has {n_columns} columns, and the model {len(known)} labels")
-        elif set(names) == set(known):
-            values = np.ascontiguousarray(values[:, [names.index(name) for name in known]])
+        elif hasattr(y, "columns"):
+            labels = [str(label) for label in known]
+            if set(names) == set(labels):
+                values = np.ascontiguousarray(values[:, [names.index(label) for label in labels]])
+            elif labels != [str(at) for at in range(len(labels))]:
+                raise ValueError(f"y has the columns {some(names)}, and the model the labels {some(labels)}")
         return known, values, self._weights(sample_weight, n_samples)
 
     def _class_factors(self) -> str | list[float] | None:
@@ -64,7 +70,7 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         return [float(factors.get(label, 1.0)) for label in known]
 
     def _describe(self, header: dict[str, Any], candidates: list[Row] | None = None) -> None:
-        for name in ("label_names_", "estimated_label_scores_"):
+        for name in ("label_names_", "estimated_label_scores_", "_type_of_classes"):
             self.__dict__.pop(name, None)
         if header.get("multilabel"):
             self.label_names_ = np.array(header["classes"], dtype=object)
@@ -75,6 +81,7 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
             # A class without weight is absent.
             known = set(header["classes"])
             self.classes_ = self.classes_[[label in known for label in labels_of(self.classes_)]]
+            self._type_of_classes = type_of_classes(self.classes_)
         super()._describe(header, candidates)
 
     def _estimate(self, path: list[Row]) -> None:
@@ -84,24 +91,18 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         self.estimated_score_std_ = float(estimate["standard_error"])
 
     def _restore(self, model: Any, header: dict[str, Any]) -> None:
-        self._is_multilabel = header.get("multilabel", False)
-        self.classes_ = np.arange(len(header["classes"])) if self._is_multilabel else classes_of(header["classes"])
+        self._is_multilabel, labels = header.get("multilabel", False), header["classes"]
+        self.classes_ = np.arange(len(labels)) if self._is_multilabel else restored_classes(labels, header)
         super()._restore(model, header)
 
     @classmethod
     def _stored_parameters(cls, header: dict[str, Any]) -> dict[str, Any]:
         weight = (header.get("training") or {}).get("class_weight")
         if isinstance(weight, list):
-            weight = {label: factor for label, factor in weight if factor != 1.0} or None
+            labels = restored_classes([label for label, _ in weight], header).tolist()
+            factors = zip(labels, weight, strict=True)
+            weight = {label: factor for label, (_, factor) in factors if factor != 1.0} or None
         return super()._stored_parameters(header) | {"class_weight": weight}
-
-    def _restore_type_of_classes(self, stored: bytes) -> None:
-        """Converts the classes of a model that was read to their type in the fit."""
-        labels = self.classes_.tolist()
-        self.classes_ = restored_classes(labels, stored)
-        if isinstance(self.class_weight, dict):
-            known = dict(zip(labels, self.classes_.tolist(), strict=True))
-            self.set_params(class_weight={known[label]: factor for label, factor in self.class_weight.items()})
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -140,6 +141,26 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
             return (scores > 0).astype(np.int64)
         selected = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[selected]
+
+    def score(self, X: Samples, y: Targets, sample_weight: Weights = None) -> float:
+        """The accuracy of predictions.
+
+        Parameters
+        ----------
+        X : samples, as in ``fit``
+        y : array of shape (n_samples,) or (n_samples, n_labels)
+            Classes, or a multilabel indicator matrix without unknown labels; the columns of a data frame may be in any
+            order.
+        sample_weight : array of shape (n_samples,) or None
+
+        Returns
+        -------
+        float
+            The share of samples whose class, or whose labels, are all correct.
+        """
+        if self._is_multilabel:
+            y = self._target_to_evaluate(y, None, count(X))[1]
+        return float(super().score(X, y, sample_weight))
 
     def predict_proba(self, X: Samples) -> npt.NDArray[np.float64]:
         """The probability of each class for each sample.
@@ -190,17 +211,39 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
 class FittedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """A regression model with one or several outputs."""
 
-    def _target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, ...]:
+    _task = "regression"
+    # The names of the outputs, if the targets of the fit were a data frame.
+    _output_names: list[str] | None = None
+
+    def _target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, Any]:
         """Sets whether targets have one dimension; returns them (samples, outputs), and the weights."""
+        self._output_names = names_of(y)
         y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
         self._is_flat = y.ndim == 1
         return self._checked_target(y, sample_weight, n_samples)
 
     def _target_to_evaluate(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, Any]:
-        targets, weights = self._checked_target(y, sample_weight, n_samples)
+        targets, weights = self._checked_target(by_name(y, self._output_names), sample_weight, n_samples)
         if targets.shape[1] != (n_outputs := json.loads(self._model.header())["n_outputs"]):
             raise ValueError(f"y has {targets.shape[1]} columns, and the model {n_outputs} outputs")
         return targets, weights
+
+    def score(self, X: Samples, y: Targets, sample_weight: Weights = None) -> float:
+        """R² of predictions.
+
+        Parameters
+        ----------
+        X : samples, as in ``fit``
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
+            The columns of a data frame may be in any order.
+        sample_weight : array of shape (n_samples,) or None
+
+        Returns
+        -------
+        float
+            The mean over the outputs.
+        """
+        return float(super().score(X, by_name(y, self._output_names), sample_weight))
 
     def _checked_target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, Any]:
         targets = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
@@ -237,8 +280,3 @@ class FittedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
     def _restore(self, model: Any, header: dict[str, Any]) -> None:
         self._is_flat = header["n_outputs"] == 1
         super()._restore(model, header)
-
-
-def some(values: list[Any]) -> str:
-    shown = ", ".join(repr(value) for value in values[:10])
-    return shown if len(values) <= 10 else f"{shown}, … ({len(values)} in all)"

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ._files import Stored
-from ._kinds import as_pixels, is_nested, kind_for, plain, refuse_one
+from ._kinds import as_pixels, is_missing, is_nested, kind_for, plain, refuse_one
 from .graphs import to_strings
 
 # The largest number of possible elements of sets, which the library counts exactly.
@@ -357,7 +357,7 @@ def channels_first(series: list[Any]) -> list[Any]:
 def _one_series(x: Any, number: int, name: str, padded: bool, is_first: bool) -> npt.NDArray[np.float32]:
     """A series of shape (length, channels)."""
     where = f"{name}: series {number} (from 0)"
-    if x is None or (isinstance(x, float) and math.isnan(x)):
+    if is_missing(x):
         raise ValueError(f"{where} is missing ({x})")
     try:
         array = np.asarray(x.to_numpy() if hasattr(x, "to_numpy") else x)
@@ -400,7 +400,7 @@ def _strings(X: Any, name: str) -> Any:
     for row, text in enumerate(X):
         if isinstance(text, str):
             continue
-        if text is None or type(text).__name__ == "NAType" or (isinstance(text, float) and math.isnan(text)):
+        if is_missing(text):
             raise ValueError(f"{name}: row {row} (from 0) is missing ({text}): a string is needed; the empty one is ''")
         hint = ": decode it" if isinstance(text, bytes) else ""
         raise TypeError(f"{name}: row {row} (from 0) is a {type(text).__name__}, not a string{hint}")
@@ -440,7 +440,7 @@ def _one_set(elements: Any, number: int, name: str) -> npt.NDArray[np.int64]:
 def _vectors(X: Any, name: str) -> Any:
     from sklearn.utils import check_array
 
-    return from_vectors(check_array(X, accept_sparse="csr", dtype=[np.float32, np.float64], order="C", input_name=name))
+    return from_vectors(check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", input_name=name))
 
 
 _FORMS = {

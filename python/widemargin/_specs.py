@@ -31,13 +31,13 @@ def kernels_of(method: str) -> tuple[str, ...]:
     return tuple(name.replace("-", "_") for name, row in SIMILARITIES.items() if method in row["kernel_of"])
 
 
-_READ: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "str": str, "bool": lambda text: text == "true"}
+READERS: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "str": str, "bool": lambda text: text == "true"}
 
 
 def default_of(parameter: dict[str, Any]) -> Any:
     """The default of a parameter; None if it has none."""
     text = parameter["default"]
-    return None if text is None else _READ[parameter["kind"]](text)
+    return None if text is None else READERS[parameter["kind"]](text)
 
 
 _Part = TypeVar("_Part")
@@ -466,7 +466,7 @@ def pairwise(
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
-        The order of the axes of time series, as in `BasisExpansionSVC`.
+        The order of the axes of multichannel time series: (n, channels, length) or (n, length, channels).
 
     Returns
     -------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +11,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d
+
+from ._kinds import is_missing
 
 # The conversion of a model file's label to a class, for each kind of array; objects are strings.
 _READERS: dict[str, Callable[[Any], Any]] = {"b": bool, "i": int, "u": int, "f": float, "U": str, "O": str}
@@ -34,32 +35,24 @@ def classes_of(labels: list[int | str]) -> npt.NDArray[Any]:
     return np.array(labels, dtype=object)
 
 
-def type_of_classes(classes: npt.NDArray[Any]) -> bytes | None:
-    """The type of an array of classes, for `restored_classes`; None if a model file's labels are enough.
-
-    Parameters
-    ----------
-    classes : ndarray of shape (n_classes,)
-
-    Returns
-    -------
-    JSON of the array's type, or None
-    """
+def type_of_classes(classes: npt.NDArray[Any]) -> str | None:
+    """The type of an array of classes, for `restored_classes`; None if a model file's labels are enough."""
     plain = classes_of(labels_of(classes))
-    if plain.dtype == classes.dtype and plain.tolist() == classes.tolist():
-        return None
-    return json.dumps({"dtype": classes.dtype.str}).encode() if classes.dtype.kind in _READERS else None
+    is_plain = plain.dtype == classes.dtype and plain.tolist() == classes.tolist()
+    return None if is_plain or classes.dtype.kind not in _READERS else classes.dtype.str
 
 
-def restored_classes(labels: list[int | str], stored: bytes) -> npt.NDArray[Any]:
-    """The array of classes from labels and the result of `type_of_classes`.
+def restored_classes(labels: list[int | str], header: dict[str, Any]) -> npt.NDArray[Any]:
+    """The array of classes from labels, and the result of `type_of_classes` in the header.
 
     Raises
     ------
     ValueError
         If the labels do not have this type.
     """
-    dtype = np.dtype(json.loads(stored)["dtype"])
+    if "_type_of_classes" not in header["python"]:
+        return classes_of(labels)
+    dtype = np.dtype(header["python"]["_type_of_classes"])
     return np.array([_READERS[dtype.kind](label) for label in labels], dtype=dtype)
 
 
@@ -81,7 +74,7 @@ def is_multilabel(y: Any) -> bool:
         return True
     shape = getattr(y, "shape", None)
     if shape is None and isinstance(y, (list, tuple)) and y and isinstance(y[0], (list, tuple, np.ndarray)):
-        shape = np.shape(y)
+        shape = len(y), *np.shape(y[0])
     return shape is not None and len(shape) == 2 and shape[1] > 1
 
 
@@ -122,9 +115,28 @@ def target_of(y: Any) -> tuple[list[int | str], npt.NDArray[Any], npt.NDArray[An
         values = indicator(y)
         return label_names(y, values.shape[1]), values, np.arange(values.shape[1])
     y = column_or_1d(y, warn=True)
+    classes, codes = distinct_classes(y)
     check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
-    return labels_of(classes), codes.astype(np.uint32).reshape(-1), classes
+    return labels_of(classes), codes, classes
+
+
+def distinct_classes(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.uint32]]:
+    """The classes in ascending order, and the number of each sample's class.
+
+    Raises
+    ------
+    ValueError
+        For missing classes, naming the samples, and for classes of several types.
+    """
+    missing = ~np.isfinite(y) if y.dtype.kind == "f" else [is_missing(label) for label in y.tolist()]
+    if rows := np.flatnonzero(missing).tolist():
+        raise ValueError(f"y has no class in row {some(rows)} (from 0): drop these samples, or name a class for them")
+    try:
+        classes, codes = np.unique(y, return_inverse=True)
+    except TypeError:  # they have no order
+        types = sorted({type(label).__name__ for label in y})
+        raise ValueError(f"y has classes of the types {' and '.join(types)}: convert them to one type") from None
+    return classes, codes.astype(np.uint32).reshape(-1)
 
 
 def codes_of(y: Any) -> npt.NDArray[np.uint32]:
@@ -134,3 +146,8 @@ def codes_of(y: Any) -> npt.NDArray[np.uint32]:
         codes = np.unique(np.nan_to_num(indicator(y), nan=2.0), axis=0, return_inverse=True)[1]
         return codes.astype(np.uint32).reshape(-1)
     return target_of(y)[1]
+
+
+def some(values: list[Any]) -> str:
+    shown = ", ".join(repr(value) for value in values[:10])
+    return shown if len(values) <= 10 else f"{shown}, … ({len(values)} in all)"

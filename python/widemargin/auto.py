@@ -52,6 +52,7 @@ class Auto(FittedModel):
     cv: Folds = None
     kind: str = "auto"
     layout: str = "auto"
+    _method = "auto"
     _classes: ClassVar[dict[str, type[Any]]]
 
     def _methods(self) -> list[str]:
@@ -211,20 +212,24 @@ class AutoSVC(Auto, MarginClassifier):
         The folds, as in `sklearn.model_selection.cross_val_score`; None means five stratified ones. If it is set and
         `scoring` is None, the score is the accuracy.
     class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, by which sample weights are multiplied: a dictionary (classes that it does not contain
+        have weight 1), or "balanced" for weights inversely proportional to the frequencies of the classes.
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core. The result does not depend on it.
     random_state : int, RandomState or None, default=None
         Seed of the samples on which methods are compared.
     verbose : int, default=0
+        0 is silent, 1 shows progress, and 2 also shows the duality gap and the remarks of the report.
     time_limit : float or None, default=None
         Limit in seconds. The comparison ends with the best method so far. If the limit does not allow a fit on all
         samples, the model is fitted to as many as it allows. A warning states either. Ctrl-C ends the comparison in the
         same way, once a method has been fitted. Of a comparison by other scores and folds half of the limit is for
         the comparison, the rest for the fit of the best method.
     kind : {"auto", "table", "series", "strings", "sets", "images", "graphs", "grids", "objects"}, default="auto"
-        The kind of samples, as in `BasisExpansionSVC`.
+        The kind of samples. "auto" infers it from the collection and from what the similarity compares.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
-        The order of the axes of multichannel time series, as in `BasisExpansionSVC`.
+        The order of the axes of multichannel time series: (n, channels, length) or (n, length, channels). "auto" means
+        "channels_last" if that gives fewer channels than time steps; otherwise an error asks for `layout`.
 
     Attributes
     ----------
@@ -247,6 +252,7 @@ class AutoSVC(Auto, MarginClassifier):
     report_ : dict
         Status, objectives, duality gaps, seconds per stage, notes, warnings.
     n_features_in_ : int
+        The number of features of the training samples.
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
 
     Examples
@@ -258,7 +264,6 @@ class AutoSVC(Auto, MarginClassifier):
     True
     """
 
-    _core_fit: ClassVar[Any] = staticmethod(_core.fit_auto)
     _classes: ClassVar[dict[str, type[Any]]] = {
         "basis_expansion": BasisExpansionSVC,
         "thin_plate": ThinPlateSVC,
@@ -272,7 +277,7 @@ class AutoSVC(Auto, MarginClassifier):
         Parameters
         ----------
         X : samples
-            As for `BasisExpansionSVC`.
+            Vectors, images, series, strings, sets or graphs.
         y : array of shape (n_samples,) or (n_samples, n_labels)
             Classes, or a multilabel indicator matrix, dense or sparse: 1 for labels of the sample, 0 for other labels,
             NaN for unknown ones.
@@ -284,8 +289,8 @@ class AutoSVC(Auto, MarginClassifier):
 
         Returns
         -------
-        AutoSVC
-            The fitted estimator itself.
+        self : object
+            Fitted estimator.
         """
         if self.cv is not None or groups is not None or self._scoring() not in (None, *SCORINGS):
             self._fit_best(X, y, sample_weight, groups)
@@ -293,6 +298,7 @@ class AutoSVC(Auto, MarginClassifier):
             self._fit(X, y, sample_weight)
             header = json.loads(self._model.header())
             self.method_ = header["method"].replace("-", "_")
+            header["python"] = self._python_state()
             self.best_estimator_ = self._classes[self.method_]._restored(self._model, header)
         self.best_estimator_.classes_, self.best_estimator_._is_multilabel = self.classes_, self._is_multilabel
         return self
@@ -300,7 +306,7 @@ class AutoSVC(Auto, MarginClassifier):
     def _parameters(self) -> dict[str, Any]:
         scoring = self._scoring()
         scoring = scoring.replace("_", "-").removesuffix("-ovr") if isinstance(scoring, str) else None
-        return {"methods": [method.replace("_", "-") for method in self._methods()], "scoring": scoring}
+        return {"methods": "+".join(method.replace("_", "-") for method in self._methods()), "scoring": scoring}
 
 
 class AutoRegressor(Auto, FittedRegressor):
@@ -323,13 +329,15 @@ class AutoRegressor(Auto, FittedRegressor):
     random_state : int, RandomState or None, default=None
         Seed of the samples on which methods are compared.
     verbose : int, default=0
+        0 is silent, 1 shows progress, and 2 also shows the duality gap and the remarks of the report.
     time_limit : float or None, default=None
         Limit in seconds. Half of it is for the comparison, the rest for the fit of the best method. If it does not
         allow a fit on all samples, the model is fitted to as many as it allows, and a warning states their number.
     kind : {"auto", "table", "series", "strings", "sets", "images", "graphs", "grids", "objects"}, default="auto"
-        The kind of samples, as in `BasisExpansionSVC`.
+        The kind of samples. "auto" infers it from the collection and from what the similarity compares.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
-        The order of the axes of multichannel time series, as in `BasisExpansionSVC`.
+        The order of the axes of multichannel time series: (n, channels, length) or (n, length, channels). "auto" means
+        "channels_last" if that gives fewer channels than time steps; otherwise an error asks for `layout`.
 
     Attributes
     ----------
@@ -349,6 +357,7 @@ class AutoRegressor(Auto, FittedRegressor):
     report_ : dict
         Seconds per stage, selected parameters, warnings.
     n_features_in_ : int
+        The number of features of the training samples.
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
 
     Examples
@@ -373,7 +382,7 @@ class AutoRegressor(Auto, FittedRegressor):
         Parameters
         ----------
         X : samples
-            As for `BasisExpansionRegressor`.
+            Vectors, images, series, strings, sets or graphs.
         y : array of shape (n_samples,) or (n_samples, n_outputs)
             Finite numbers.
         sample_weight : array of shape (n_samples,) or None
@@ -384,7 +393,7 @@ class AutoRegressor(Auto, FittedRegressor):
 
         Returns
         -------
-        AutoRegressor
-            The fitted estimator itself.
+        self : object
+            Fitted estimator.
         """
         return self._fit_best(X, y, sample_weight, groups)

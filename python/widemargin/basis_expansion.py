@@ -44,10 +44,10 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         two standard errors of the difference; all of them if it saves 2 percentage points. With callables, precomputed
         similarities and "kmedoids" it is 1,000; "features" has no bases.
     basis : {"auto", "index", "every", "random", "kmedoids"} or array of int, default="auto"
-        The selection of bases from the training samples: at random, stratified by class ("auto") or not ("random"),
-        or medoids under the similarity, all independent of the order of the rows; evenly spaced in each class
-        ("index") or among all samples ("every"); or their row indices.
-        "kmedoids" evaluates a callable on more pairs than samples × bases.
+        The selection of bases from the training samples: at random, in proportion to the classes ("auto") or not
+        ("random"), or medoids under the similarity, all independent of the order of the rows; evenly spaced in each
+        class ("index") or among all samples ("every"); or their row indices. "kmedoids" evaluates a callable on more
+        pairs than samples × bases.
     normalization : str, default="auto"
         The normalization of the similarities to the bases: "mean_norm", "z_score", "covariance" (whitening), "none",
         "nystroem" (the Nyström map of a kernel), or "centered" (the Nyström map of a conditionally positive definite
@@ -71,6 +71,8 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         descriptor, for more than 1,000 samples in three classes or more, it is squared_error unless the squared hinge
         lowers the leave-one-out error by 0.5 percentage points, beyond two standard errors.
     class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, by which sample weights are multiplied: a dictionary (classes that it does not contain
+        have weight 1), or "balanced" for weights inversely proportional to the frequencies of the classes.
     tol : float, default=1e-3
         The relative duality gap at which a problem counts as solved, in (0, 1).
     n_jobs : int or None, default=None
@@ -78,6 +80,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
     random_state : int, RandomState or None, default=None
         None means a fixed seed: the same samples give the same model.
     verbose : int, default=0
+        0 is silent, 1 shows progress, and 2 also shows the duality gap and the remarks of the report.
     time_limit : float or None, default=None
         Limit in seconds. A solver that has not converged by then stops with its current solution, and a warning states
         the gap reached. If the limit does not allow a fit on all samples, the model is fitted to as many as it allows,
@@ -96,7 +99,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         "z_score", "none"), and never penalizes the intercept.
     max_basis : int or None, default=None
         The largest number of bases of the model. Bases with the smallest weights are removed, 30 % at a time, and the
-        rest is fitted again. As for "l1" each feature must belong to a basis.
+        rest is fitted again. Each feature must belong to one basis ("mean_norm", "z_score" or "none").
 
     Attributes
     ----------
@@ -142,6 +145,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
     coef_ : ndarray of shape (n_problems, n_features)
         Weights on the normalized similarities, part after part.
     intercept_ : ndarray of shape (n_problems,)
+        The intercept of each two-class problem.
     n_iter_ : int
         The largest number of steps of a problem.
     report_ : dict
@@ -173,7 +177,6 @@ class BasisExpansionSVC(Compares, MarginClassifier):
     max_basis: int | None = None
     _reads_files = True
     _losses: ClassVar[tuple[str, ...]] = ("auto", "squared_hinge", "hinge", "squared_error", "logistic")
-    _core_fit: ClassVar[Any] = staticmethod(_core.fit_basis_expansion)
 
     @fitting
     def fit(self, X: Samples, y: Targets, sample_weight: Weights = None) -> Self:
@@ -193,8 +196,8 @@ class BasisExpansionSVC(Compares, MarginClassifier):
 
         Returns
         -------
-        BasisExpansionSVC
-            The fitted estimator itself.
+        self : object
+            Fitted estimator.
         """
         return self._fit(X, y, sample_weight)
 
@@ -207,7 +210,6 @@ class BasisExpansionSVC(Compares, MarginClassifier):
             "C": self._fixed_C(),
             "intercept": "free" if self.fit_intercept else "none",
             "max_basis": None if self.max_basis is None else int(self.max_basis),
-            "search": None,
         }
 
     def _max_iter(self) -> int:
@@ -230,20 +232,23 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
     Parameters
     ----------
     similarity : str, similarity, callable, or a list of these, default="auto"
-        As for `BasisExpansionSVC`. "auto" compares candidates that suit the kind of samples on at most 400 of them,
-        with the gamma of the best kernels; of dense vectors also weights of columns, those under which a Gaussian
-        process makes the targets most likely, if they are likely. Candidates are always compared by squared_error,
-        independent of `loss`.
+        A spec such as ``"rbf:gamma=1"``, an object of `widemargin.similarity`, ``"precomputed"``, a callable
+        ``f(samples, bases)``, or a list of these, which are normalized separately and concatenated. "auto" compares
+        candidates that suit the kind of samples on at most 400 of them, with the gamma of the best kernels; of dense
+        vectors also weights of columns, those under which a Gaussian process makes the targets most likely, if they are
+        likely. Candidates are always compared by squared_error, independent of `loss`.
     n_basis : int or "auto", default="auto"
         Number of bases; if there are fewer samples, all of them. "auto" is 1,000.
     basis : {"auto", "index", "every", "random", "kmedoids"} or array of int, default="auto"
         The selection of bases from the training samples, as for `BasisExpansionSVC` with all samples in one class; or
         their row indices.
     normalization : str, default="auto"
-        As for `BasisExpansionSVC`. "auto" is the better of "mean_norm" and what suits the similarity, by leave-one-out
-        with squared_error.
+        The normalization of the similarities to the bases: "mean_norm", "z_score", "covariance", "none", "nystroem" or
+        "centered". "auto" is the better of "mean_norm" and the normalization that suits the similarity, by
+        leave-one-out with squared_error.
     negative_eigenvalues : {"clip", "flip", "shift", "square"}, default="clip"
-        As for `BasisExpansionSVC`.
+        The treatment, by "nystroem" and "centered", of negative eigenvalues of the similarities between the bases: set
+        them to 0, change their sign, shift the whole spectrum, or square all eigenvalues (only "nystroem").
     C : float or "auto", default="auto"
         The weight of the losses in ½‖w‖² + C Σ loss(y − f), above 0. "auto" is the C with the smallest estimated loss:
         by leave-one-out, or for "quantile" by five folds, which share the features. For several outputs, it is the C
@@ -266,20 +271,23 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
     quantile : float, default=0.5
         q of "quantile", above 0 and below 1. Other losses accept no other value.
     fit_intercept : bool, default=True
+        Whether to fit an intercept, which is not penalized.
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core. The result does not depend on it. Callables are called one at a time.
     random_state : int, RandomState or None, default=None
         None means a fixed seed: the same samples give the same model.
     verbose : int, default=0
+        0 is silent, 1 shows progress, and 2 also shows the duality gap and the remarks of the report.
     time_limit : float or None, default=None
         Limit in seconds; the search for a similarity uses at most half of it. If the limit does not allow a fit on all
         samples, the model is fitted to as many as it allows, and a warning states their number. With a loss other than
         squared_error the selection of ε and C uses at most half of the remaining time, and the solver stops with its
         current solution.
     kind : {"auto", "table", "series", "strings", "sets", "images", "graphs", "grids", "objects"}, default="auto"
-        The kind of samples, as in `BasisExpansionSVC`.
+        The kind of samples. "auto" infers it from the collection and from what the similarity compares.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
-        The order of the axes of multichannel time series, as for `BasisExpansionSVC`.
+        The order of the axes of multichannel time series: (n, channels, length) or (n, length, channels). "auto" means
+        "channels_last" if that gives fewer channels than time steps; otherwise an error asks for `layout`.
 
     Attributes
     ----------
@@ -311,6 +319,7 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
     negative_eigenvalues_ : str
         The treatment of negative eigenvalues, for the normalizations "nystroem" and "centered".
     loss_ : str
+        The loss of the model, set or selected.
     basis_indices_ : ndarray of int
         The training rows of the bases.
     basis_ : array or list
@@ -318,7 +327,9 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
     coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
         Weights on the normalized similarities, part after part.
     intercept_ : float or ndarray of shape (n_outputs,)
+        The intercept of each output.
     n_iter_ : int
+        The number of iterations of the solver, the largest over all problems.
     report_ : dict
         Seconds per stage, selected parameters, warnings.
 
@@ -342,7 +353,6 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
     fit_intercept: bool = True
     _reads_files = True
     _losses: ClassVar[tuple[str, ...]] = ("squared_error", "huber", "squared_epsilon_insensitive", "quantile")
-    _core_fit: ClassVar[Any] = staticmethod(_core.fit_basis_expansion_regressor)
 
     @fitting
     def fit(self, X: Samples, y: Targets, sample_weight: Weights = None) -> Self:
@@ -351,7 +361,7 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
         Parameters
         ----------
         X : samples
-            As for `BasisExpansionSVC`.
+            Vectors, images, grids, series, strings, sets or graphs; any sequence if the similarity is a callable.
         y : array of shape (n_samples,) or (n_samples, n_outputs)
             Finite numbers.
         sample_weight : array of shape (n_samples,) or None
@@ -359,29 +369,26 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
 
         Returns
         -------
-        BasisExpansionRegressor
-            The fitted estimator itself.
+        self : object
+            Fitted estimator.
         """
         return self._fit(X, y, sample_weight)
 
     def _parameters(self) -> dict[str, Any]:
-        loss, epsilon, quantile = self._loss()
         return {
             "normalization": normalization_of(self, "auto"),
             "C": self._fixed_C(),
-            "loss": loss,
-            "epsilon": epsilon,
-            "quantile": quantile,
-            "has_intercept": bool(self.fit_intercept),
-            "search": None,
+            "loss": self._loss(),
+            "intercept": "free" if self.fit_intercept else "none",
         }
 
-    def _loss(self) -> tuple[str, float | None, float | None]:
-        """The loss in the library's notation, and its parameters."""
+    def _loss(self) -> str:
+        """The loss with its parameters in the library's notation."""
         loss = one_of("loss", self.loss, self._losses, estimator=self)
-        epsilon = None if isinstance(self.epsilon, str) else float(self.epsilon)
+        epsilon = [] if isinstance(self.epsilon, str) else [f"epsilon={float(self.epsilon)!r}"]
         # The default belongs to every loss.
-        return loss, epsilon, None if self.quantile == 0.5 else float(self.quantile)
+        quantile = [] if self.quantile == 0.5 else [f"quantile={float(self.quantile)!r}"]
+        return ":".join([loss, *filter(None, [",".join(epsilon + quantile)])])
 
     @classmethod
     def _stored_parameters(cls, header: dict[str, Any]) -> dict[str, Any]:
@@ -401,8 +408,11 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compares
     kind_ : str
         The kind as which samples were read: a value of `kind`, or "precomputed".
     similarity_ : str or list of str
+        The spec of the similarity, or of each of several, with learned values.
     basis_indices_ : ndarray of int
+        The training rows of the bases.
     basis_ : array or list
+        The bases, in the form of the training samples.
 
     Examples
     --------
@@ -434,14 +444,15 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compares
 
         Parameters
         ----------
-        X : samples, as in `BasisExpansionSVC.fit`
+        X : samples
+            Vectors, images, grids, series, strings, sets or graphs; any sequence if the similarity is a callable.
         y : array of shape (n_samples,) or None
             Classes for selecting the bases.
 
         Returns
         -------
-        BasisExpansion
-            The fitted estimator itself.
+        self : object
+            Fitted estimator.
         """
         self.fit_transform(X, y)
         return self
@@ -452,7 +463,8 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compares
 
         Parameters
         ----------
-        X : samples, as in `BasisExpansionSVC.fit`
+        X : samples
+            Vectors, images, grids, series, strings, sets or graphs; any sequence if the similarity is a callable.
         y : array of shape (n_samples,) or None
 
         Returns

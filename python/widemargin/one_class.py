@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from . import _core
 from ._base import fitting, with_parameters
 from ._compares import Compares
 from ._parameters import Samples, SimilarityLike, Targets, Weights, normalization_of
@@ -34,17 +33,17 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
     Parameters
     ----------
     similarity : str, object of `widemargin.similarity`, callable, or list of these, default="rbf"
-        Of columns in different units, such as "z-score/rbf", which standardizes them: otherwise those of small spread
-        hardly count.
+        The similarity to the bases. For columns with different units, standardize them, as in "z-score/rbf".
     n_basis : int or "auto", default="auto"
         The largest number of bases. "auto" is 500, and at most half of the distinct samples, so that the other half
         determines the threshold; with fewer than 20 samples it is all.
-    basis : str or array of int, default="auto"
+    basis : {"auto", "index", "every", "random", "kmedoids"} or array of int, default="auto"
+        The selection of bases from the training samples, or their row indices.
     normalization : str, default="nystroem"
-        As in `BasisExpansion`; normalizations that center the features ("mean_norm", "z_score", "covariance") give
-        outliers no distinct score.
+        The normalization of the similarities: "nystroem", "none", "centered", "mean_norm", "z_score" or "covariance".
+        The last three center the features, so that the scores of outliers are not distinct.
     negative_eigenvalues : {"clip", "flip", "shift", "square"}, default="clip"
-        As in `BasisExpansion`.
+        The treatment, by "nystroem" and "centered", of negative eigenvalues of the similarities between the bases.
     quantile : float, default=0.05
         The expected share of new samples of the same kind that are predicted to be outliers: the quantile of the
         leave-one-out decision values that is the threshold.
@@ -52,16 +51,19 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
         κ in units of the mean square of a feature. Small values follow the samples closely, large ones average the
         similarities to them.
     n_jobs : int or None, default=None
+        Number of threads; -1 means one per core. The result does not depend on it.
     random_state : int, RandomState instance or None, default=None
         None means a fixed seed: the same samples give the same model.
     verbose : int, default=0
+        0 is silent, 1 shows progress, and 2 also shows the duality gap and the remarks of the report.
     time_limit : float or None, default=None
         Limit in seconds. If it does not allow a fit on all samples, the model is fitted to as many as it allows, and a
         warning states their number; it then has no `left_out_scores_`.
     kind : {"auto", "table", "series", "strings", "sets", "images", "graphs", "grids", "objects"}, default="auto"
-        The kind of samples, as in `BasisExpansionSVC`.
+        The kind of samples. "auto" infers it from the collection and from what the similarity compares.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
-        The order of the axes of multichannel time series, as in `BasisExpansionSVC`.
+        The order of the axes of multichannel time series: (n, channels, length) or (n, length, channels). "auto" means
+        "channels_last" if that gives fewer channels than time steps; otherwise an error asks for `layout`.
 
     Attributes
     ----------
@@ -73,11 +75,17 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
     kind_ : str
         The kind as which samples were read: a value of `kind`, or "precomputed".
     basis_indices_ : ndarray of int
+        The training rows of the bases.
     basis_ : array or list
+        The bases, in the form of the training samples.
     similarity_ : str or list of str
+        The spec of the similarity, or of each of several, with learned values.
     normalization_ : str
+        The normalization of the fit.
     coef_ : ndarray of shape (n_features,)
+        Weights on the normalized similarities.
     n_iter_ : int
+        1: the solution has a closed form.
     report_ : dict
         Seconds per stage, warnings.
 
@@ -97,7 +105,7 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
     quantile: float = 0.05
     shrinkage: float = 0.01
     _is_flat = True
-    _core_fit: ClassVar[Any] = staticmethod(_core.fit_basis_expansion_one_class)
+    _task = "outlier-detection"
 
     @fitting
     def fit(self, X: Samples, y: Targets | None = None, sample_weight: Weights = None) -> Self:
@@ -105,15 +113,16 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
 
         Parameters
         ----------
-        X : samples, as in `BasisExpansionSVC.fit`
+        X : samples
+            Vectors, images, grids, series, strings, sets or graphs; any sequence if the similarity is a callable.
         y : ignored
         sample_weight : array of shape (n_samples,) or None
             Weight k is equivalent to k copies of the sample, 0 to its absence.
 
         Returns
         -------
-        BasisExpansionOneClass
-            The fitted estimator itself.
+        self : object
+            Fitted estimator.
         """
         return self._fit(X, None, sample_weight)
 
@@ -124,9 +133,9 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
             "shrinkage": float(self.shrinkage),
         }
 
-    def _target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, ...]:
+    def _target(self, y: Any, sample_weight: Any, n_samples: int) -> Any:
         self._check_number(n_samples)
-        return (self._weights(sample_weight, n_samples),)
+        return self._weights(sample_weight, n_samples)
 
     def _n_basis_of(self, n_samples: int) -> int:
         usual = n_samples if n_samples < _FEW_SAMPLES else min(n_samples // 2, _BASES)

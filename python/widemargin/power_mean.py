@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_non_negative
 
-from . import _core
 from ._base import VectorModel, fitting, with_parameters
 from ._calls import name_of
 from ._files import Stored
@@ -42,6 +41,7 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
         values at the nodes in a table of these values, at most 4,096 of them; between two of them it is linear, and
         beyond the last constant.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+        The loss: max(0, 1 − y f)² or max(0, 1 − y f).
     C : float or "auto", default="auto"
         The weight of the losses, above 0. "auto" selects the smallest C of a path whose leave-one-out loss is within
         2 % of the smallest: of least squares in closed form, with the squared hinge of its decision values, on at most
@@ -61,11 +61,14 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
     max_iter : int, default=1000
         The maximum number of passes over the samples.
     class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, by which sample weights are multiplied: a dictionary (classes that it does not contain
+        have weight 1), or "balanced" for weights inversely proportional to the frequencies of the classes.
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core. The result does not depend on it.
     random_state : int, RandomState or None, default=None
         Seed of the order of the samples.
     verbose : int, default=0
+        0 is silent, 1 shows progress, and 2 also shows the duality gap and the remarks of the report.
     time_limit : float or None, default=None
         Limit in seconds. A solver that has not converged by then stops with its current solution, and a warning states
         the gap reached. If the limit does not allow a fit on all samples, the model is fitted to as many as it allows,
@@ -82,7 +85,9 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
     similarity_ : str
         The spec of the kernel, such as "chi2" or "power-mean:p=-2"; "own:" and its name for a callable.
     C_ : float
+        The C of the model, set or selected.
     loss_ : str
+        The loss of the model, set or selected.
     nodes_ : ndarray of shape (n_nodes,)
         In units of the scaled features; fewer than requested if there are fewer distinct values.
     cv_results_ : dict of arrays
@@ -90,6 +95,7 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
         the number of nodes (masked for the exact kernel), and every C of the path of the selected one, as in
         `BasisExpansionSVC`.
     coef_ : ndarray of shape (n_problems, n_features, n_nodes)
+        The weights of each two-class problem, feature and node.
     intercept_ : ndarray of shape (n_problems,)
         0: there is no intercept, and there are no bases.
     estimated_score_ : float
@@ -101,6 +107,7 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
     report_ : dict
         Status, objectives, duality gaps, seconds per stage, warnings.
     n_features_in_ : int
+        The number of features of the training samples.
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
         If X in ``fit`` is a data frame with names. Frames passed to ``predict`` may have their columns in any order.
 
@@ -126,7 +133,7 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
     max_iter: int = 1000
     _losses: ClassVar[tuple[str, ...]] = ("squared_hinge", "hinge")
     _approximations: ClassVar[tuple[str, ...]] = ("nystroem", "polynomial")
-    _core_fit: ClassVar[Any] = staticmethod(_core.fit_power_mean)
+    _method = "power-mean"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -152,8 +159,8 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
 
         Returns
         -------
-        PowerMeanSVC
-            The fitted estimator itself.
+        self : object
+            Fitted estimator.
         """
         return self._fit(X, y, sample_weight)
 

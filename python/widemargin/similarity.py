@@ -101,7 +101,7 @@ class RBF(Named, Similarity):
     Parameters
     ----------
     gamma : float, "scale" or None, default=None
-        Above 0. Without one it is learned: 1 / mean ‖y − mean‖² over the training samples; ``scale`` says the same.
+        Above 0. By default 1 / mean ‖y − mean‖² over the training samples, also written ``scale``.
 
     Examples
     --------
@@ -122,7 +122,7 @@ class Laplacian(Named, Similarity):
     Parameters
     ----------
     gamma : float, "scale" or None, default=None
-        Above 0. Without one it is learned: 1 / mean ‖y − mean‖₁ over the training samples; ``scale`` says the same.
+        Above 0. By default 1 / mean ‖y − mean‖₁ over the training samples, also written ``scale``.
 
     Examples
     --------
@@ -140,14 +140,14 @@ class Laplacian(Named, Similarity):
 class Polynomial(Named, Similarity):
     """(gamma x·y + coef0)^degree, of vectors.
 
-    Indefinite where coef0 is below 0.
+    Indefinite for coef0 below 0.
 
     Parameters
     ----------
     degree : int, default=3
         From 1 to 16.
     gamma : float, "scale" or None, default=None
-        Above 0. Without one it is learned: 1 / mean ‖y − mean‖² over the training samples; ``scale`` says the same.
+        Above 0. By default 1 / mean ‖y − mean‖² over the training samples, also written ``scale``.
     coef0 : float, default=1.0
 
     Examples
@@ -172,7 +172,7 @@ class Sigmoid(Named, Similarity):
     Parameters
     ----------
     gamma : float, "scale" or None, default=None
-        Above 0. Without one it is learned: 1 / mean ‖y − mean‖² over the training samples; ``scale`` says the same.
+        Above 0. By default 1 / mean ‖y − mean‖² over the training samples, also written ``scale``.
     coef0 : float, default=0.0
 
     Examples
@@ -192,7 +192,7 @@ class Sigmoid(Named, Similarity):
 class Cosine(Named, Similarity):
     """x·y / √(x·x · y·y), of sets |x ∩ y| / √(|x| |y|), of bit sets or vectors.
 
-    Two that are empty, or all 0, are equal.
+    Two empty sets, or two zero vectors, have similarity 1.
 
     Examples
     --------
@@ -207,7 +207,7 @@ class Cosine(Named, Similarity):
 class Tanimoto(Named, Similarity):
     """x·y / (x·x + y·y − x·y), of sets |x ∩ y| / |x ∪ y|, of bit sets or vectors.
 
-    Two that are empty, or all 0, are equal.
+    Two empty sets, or two zero vectors, have similarity 1.
 
     Examples
     --------
@@ -282,7 +282,7 @@ class JensenShannon(Named, Similarity):
 class PowerMean(Named, Similarity):
     """Σ ((x_j^p + y_j^p)/2)^(1/p), of vectors.
 
-    Of histograms: no value below 0. Indefinite where p is above 0.
+    Of histograms: no value below 0. Indefinite for p above 0.
 
     Parameters
     ----------
@@ -477,12 +477,12 @@ class InverseMultiquadric(Named, Similarity):
 class Canberra(Named, Similarity):
     """exp(−gamma Σ |x_j − y_j| / (|x_j| + |y_j|)), of vectors.
 
-    0 / 0 is 0.
+    0 / 0 counts as 0.
 
     Parameters
     ----------
     gamma : float or None, default=None
-        Above 0. Without one 1 / the number of features.
+        Above 0. By default 1 / the number of features.
 
     Examples
     --------
@@ -498,19 +498,19 @@ class Canberra(Named, Similarity):
 
 
 class EarthMover(Named, Similarity):
-    """−d(x, y), with a gamma exp(−gamma d(x, y)), d the earth mover's distance of histograms over bins on a line or a
+    """−d(x, y), or exp(−gamma d(x, y)) with gamma; d the earth mover's distance of histograms over bins on a line or a
     circle, of vectors.
 
     Moving all of a histogram to the next bin costs 1. Of histograms: no value below 0; each is divided by its sum.
-    An empty one lies on a line one bin past the last, on a circle at the largest distance from each bin. Indefinite
-    on a circle.
+    An empty histogram counts as one bin past the last on a line, and as the largest distance from each bin on a
+    circle. Indefinite on a circle.
 
     Parameters
     ----------
     gamma : float or None, default=None
-        Above 0. Without one it is −d.
+        Above 0. By default the similarity is −d.
     ground : {"line", "circle"}, default="line"
-        How the bins lie; on a circle the last is next to the first.
+        The arrangement of the bins; on a circle the last is next to the first.
 
     Examples
     --------
@@ -535,9 +535,9 @@ class Rigid(Named, Similarity):
     Parameters
     ----------
     radius : int, default=1
-        From 0 to 1024. How many cells z may go along each axis.
+        From 0 to 1024. The largest shift z along each axis, in cells.
     penalty : float, default=0.0
-        At least 0. Its product with ‖z‖² is subtracted.
+        At least 0. Factor of ‖z‖², which is subtracted.
 
     Examples
     --------
@@ -564,11 +564,11 @@ class Deformable(Named, Similarity):
     Parameters
     ----------
     rigid : int, default=1
-        From 0 to 1024. How many cells z may go along each axis.
+        From 0 to 1024. The largest shift z along each axis, in cells.
     local : int, default=1
-        From 0 to 1024. How many cells u may go along each axis.
+        From 0 to 1024. The largest displacement u along each axis, in cells.
     penalty : float, default=0.0
-        At least 0. Its product with ‖z‖², and with ‖u‖² for each cell, is subtracted.
+        At least 0. Factor of ‖z‖², and of ‖u‖² for each cell, which are subtracted.
 
     Examples
     --------
@@ -598,9 +598,9 @@ class Match(Named, Similarity):
     Parameters
     ----------
     radius : int, default=1
-        From 0 to 1024. How many cells y may go along each axis.
+        From 0 to 1024. The largest shift of y along each axis, in cells.
     basis_radius : int, default=0
-        From 0 to 1024. How many cells x, the basis, may go along each axis.
+        From 0 to 1024. The largest shift of x, the basis, along each axis, in cells.
     base : {"linear", "rbf", "laplacian", "polynomial", "sigmoid", "cosine", "tanimoto", "chi2", "hellinger",
     "intersection", "jensen-shannon", "power-mean", "canberra", "distance", "cityblock", "log", "multiquadric",
     "inverse-multiquadric"}, default="linear"
@@ -614,15 +614,14 @@ class Match(Named, Similarity):
     p : float or None, default=None
         From -inf to 0. Of ``power-mean``, which needs it.
     local : int, default=0
-        From 0 to 1024. How many cells each cell of y may go in addition.
+        From 0 to 1024. The largest additional displacement of each cell of y, in cells.
     basis_local : int, default=0
-        From 0 to 1024. How many cells each cell of x may go in addition.
+        From 0 to 1024. The largest additional displacement of each cell of x, in cells.
     quadratic : float, default=0.0
-        At least 0. Its product with the squared length of every shift, and of every cell's displacement, is
-        subtracted.
+        At least 0. Factor of the squared length of every shift and displacement, which is subtracted.
     smooth : float, default=0.0
-        At least 0. Its product with the squared difference of the displacements of any two neighboring cells is
-        subtracted; needs ``local`` or ``basis_local``.
+        At least 0. Factor of the squared difference of the displacements of neighboring cells, which is subtracted;
+        needs ``local`` or ``basis_local``.
 
     Examples
     --------
@@ -673,9 +672,9 @@ class Jitter(Named, Similarity):
     Parameters
     ----------
     radius : int, default=1
-        From 0 to 1024. How many cells y may go along each axis.
+        From 0 to 1024. The largest shift of y along each axis, in cells.
     basis_radius : int, default=0
-        From 0 to 1024. How many cells x, the basis, may go along each axis.
+        From 0 to 1024. The largest shift of x, the basis, along each axis, in cells.
     base : {"linear", "rbf", "laplacian", "polynomial", "sigmoid", "cosine", "tanimoto", "chi2", "hellinger",
     "intersection", "jensen-shannon", "power-mean", "canberra", "distance", "cityblock", "log", "multiquadric",
     "inverse-multiquadric"}, default="linear"
@@ -721,15 +720,15 @@ class Jitter(Named, Similarity):
 
 
 class DTW(Named, Similarity):
-    """−d(x, y), with a gamma exp(−gamma d(x, y)), d the least sum of squared differences along a warping path, of time
-    series.
+    """−d(x, y), or exp(−gamma d(x, y)) with gamma; d the least sum of squared differences along a warping path, of
+    time series.
 
     Parameters
     ----------
     window : float, default=1.0
-        From 0 to 1. Half-width of the band the path stays in, as a share of the longer series; 1 is no band.
+        From 0 to 1. Half-width of the band of the path, as a fraction of the longer series; 1 means no band.
     gamma : float, "auto" or None, default=None
-        Above 0. Without one it is −d; ``auto`` learns 1 / mean d from pairs of training series.
+        Above 0. By default the similarity is −d; ``auto`` is 1 / mean d over pairs of training series.
     root : bool, default=False
         Take the root of the sum.
     normalize : bool, default=False
@@ -766,11 +765,11 @@ class WDTW(Named, Similarity):
     Parameters
     ----------
     window : float, default=1.0
-        From 0 to 1. Half-width of the band the path stays in, as a share of the longer series; 1 is no band.
+        From 0 to 1. Half-width of the band of the path, as a fraction of the longer series; 1 means no band.
     g : float, default=0.05
-        At least 0. How steeply the weight grows with |i − j|.
+        At least 0. The steepness of the weight as a function of |i − j|.
     gamma : float, "auto" or None, default=None
-        Above 0. Without one it is −d; ``auto`` learns 1 / mean d from pairs of training series.
+        Above 0. By default the similarity is −d; ``auto`` is 1 / mean d over pairs of training series.
 
     Examples
     --------
@@ -788,18 +787,18 @@ class WDTW(Named, Similarity):
 
 
 class MSM(Named, Similarity):
-    """−d(x, y), with a gamma exp(−gamma d(x, y)), d the least cost of moves, splits and merges, of time series.
+    """−d(x, y), or exp(−gamma d(x, y)) with gamma; d the least cost of moves, splits and merges, of time series.
 
     Move-split-merge (Stefan, Athitsos and Das, 2013). Without a band d is a metric of series of one channel.
 
     Parameters
     ----------
     window : float, default=1.0
-        From 0 to 1. Half-width of the band the path stays in, as a share of the longer series; 1 is no band.
+        From 0 to 1. Half-width of the band of the path, as a fraction of the longer series; 1 means no band.
     c : float, default=1.0
         At least 0. The cost of a split or a merge.
     gamma : float, "auto" or None, default=None
-        Above 0. Without one it is −d; ``auto`` learns 1 / mean d from pairs of training series.
+        Above 0. By default the similarity is −d; ``auto`` is 1 / mean d over pairs of training series.
 
     Examples
     --------
@@ -817,20 +816,20 @@ class MSM(Named, Similarity):
 
 
 class TWE(Named, Similarity):
-    """−d(x, y), with a gamma exp(−gamma d(x, y)), d the time warp edit distance, of time series.
+    """−d(x, y), or exp(−gamma d(x, y)) with gamma; d the time warp edit distance, of time series.
 
     Steps are paired or deleted (Marteau, 2009). Without a band d is a metric.
 
     Parameters
     ----------
     window : float, default=1.0
-        From 0 to 1. Half-width of the band the path stays in, as a share of the longer series; 1 is no band.
+        From 0 to 1. Half-width of the band of the path, as a fraction of the longer series; 1 means no band.
     nu : float, default=0.001
-        At least 0. Stiffness: what a difference in time costs, per step.
+        At least 0. Stiffness: the cost of a difference in time, per step.
     penalty : float, default=1.0
-        At least 0. What a deletion costs, lambda in the paper.
+        At least 0. The cost of a deletion, lambda in the paper.
     gamma : float, "auto" or None, default=None
-        Above 0. Without one it is −d; ``auto`` learns 1 / mean d from pairs of training series.
+        Above 0. By default the similarity is −d; ``auto`` is 1 / mean d over pairs of training series.
 
     Examples
     --------
@@ -855,18 +854,18 @@ class TWE(Named, Similarity):
 
 
 class ERP(Named, Similarity):
-    """−d(x, y), with a gamma exp(−gamma d(x, y)), d the edit distance with real penalty, of time series.
+    """−d(x, y), or exp(−gamma d(x, y)) with gamma; d the edit distance with real penalty, of time series.
 
     Steps are paired, or left out at their distance to g (Chen and Ng, 2004). Without a band d is a metric.
 
     Parameters
     ----------
     window : float, default=1.0
-        From 0 to 1. Half-width of the band the path stays in, as a share of the longer series; 1 is no band.
+        From 0 to 1. Half-width of the band of the path, as a fraction of the longer series; 1 means no band.
     g : float, default=0.0
-        What a step that is left out is compared with.
+        The value that unmatched steps are compared with.
     gamma : float, "auto" or None, default=None
-        Above 0. Without one it is −d; ``auto`` learns 1 / mean d from pairs of training series.
+        Above 0. By default the similarity is −d; ``auto`` is 1 / mean d over pairs of training series.
 
     Examples
     --------
@@ -884,7 +883,7 @@ class ERP(Named, Similarity):
 
 
 class LCSS(Named, Similarity):
-    """−d(x, y), with a gamma exp(−gamma d(x, y)), d = 1 − L / the length of the shorter series, L that of the longest
+    """−d(x, y), or exp(−gamma d(x, y)) with gamma; d = 1 − L / the length of the shorter series, L that of the longest
     common subsequence, of time series.
 
     Time steps are common that differ by at most epsilon (Vlachos, Kollios and Gunopulos, 2002).
@@ -892,11 +891,11 @@ class LCSS(Named, Similarity):
     Parameters
     ----------
     window : float, default=1.0
-        From 0 to 1. Half-width of the band the path stays in, as a share of the longer series; 1 is no band.
+        From 0 to 1. Half-width of the band of the path, as a fraction of the longer series; 1 means no band.
     epsilon : float, default=1.0
         At least 0. The largest Euclidean distance of two common time steps.
     gamma : float, "auto" or None, default=None
-        Above 0. Without one it is −d; ``auto`` learns 1 / mean d from pairs of training series.
+        Above 0. By default the similarity is −d; ``auto`` is 1 / mean d over pairs of training series.
 
     Examples
     --------
@@ -921,13 +920,13 @@ class SoftDTW(Named, Similarity):
     Parameters
     ----------
     window : float, default=1.0
-        From 0 to 1. Half-width of the band the path stays in, as a share of the longer series; 1 is no band.
+        From 0 to 1. Half-width of the band of the path, as a fraction of the longer series; 1 means no band.
     smoothing : float, default=1.0
-        Above 0. How soft the minimum is, in units of cost.
+        Above 0. The softness of the minimum, in units of cost.
     divergence : bool, default=False
         Subtract half of d(x, x) + d(y, y).
     gamma : float, "auto" or None, default=None
-        Above 0. Without one it is −d; ``auto`` learns 1 / mean d from pairs of training series.
+        Above 0. By default the similarity is −d; ``auto`` is 1 / mean d over pairs of training series.
 
     Examples
     --------
@@ -952,24 +951,24 @@ class SoftDTW(Named, Similarity):
 
 
 class Edit(Named, Similarity):
-    """1 − d(x, y) / largest d of such lengths, d the number of edits; with a gamma exp(−gamma (1 − that)), of strings.
+    """1 − d(x, y) / d_max, where d is the number of edits and d_max its maximum for strings of these lengths; with
+    gamma, exp(−gamma d(x, y) / d_max), of strings.
 
     ``levenshtein`` inserts, deletes and replaces, ``osa`` and ``damerau`` also swap neighbors, ``indel`` inserts
-    and deletes, ``lcs`` is what the longest common subsequence leaves; ``jaro`` and ``jaro-winkler`` are the
-    similarity themselves, and not symmetric. Costs that insert and delete at different prices are not symmetric
-    either.
+    and deletes, ``lcs`` counts the characters outside the longest common subsequence; ``jaro`` and ``jaro-winkler``
+    are similarities, and not symmetric. Different costs of insertion and deletion are not symmetric either.
 
     Parameters
     ----------
     metric : {"levenshtein", "osa", "damerau", "indel", "lcs", "jaro", "jaro-winkler"}, default="levenshtein"
     gamma : float or None, default=None
-        Above 0. Without one it is the share itself.
+        Above 0. By default the similarity is 1 − d / d_max.
     insert : int, default=1
-        From 1 to 1000. What levenshtein takes for a character that the sample has more.
+        From 1 to 1000. The cost of an insertion, for levenshtein.
     delete : int, default=1
-        From 1 to 1000. For a character that the basis has more.
+        From 1 to 1000. The cost of a deletion.
     substitute : int, default=1
-        From 1 to 1000. For a character in the place of another.
+        From 1 to 1000. The cost of a substitution.
     unit : {"character", "grapheme"}, default="character"
         Compare code points, or grapheme clusters such as a letter with its accents.
 
@@ -1009,18 +1008,18 @@ class Align(Named, Similarity):
     mode : {"local", "global", "semiglobal"}, default="local"
         Semiglobal: gaps at the ends of either string are free.
     match : int, default=2
-        From 1 to 1000. What a pair of equal characters scores.
+        From 1 to 1000. The score of a pair of equal characters.
     mismatch : int, default=-1
-        From -1000 to 0. What a pair of others scores.
+        From -1000 to 0. The score of a pair of different characters.
     matrix : {"blosum45", "blosum62", "blosum80", "pam250", "nuc44"} or None, default=None
-        Scores pairs in the place of these two, of amino acids or, by nuc44, of nucleotides; small letters are
-        capitals, gaps, stops and letters that it lacks are X, or N.
+        Scores of pairs of amino acids or, for nuc44, of nucleotides, instead of the two scores above; case is
+        ignored, and gaps, stops and unknown letters count as X, or N.
     open : int or None, default=None
-        From -1000 to 0. Without one −2, with a matrix −11.
+        From -1000 to 0. By default −2, with a matrix −11.
     extend : int or None, default=None
-        From -1000 to 0. Not below open; without one −1.
+        From -1000 to 0. At least ``open``; by default −1.
     normalize : bool, default=True
-        false is the plain score.
+        Divide by √(score(x, x) score(y, y)).
     unit : {"character", "grapheme"}, default="character"
         Compare code points, or grapheme clusters such as a letter with its accents.
 
@@ -1055,7 +1054,7 @@ class Align(Named, Similarity):
 
 
 class NGram(Named, Similarity):
-    """cosine of how often each substring of n characters occurs, of strings.
+    """cosine of the counts of substrings of n characters, of strings.
 
     A shorter string counts as one such substring.
 
@@ -1082,9 +1081,9 @@ class NGram(Named, Similarity):
 
 
 class Mismatch(Named, Similarity):
-    """cosine of how often each string of k letters occurs, but for m of its letters, of strings.
+    """cosine of the counts of substrings of k letters, with up to m mismatches, of strings.
 
-    A string of fewer than k characters is like its equals alone. Mismatch kernel of Leslie et al. (2004).
+    A string shorter than k matches only identical strings. Mismatch kernel of Leslie et al. (2004).
 
     Parameters
     ----------
@@ -1093,8 +1092,8 @@ class Mismatch(Named, Similarity):
     m : int, default=1
         From 0 to 8. At most k.
     alphabet : int or None, default=None
-        From 2 to 1048576. How many letters there are, or those of the training strings if these are more; without
-        one these.
+        From 2 to 1048576. The size of the alphabet; by default the number of letters in the training strings, which
+        is also its least value.
     unit : {"character", "grapheme"}, default="character"
         Compare code points, or grapheme clusters such as a letter with its accents.
 
@@ -1116,7 +1115,7 @@ class Mismatch(Named, Similarity):
 
 
 class Gappy(Named, Similarity):
-    """cosine of how many windows of g characters have each subsequence of k of them, of strings.
+    """cosine of the counts of subsequences of k characters in windows of g characters, of strings.
 
     A shorter string is one window. Gappy k-mers of Leslie and Kuang (2004).
 
@@ -1146,17 +1145,17 @@ class Gappy(Named, Similarity):
 
 
 class Subsequence(Named, Similarity):
-    """cosine of how often each string of n characters occurs, perhaps with gaps, one that spans l characters counting
-    decay^l, of strings.
+    """cosine of the counts of subsequences of n characters, where one that spans l characters counts decay^l, of
+    strings.
 
-    A string of fewer than n characters is like its equals alone.
+    A string shorter than n matches only identical strings.
 
     Parameters
     ----------
     n : int, default=3
         From 1 to 16.
     decay : float, default=0.5
-        From 0.01 to 1. What each character that is spanned counts.
+        From 0.01 to 1. The weight of each spanned character.
     unit : {"character", "grapheme"}, default="character"
         Compare code points, or grapheme clusters such as a letter with its accents.
 
@@ -1177,18 +1176,19 @@ class Subsequence(Named, Similarity):
 
 
 class Precomputed(Named, Similarity):
-    """column x of row y; of a distance d there −d, −d² or exp(−gamma d), of vectors.
+    """the value in column x of row y, or −d, −d² or exp(−gamma d) of a distance d there, of vectors.
 
-    Samples are rows of similarities, or of distances, one column a basis.
+    Samples are rows of similarities, or of distances, with one column per basis.
 
     Parameters
     ----------
     distance : {"none", "negative", "squared", "exp"}, default="none"
-        Transformation of distances: −d, −d² or exp(−gamma d); none where the values are similarities.
+        Transformation of distances: −d, −d² or exp(−gamma d); ``none`` for similarities.
     gamma : float or None, default=None
-        Above 0. Of exp; without one 1 / the mean distance.
+        Above 0. For ``exp``; by default 1 / the mean distance.
     polynomials : int, default=0
-        From 0 to 10000. Number of last columns that are the values of polynomials, for the centered normalizations.
+        From 0 to 10000. The number of last columns with the values of polynomials, for the normalization
+        ``centered``.
 
     Examples
     --------
@@ -1207,10 +1207,9 @@ class Precomputed(Named, Similarity):
 
 
 class Features(Named, Similarity):
-    """y itself: its features, on which the model is linear, of vectors.
+    """the features of y, on which the model is linear, of vectors.
 
-    It needs no bases; normalize it by mean-norm, z-score, covariance or none. Columns far from 0 relative to their
-    range count from their middle.
+    There are no bases. The normalization is mean-norm, z-score, covariance or none.
 
     Examples
     --------
@@ -1223,7 +1222,7 @@ class Features(Named, Similarity):
 
 
 class Pixels(Named, DescriptorMixin):
-    """grids of cells: a cell a pixel, a number from 0 to 1 a channel, of images.
+    """grids of cells: one cell per pixel, with a number from 0 to 1 per channel, of images.
 
     Examples
     --------
@@ -1242,9 +1241,9 @@ class PHOG(Named, DescriptorMixin):
     Parameters
     ----------
     levels : int, default=3
-        From 0 to 6. How often an image of any size is cut into quarters.
+        From 0 to 6. The number of divisions of the image into quarters.
     signed : bool, default=False
-        Whether opposite directions are two: 18 of them instead of 9.
+        Distinguish opposite directions: 18 bins instead of 9.
 
     Examples
     --------
@@ -1266,9 +1265,9 @@ class Colors(Named, DescriptorMixin):
     Parameters
     ----------
     cells : int, default=2
-        From 1 to 64. Parts along each side of an image of any size.
+        From 1 to 64. The number of parts along each side.
     bins : int, default=4
-        From 1 to 256. Intervals of each channel; bins³ colors.
+        From 1 to 256. The number of intervals per channel; there are bins³ colors.
 
     Examples
     --------
@@ -1285,7 +1284,7 @@ class Colors(Named, DescriptorMixin):
 
 
 class Resize(Named, DescriptorMixin):
-    """images of height × width pixels, interpolated linearly, with antialiasing where they shrink, of images.
+    """images of height × width pixels, by linear interpolation with antialiasing, of images.
 
     Parameters
     ----------
@@ -1326,7 +1325,7 @@ class MeanNorm(Named, DescriptorMixin):
 class ZScore(Named, DescriptorMixin):
     """(y_j − mean_j) / standard deviation_j, of vectors or grids of cells.
 
-    Learned from the training samples; 0 where a feature is constant.
+    Learned from the training samples; constant features become 0.
 
     Parameters
     ----------
@@ -1384,8 +1383,8 @@ class Derivative(Named, DescriptorMixin):
 
 
 class MiniRocket(Named, DescriptorMixin):
-    """vectors: shares of a series's convolutions with 84 dilated kernels that are above biases (MiniRocket), of time
-    series.
+    """vectors: fractions of the convolutions of a series with 84 dilated kernels that exceed a bias (MiniRocket), of
+    time series.
 
     The biases are learned from the training samples.
 
@@ -1394,8 +1393,8 @@ class MiniRocket(Named, DescriptorMixin):
     features : int, default=10000
         From 84 to 1000000. Rounded down to a multiple of 84.
     seed : int, default=0
-        From 0 to 9007199254740992. Draws the training series of each bias, and for several channels the sets that
-        are summed.
+        From 0 to 9007199254740992. Seed of the selection of the training series for each bias and, for several
+        channels, of the channels to add.
 
     Examples
     --------
@@ -1413,7 +1412,7 @@ class MiniRocket(Named, DescriptorMixin):
 
 
 class Hydra(Named, DescriptorMixin):
-    """vectors: of groups of eight random dilated kernels, how strongly each is the largest and how often the least
+    """vectors: for groups of eight random dilated kernels, how strongly each is the largest and how often the smallest
     (Hydra), of time series.
 
     Half of the groups see the series, half its differences.
@@ -1421,9 +1420,9 @@ class Hydra(Named, DescriptorMixin):
     Parameters
     ----------
     groups : int, default=64
-        From 2 to 1024. Groups a dilation, an even number.
+        From 2 to 1024. The number of groups per dilation, even.
     seed : int, default=0
-        From 0 to 9007199254740992. Draws the kernels, and of several channels the sets that are summed.
+        From 0 to 9007199254740992. Seed of the kernels and, for several channels, of the channels to add.
 
     Examples
     --------
@@ -1441,14 +1440,14 @@ class Hydra(Named, DescriptorMixin):
 
 
 class NGrams(Named, DescriptorMixin):
-    """sets of their substrings of n characters, hashed, of strings.
+    """sets of the substrings of n characters, hashed, of strings.
 
     Parameters
     ----------
     n : int, default=3
         From 1 to 64.
     bits : int, default=2048
-        From 1 to 16777216. Places they are hashed to.
+        From 1 to 16777216. The number of hash buckets.
     unit : {"character", "grapheme"}, default="character"
         Compare code points, or grapheme clusters such as a letter with its accents.
 
@@ -1469,14 +1468,14 @@ class NGrams(Named, DescriptorMixin):
 
 
 class NGramCounts(Named, DescriptorMixin):
-    """vectors: how often each of their substrings of n characters occurs, hashed, of strings.
+    """vectors: counts of the substrings of n characters, hashed, of strings.
 
     Parameters
     ----------
     n : int, default=3
         From 1 to 64.
     bits : int, default=2048
-        From 1 to 16777216. Places they are hashed to.
+        From 1 to 16777216. The number of hash buckets.
     unit : {"character", "grapheme"}, default="character"
         Compare code points, or grapheme clusters such as a letter with its accents.
 
@@ -1497,15 +1496,15 @@ class NGramCounts(Named, DescriptorMixin):
 
 
 class Tfidf(Named, DescriptorMixin):
-    """sparse vectors of norm 1: how often their n-grams occur, times ln((1 + N) / (1 + df)) + 1 for those that df of
-    the N training samples have, of strings.
+    """sparse vectors of norm 1: counts of n-grams times ln((1 + N) / (1 + df)) + 1, where df of the N training samples
+    contain the n-gram, of strings.
 
-    N-grams that no training sample has are left out.
+    N-grams that do not occur in the training samples are omitted.
 
     Parameters
     ----------
     n : str, default="1-3"
-        From 1 to 64. Characters or words of an n-gram.
+        From 1 to 64. The number of characters or words of an n-gram.
     by : {"characters", "words-padded", "words"}, default="characters"
         Source of the n-grams: the string, each word with a space before and after it, or the words.
     sublinear : bool, default=False
@@ -1551,7 +1550,7 @@ class WeisfeilerLehman(Named, DescriptorMixin):
     Parameters
     ----------
     iterations : int, default=3
-        From 0 to 20. Edges from a vertex; 0 counts the labels alone.
+        From 0 to 20. The number of iterations; 0 counts the labels alone.
     directed : bool, default=False
         Whether edges have a direction.
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import field
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _core
 from ._base import CONSTRAINTS, POSITIVE, VectorModel, fitting, with_parameters
 from ._compares import NestedSpecMixin
 from ._parameters import SimilarityLike, Targets, Weights, one_of
@@ -32,6 +31,7 @@ class ThinPlate(NestedSpecMixin, VectorModel):
     n_basis: int | str | None = "auto"
     basis: str = "kmeans"
     standardize: bool | str = "auto"
+    _method = "thin-plate"
     _spec_parameters = ("kernel",)
     _parameter_constraints = CONSTRAINTS | {"n_basis": [None, *CONSTRAINTS["n_basis"]]}
 
@@ -40,8 +40,7 @@ class ThinPlate(NestedSpecMixin, VectorModel):
             "kernel": self._kernel(),
             "C": self._fixed_C(),
             "standardize": {"auto": "auto", True: "yes", False: "no"}[self.standardize],
-            "n_basis": None if self.n_basis in (None, "auto") else int(self.n_basis),
-            "auto_basis": self.n_basis == "auto",
+            "n_basis": "none" if self.n_basis is None else self.n_basis,
             "basis": one_of("basis", self.basis, _SELECTIONS, estimator=self),
         }
 
@@ -98,7 +97,7 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
     C : float, "auto" or "auto_per_class", default="auto"
         The weight of the losses, above 0. "auto" selects the best of a path by leave-one-out. "auto_per_class" selects
         C, and the treatment of the polynomials, for each class separately, by the leave-one-out loss of its own
-        problem; this needs a fit for each class, and the error of the whole model is not estimated.
+        problem; this needs a fit for each class.
     polynomials : {"auto", "free", "penalized", "constant", "none"}, default="auto"
         The treatment of the polynomials that the kernel does not penalize: they are free, are penalized at the kernel's
         own scale (except the constant), or are dropped (all but the constant, or all). "auto" leaves them free if there
@@ -112,6 +111,8 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
     basis : {"kmeans", "kmedoids", "random", "index"}, default="kmeans"
         The selection of bases.
     class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, by which sample weights are multiplied: a dictionary (classes that it does not contain
+        have weight 1), or "balanced" for weights inversely proportional to the frequencies of the classes.
     tol : float, default=1e-10
         The largest violation of the optimality conditions, in units of the margin.
     n_jobs : int or None, default=None
@@ -119,6 +120,7 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
     random_state : int, RandomState or None, default=None
         Seed of the selection of bases.
     verbose : int, default=0
+        0 is silent, 1 shows progress, and 2 also shows the duality gap and the remarks of the report.
     time_limit : float or None, default=None
         Limit in seconds. A solver that has not converged by then stops with its current solution, and a warning states
         the gap reached. If the limit does not allow a fit on all samples, the model is fitted to as many as it allows,
@@ -152,6 +154,7 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
         error. On fewer bases ``fold_error`` does, at the selected C (otherwise NaN): the error in five-fold
         cross-validation, by refits on the same bases without each fifth of the samples.
     polynomials_ : str
+        The treatment of the polynomials, set or selected.
     estimated_score_ : float
         The estimated accuracy of this model on new samples, by leave-one-out or five folds: see `BasisExpansionSVC`.
     estimated_score_std_ : float
@@ -165,9 +168,11 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
     intercept_ : ndarray of shape (n_problems,)
         The constant polynomial.
     n_iter_ : int
+        The number of iterations of the solver, the largest over all problems.
     report_ : dict
         Status, objectives, duality gaps, seconds per stage, warnings.
     n_features_in_ : int
+        The number of features of the training samples.
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
         If X in ``fit`` is a data frame with names. Frames passed to ``predict`` may have their columns in any order.
 
@@ -187,7 +192,6 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
 
     polynomials: str = "auto"
     tol: float = 1e-10
-    _core_fit: ClassVar[Any] = staticmethod(_core.fit_thin_plate)
     _parameter_constraints = ThinPlate._parameter_constraints | {
         "C": [POSITIVE, StrOptions({"auto", "auto_per_class"})],
         "tol": [Interval(Real, 0, 1, closed="left")],
@@ -208,20 +212,15 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
 
         Returns
         -------
-        ThinPlateSVC
-            The fitted estimator itself.
+        self : object
+            Fitted estimator.
         """
         return self._fit(X, y, sample_weight)
 
     def _parameters(self) -> dict[str, Any]:
-        parameters = super()._parameters() | {
-            "per_class": self.C == "auto_per_class",
-            "polynomials": one_of("polynomials", self.polynomials, _POLYNOMIALS, estimator=self),
-        }
-        # At a C that is set losses of kernels, and of scalings, have no common scale.
-        if parameters["kernel"] == "auto" and parameters["C"] is not None:
-            parameters["kernel"] = "distance"
-        return parameters
+        polynomials = one_of("polynomials", self.polynomials, _POLYNOMIALS, estimator=self)
+        per_class = {"C": "auto-per-class"} if self.C == "auto_per_class" else {}
+        return super()._parameters() | {"polynomials": polynomials} | per_class
 
     def _path(self, header: dict[str, Any]) -> list[Row]:
         labels = self.label_names_ if self._is_multilabel else self.classes_
@@ -266,6 +265,7 @@ class ThinPlateRegressor(ThinPlate, FittedRegressor):
     random_state : int, RandomState or None, default=None
         Seed of the selection of bases.
     verbose : int, default=0
+        0 is silent, 1 shows progress, and 2 also shows the duality gap and the remarks of the report.
     time_limit : float or None, default=None
         Limit in seconds, after which no further kernel or scaling is compared. If it does not allow a fit on all
         samples, the model is fitted to as many as it allows, and a warning states their number.
@@ -298,9 +298,11 @@ class ThinPlateRegressor(ThinPlate, FittedRegressor):
     intercept_ : float or ndarray of shape (n_outputs,)
         The constant polynomial.
     n_iter_ : int
+        The number of iterations of the solver, the largest over all problems.
     report_ : dict
         Seconds per stage, selected parameters, warnings.
     n_features_in_ : int
+        The number of features of the training samples.
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
         If X in ``fit`` is a data frame with names. Frames passed to ``predict`` may have their columns in any order.
 
@@ -313,8 +315,6 @@ class ThinPlateRegressor(ThinPlate, FittedRegressor):
     >>> bool(abs(regressor.estimated_score_ - regressor.score(X[300:], y[300:])) < 0.1)
     True
     """
-
-    _core_fit: ClassVar[Any] = staticmethod(_core.fit_thin_plate_regressor)
 
     @fitting
     def fit(self, X: npt.ArrayLike, y: Targets, sample_weight: Weights = None) -> Self:
@@ -330,7 +330,7 @@ class ThinPlateRegressor(ThinPlate, FittedRegressor):
 
         Returns
         -------
-        ThinPlateRegressor
-            The fitted estimator itself.
+        self : object
+            Fitted estimator.
         """
         return self._fit(X, y, sample_weight)

@@ -28,7 +28,8 @@ pub fn failure(error: &clap::Error, program: &Command) -> Failure {
 fn text(error: &clap::Error, kind: ContextKind) -> Option<&str> {
     match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text),
-        Some(ContextValue::Strings(texts)) => texts.first().map(String::as_str),
+        // Suggestions: the nearest is the last.
+        Some(ContextValue::Strings(texts)) => texts.last().map(String::as_str),
         _ => None,
     }
 }
@@ -76,6 +77,7 @@ mod tests {
             ("train a.csv -o m --folds 3", "--folds is an option of `cv`"),
             ("train a.csv -o m --similarty rbf", "did you mean --similarity?"),
             ("inspec m", "did you mean inspect?"),
+            ("trian a.csv -o m", "did you mean train?"),
             ("train a.csv -o m --task regresion", "did you mean regression?"),
         ] {
             let words = ["widemargin"].into_iter().chain(line.split(' '));

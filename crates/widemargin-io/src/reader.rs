@@ -8,7 +8,7 @@ use crate::table::Table;
 /// Reads samples in pieces.
 pub(crate) trait SampleReader: Send {
     /// Reads the next samples, at least one, into `table`, reusing its memory: about `bytes` of the file (for folders of
-    /// images, of pixels; of LIBSVM text a block of the size requested when it was opened). False at the end.
+    /// images, of pixels; of LIBSVM text a block of the size requested when it was opened, or all of it). False at the end.
     fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool>;
 
     /// The columns of vectors, before the first block is read.
@@ -29,5 +29,5 @@ pub(crate) fn gather(reader: &mut dyn SampleReader) -> Result<Option<Table>> {
     while reader.next_into(BLOCK_BYTES, &mut table)? {
         gathered.append(&table);
     }
-    gathered.finish()
+    Ok(gathered.finish())
 }

@@ -181,7 +181,8 @@ impl Samples {
     /// # Errors
     /// As for [`Samples::view`].
     pub fn select(&self, rows: &[usize]) -> widemargin::Result<Samples> {
-        Ok(on_matrix!(self, matrix => matrix.view()?.select(rows).into(), other => Samples::Other(other.select(rows))))
+        self.view()?;
+        Ok(on_matrix!(self, matrix => matrix.select(rows).into(), other => Samples::Other(other.select(rows))))
     }
 
     /// The kind of the samples, as messages name it.

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use widemargin::expansion::Normalization;
 use widemargin::model::KernelPoint;
-use widemargin::select::{Candidate, MethodPoint, SimilarityPoint, Tried};
+use widemargin::select::{self, Candidate, MethodPoint, SimilarityPoint, Tried};
 
 /// A model, and the candidates that were compared for it.
 pub(crate) type Fitted = (crate::model::Model, Vec<Compared>);
@@ -44,7 +44,7 @@ fn similarity(mut specs: Vec<String>) -> Value {
 }
 
 /// What a candidate of a kind of model is.
-pub(crate) trait Point {
+trait Point {
     fn params(self) -> Vec<(&'static str, Value)>;
 
     /// The score of a candidate that has another than minus its loss.
@@ -104,7 +104,11 @@ impl<P: Point> From<Tried<P>> for Compared {
     }
 }
 
-/// A model with its candidates.
-pub(crate) fn compared<T: Into<Compared>>(tried: Vec<T>) -> Vec<Compared> {
-    tried.into_iter().map(Into::into).collect()
+/// The candidates of a fit.
+pub(crate) fn compared(tried: select::Compared) -> Vec<Compared> {
+    match tried {
+        select::Compared::Similarities(tried) => tried.into_iter().map(Into::into).collect(),
+        select::Compared::Kernels(tried) => tried.into_iter().map(Into::into).collect(),
+        select::Compared::Methods(tried) => tried.into_iter().map(Into::into).collect(),
+    }
 }

@@ -69,4 +69,17 @@ macro_rules! getters {
     };
 }
 
-pub(crate) use {getters, named, set, setters};
+/// The spec of a similarity that stores its step, and that it is symmetric.
+macro_rules! symmetric_step {
+    () => {
+        fn spec(&self) -> String {
+            self.step.to_string()
+        }
+
+        fn is_symmetric(&self, _part: usize) -> bool {
+            true
+        }
+    };
+}
+
+pub(crate) use {getters, named, set, setters, symmetric_step};

@@ -18,7 +18,7 @@ from sklearn.metrics import r2_score
 
 from .. import _core
 from .._base import ExactSeed, fitting
-from .._columns import names_of
+from .._columns import names_of, set_features
 from .._report import Row
 from .._samples import count
 from .._targets import is_multilabel, label_names, labels_of
@@ -139,10 +139,7 @@ class DaskEstimator:
                 f"partition {data.pieces[0].number} of X has no columns: {type(self).__name__} takes a Dask array or "
                 "frame of numbers"
             )
-        self.__dict__.pop("feature_names_in_", None)
-        self.n_features_in_ = data.width
-        if (names := names_of(data.X)) is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
+        set_features(self, data.width, names_of(data.X))
 
     @property
     def estimator_(self: Any) -> Any:

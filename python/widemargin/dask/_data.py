@@ -201,18 +201,15 @@ def summaries(client: Client, parts: list[Partition], summary: Callable[..., Any
 
 def check_columns(summaries: list[_tasks.Summary], numbers: list[int]) -> None:
     """Raises ValueError if partitions have different columns, naming them."""
-    first = numbers[0]
+    first = summaries[numbers[0]]
     for number in numbers[1:]:
-        if summaries[number].width != summaries[first].width:
-            raise ValueError(
-                f"partition {number} of X has {summaries[number].width} columns, partition {first} has "
-                f"{summaries[first].width}: they must be the same"
-            )
-        if summaries[number].names != summaries[first].names:
-            raise ValueError(
-                f"partition {number} of X has the columns {summaries[number].names}, partition {first} has "
-                f"{summaries[first].names}: they must be the same, in the same order"
-            )
+        found, where = summaries[number], f"partition {numbers[0]} has"
+        if found.width != first.width:
+            found_width = f"partition {number} of X has {found.width} columns"
+            raise ValueError(f"{found_width}, {where} {first.width}: they must be the same")
+        if found.names != first.names:
+            found_names = f"partition {number} of X has the columns {found.names}"
+            raise ValueError(f"{found_names}, {where} {first.names}: they must be the same, in the same order")
 
 
 def joined(parts: list[Any]) -> Any:

@@ -14,7 +14,7 @@ from sklearn.utils import check_array
 from .. import _core
 from .._columns import names_of
 from .._samples import count, from_vectors
-from .._targets import indicator
+from .._targets import distinct_classes, indicator
 from ..basis_expansion import BasisExpansion
 
 T = TypeVar("T")
@@ -51,11 +51,7 @@ def label_summary(number: int, samples: Any, labels: Any, weights: Any) -> Summa
         known = np.nan_to_num(of_partition(number, lambda: indicator(y)), nan=2.0)
         classes, codes = np.unique(known, axis=0, return_inverse=True)
         return _summary(number, samples, n, (np.where(classes == 2.0, np.nan, classes), codes), weights)
-    y = y.reshape(-1)
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
-        row = int(np.argmin(np.isfinite(y)))
-        raise ValueError(f"partition {number}: the label of its row {row} (from 0) is not finite")
-    return _summary(number, samples, n, np.unique(y, return_inverse=True), weights)
+    return _summary(number, samples, n, of_partition(number, lambda: distinct_classes(y.reshape(-1))), weights)
 
 
 def target_summary(number: int, samples: Any, targets: Any, weights: Any) -> Summary:

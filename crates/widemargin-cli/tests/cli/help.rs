@@ -45,3 +45,22 @@ fn the_manual_has_a_page_for_every_command() {
     }
     folder.run("man -o not/there").fails(2, &["there is no folder not/there"]);
 }
+
+/// `WRITE_REFERENCE=1 cargo test -p widemargin-cli reference` writes the page anew.
+#[test]
+fn the_reference_is_the_help_of_every_command() {
+    let folder = Folder::new();
+    let mut page = "# Command-line reference\n\nThe text that `widemargin COMMAND --help` prints. \
+        [The command line](../guide/command-line.md) is an introduction.\n"
+        .to_owned();
+    for name in ["train", "cv", "predict", "evaluate", "explain", "inspect", "report", "transform", "convert"] {
+        let help = folder.run(&format!("{name} --help")).well().out;
+        let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
+        write!(page, "\n## widemargin {name}\n\n```text\n{}\n```\n", lines.join("\n").trim_end()).unwrap();
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/command-line.md");
+    if std::env::var_os("WRITE_REFERENCE").is_some() {
+        std::fs::write(path, &page).unwrap();
+    }
+    assert!(std::fs::read_to_string(path).unwrap() == page, "{path} is not what the commands print");
+}

@@ -133,7 +133,8 @@ fn indicators_of(texts: &[Label]) -> Indicators {
 }
 
 impl SampleReader for Reader {
-    fn next_into(&mut self, _: usize, table: &mut Table) -> Result<bool> {
+    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool> {
+        let is_whole = bytes == usize::MAX;
         let mut rows = ParsedRows::default();
         if let Samples::SparseF32(matrix) = &mut table.samples {
             rows.matrix = std::mem::take(matrix);
@@ -144,33 +145,23 @@ impl SampleReader for Reader {
         rows.clear();
         rows.n_lines = self.lines_before;
         // A block of comments has no rows, and is not the end.
-        while rows.matrix.indptr.len() == 1 && self.parse_block(&mut rows)? {}
+        while (is_whole || rows.matrix.indptr.len() == 1) && self.parse_block(&mut rows)? {}
         let any = rows.matrix.indptr.len() > 1;
         self.has_pairs |= rows.matrix.n_cols > 0;
+        self.has_rows |= any;
         // Rows may be empty, but not those of the whole file.
-        if !any && self.has_rows && !self.has_pairs && self.rules.n_features.is_none() {
+        if (is_whole || !any) && self.has_rows && !self.has_pairs && self.rules.n_features.is_none() {
             return Err(IoError::no_pairs(&self.file));
         }
-        self.has_rows |= any;
+        if is_whole {
+            rows.matrix.indices.shrink_to_fit();
+            rows.matrix.values.shrink_to_fit();
+        }
         *table = self.table(rows)?;
         Ok(any)
     }
 
     fn layout(&self) -> Layout {
         Layout { label: self.rules.labels.then_some(0), has_separate_labels: true, sparse: true, ..Layout::default() }
-    }
-
-    fn read_all(&mut self) -> Result<Option<Table>> {
-        let mut rows = ParsedRows::default();
-        while self.parse_block(&mut rows)? {}
-        if rows.matrix.indptr.len() == 1 {
-            return Ok(None);
-        }
-        if rows.matrix.n_cols == 0 && self.rules.n_features.is_none() {
-            return Err(IoError::no_pairs(&self.file));
-        }
-        rows.matrix.indices.shrink_to_fit();
-        rows.matrix.values.shrink_to_fit();
-        self.table(rows).map(Some)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use widemargin::data::Labels;
+use widemargin::data::{LabelParts, Labels};
 use widemargin::monitor::{Monitor, Progress, Stopped};
 use widemargin::{Error, Result};
 
@@ -12,7 +12,7 @@ use crate::error::IoError;
 use crate::input::shown;
 use crate::problem::Problem;
 use crate::read::{Block, Blocks};
-use crate::shards::{self, GatheredLabels, append_places};
+use crate::shards::{self, append_places};
 use crate::table::Table;
 use crate::{Format, ReadOptions, ScratchFile, npy};
 
@@ -62,7 +62,7 @@ pub(super) fn write(
     monitor: &Monitor<'_>,
 ) -> Result<(Rows, Table), IoError> {
     let mut writer = Writer::new(scratch, options.block_bytes());
-    let (mut labels, mut outline) = (GatheredLabels::default(), Table::default());
+    let (mut labels, mut outline) = (None::<LabelParts>, Table::default());
     for_each_block(path, options, monitor, |block| {
         writer.append(&block.table.samples).map_err(|error| match error {
             Error::Value { row, column, value, problem } => {
@@ -75,7 +75,7 @@ pub(super) fn write(
             error => error.into(),
         })?;
         if let Some(block) = &block.table.labels {
-            labels.append(block);
+            labels.get_or_insert_default().append(block);
         }
         match (&block.table.indicators, &mut outline.indicators) {
             (Some(block), Some(indicators)) => indicators.values.extend(&block.values),
@@ -93,20 +93,20 @@ pub(super) fn write(
     if matches!(&rows, Rows::Sparse(rows) if rows.n_cols == 0) {
         return Err(IoError::no_pairs(&shown(path)));
     }
-    outline.labels = labels.finish()?;
+    outline.labels = labels.map(LabelParts::finish);
     Ok((rows, outline))
 }
 
 /// The labels of arrays that are read in place.
 pub(super) fn labels(path: &Path, options: &ReadOptions, monitor: &Monitor<'_>) -> Result<Option<Labels>, IoError> {
-    let mut labels = GatheredLabels::default();
+    let mut labels = None::<LabelParts>;
     for_each_block(path, options, monitor, |block| {
         if let Some(block) = &block.table.labels {
-            labels.append(block);
+            labels.get_or_insert_default().append(block);
         }
         Ok(())
     })?;
-    labels.finish()
+    Ok(labels.map(LabelParts::finish))
 }
 
 /// Calls `each` with every block, in order; the next one is read meanwhile.

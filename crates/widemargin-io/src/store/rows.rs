@@ -99,13 +99,8 @@ impl Rows {
 
 fn append(to: &mut Vectors, from: Vectors) {
     match (to, from) {
-        (Vectors::Dense(to), Vectors::Dense(mut from)) => {
-            to.values.append(&mut from.values);
-            to.n_rows += from.n_rows;
-        }
-        (Vectors::Sparse(to), Vectors::Sparse(from)) => {
-            to.append(&from, |value| value);
-        }
+        (Vectors::Dense(to), Vectors::Dense(from)) => to.append(&from, |value| value),
+        (Vectors::Sparse(to), Vectors::Sparse(from)) => to.append(&from, |value| value),
         // All rows of a store are of one kind.
         _ => {}
     }

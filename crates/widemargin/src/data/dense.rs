@@ -4,6 +4,9 @@ use super::{Element, Rows};
 use crate::error::{Error, Result};
 use crate::memory::prefetch;
 
+/// Rows are selected in any order; the row this many positions ahead is prefetched.
+pub(super) const AHEAD: usize = 4;
+
 /// A borrowed row-major matrix of samples × features.
 #[derive(Clone, Copy, Debug)]
 pub struct DenseView<'a, T> {
@@ -36,15 +39,6 @@ impl<'a, T: Element> DenseView<'a, T> {
     /// All values, row by row.
     pub fn values(&self) -> &'a [T] {
         self.values
-    }
-
-    /// A copy of these rows, in this order.
-    pub fn select(&self, rows: &[usize]) -> DenseMatrix<T> {
-        let mut values = Vec::with_capacity(rows.len() * self.n_cols);
-        for &row in rows {
-            values.extend_from_slice(self.row(row));
-        }
-        DenseMatrix { values, n_rows: rows.len(), n_cols: self.n_cols }
     }
 }
 
@@ -95,6 +89,24 @@ impl<T: Element> DenseMatrix<T> {
     /// One row.
     pub(crate) fn row(&self, row: usize) -> &[T] {
         &self.values[row * self.n_cols..(row + 1) * self.n_cols]
+    }
+
+    /// A copy of these rows, in this order.
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let mut values = Vec::with_capacity(rows.len() * self.n_cols);
+        for (at, &row) in rows.iter().enumerate() {
+            if let Some(&soon) = rows.get(at + AHEAD) {
+                prefetch(self.row(soon));
+            }
+            values.extend_from_slice(self.row(row));
+        }
+        DenseMatrix { values, n_rows: rows.len(), n_cols: self.n_cols }
+    }
+
+    /// Appends the rows of another matrix with the same columns, each value converted.
+    pub fn append<U: Element>(&mut self, other: &DenseMatrix<U>, convert: impl Fn(U) -> T) {
+        self.values.extend(other.values.iter().map(|value| convert(*value)));
+        self.n_rows += other.n_rows;
     }
 
     /// A view, as accepted by every method of the library.

@@ -28,8 +28,7 @@ impl FarVectors {
 
     /// Adds others that have the same offsets.
     pub fn append(&mut self, more: &FarVectors) {
-        self.differences.values.extend_from_slice(&more.differences.values);
-        self.differences.n_rows += more.differences.n_rows;
+        self.differences.append(&more.differences, |value| value);
     }
 
     /// Differences from the offsets.
@@ -72,7 +71,7 @@ impl Samples for FarVectors {
     }
 
     fn select(&self, rows: &[usize]) -> Self {
-        FarVectors { differences: Samples::select(&self.differences, rows), offsets: self.offsets.clone() }
+        FarVectors { differences: self.differences.select(rows), offsets: self.offsets.clone() }
     }
 
     fn fingerprint(&self, at: usize) -> Option<u128> {

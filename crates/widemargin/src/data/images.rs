@@ -117,8 +117,7 @@ impl Samples for Grids {
     }
 
     fn select(&self, rows: &[usize]) -> Self {
-        let cells = Samples::select(&self.cells, rows);
-        Grids { cells, ..*self }
+        Grids { cells: self.cells.select(rows), ..*self }
     }
 
     fn fingerprint(&self, at: usize) -> Option<u128> {

@@ -108,23 +108,48 @@ pub struct Labels {
     pub(super) sets: Option<LabelSets>,
 }
 
+/// The labels of consecutive parts, each with its own classes.
+#[derive(Clone, Debug, Default)]
+pub struct LabelParts {
+    /// The number of each class in order of occurrence.
+    numbers: BTreeMap<Label, u32>,
+    codes: Vec<u32>,
+}
+
+impl LabelParts {
+    fn number(&mut self, class: Label) -> u32 {
+        let next = self.numbers.len() as u32;
+        *self.numbers.entry(class).or_insert(next)
+    }
+
+    /// Appends labels: equal labels are the same class, whatever their codes.
+    pub fn append(&mut self, labels: &Labels) {
+        let numbers: Vec<u32> = labels.classes.iter().map(|class| self.number(class.clone())).collect();
+        self.codes.extend(labels.codes.iter().map(|&code| numbers[code as usize]));
+    }
+
+    /// All labels, with sorted classes.
+    pub fn finish(self) -> Labels {
+        let LabelParts { numbers, mut codes } = self;
+        let mut sorted = vec![0u32; numbers.len()];
+        for (position, &number) in numbers.values().enumerate() {
+            sorted[number as usize] = position as u32;
+        }
+        codes.iter_mut().for_each(|code| *code = sorted[*code as usize]);
+        codes.shrink_to_fit();
+        Labels { classes: numbers.into_keys().collect(), codes, sets: None }
+    }
+}
+
 impl Labels {
     /// Encodes one label per sample; the classes are those that occur, sorted.
     pub fn new<L: Into<Label>>(labels: impl IntoIterator<Item = L>) -> Labels {
-        let mut first_codes: BTreeMap<Label, u32> = BTreeMap::new();
-        let mut codes: Vec<u32> = Vec::new();
+        let mut parts = LabelParts::default();
         for label in labels {
-            let next = first_codes.len() as u32;
-            codes.push(*first_codes.entry(label.into()).or_insert(next));
+            let number = parts.number(label.into());
+            parts.codes.push(number);
         }
-        let mut sorted = vec![0u32; first_codes.len()];
-        for (position, &first) in first_codes.values().enumerate() {
-            sorted[first as usize] = position as u32;
-        }
-        for code in &mut codes {
-            *code = sorted[*code as usize];
-        }
-        Labels { classes: first_codes.into_keys().collect(), codes, sets: None }
+        parts.finish()
     }
 
     /// Labels that are already encoded: the classes in the caller's order, and for each sample the index of its class.

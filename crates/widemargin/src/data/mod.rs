@@ -61,6 +61,7 @@ pub use {
     far_vectors::FarVectors,
     fingerprint::Fingerprint,
     fold_classes::FoldClasses,
+    labels::LabelParts,
     offsets::{ColumnRanges, Offsets, offsets_of},
     rows::{Rows, visit_histogram},
     sparse::Index,

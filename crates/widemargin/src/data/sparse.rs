@@ -107,18 +107,6 @@ impl<'a, T: Element, I: Index, P: Index> CsrView<'a, T, I, P> {
     pub(crate) fn n_stored_in(&self, row: usize) -> usize {
         self.range(row).len()
     }
-
-    /// A copy of these rows, in this order.
-    pub fn select(&self, rows: &[usize]) -> CsrMatrix<T> {
-        let mut out = CsrMatrix::empty(self.n_cols);
-        for &row in rows {
-            let range = self.range(row);
-            out.indices.extend(self.indices[range.clone()].iter().map(|i| i.to_usize().unwrap_or(0) as u32));
-            out.values.extend_from_slice(&self.values[range]);
-            out.indptr.push(out.values.len());
-        }
-        out
-    }
 }
 
 impl<T: Element, I: Index, P: Index> Rows for CsrView<'_, T, I, P> {
@@ -173,6 +161,18 @@ impl<T: Element> CsrMatrix<T> {
     /// No rows, of this number of features.
     pub fn empty(n_cols: usize) -> Self {
         CsrMatrix { indptr: vec![0], indices: Vec::new(), values: Vec::new(), n_cols }
+    }
+
+    /// A copy of these rows, in this order.
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let mut picked = CsrMatrix::empty(self.n_cols);
+        for &row in rows {
+            let range = self.indptr[row]..self.indptr[row + 1];
+            picked.indices.extend_from_slice(&self.indices[range.clone()]);
+            picked.values.extend_from_slice(&self.values[range]);
+            picked.indptr.push(picked.values.len());
+        }
+        picked
     }
 
     /// Appends the rows of another matrix, each value converted; the number of features is the larger of the two.

@@ -2,12 +2,10 @@
 
 use std::borrow::Cow;
 
+use super::dense::AHEAD;
 use super::{AnyRows, CsrMatrix, DenseMatrix, Fingerprint, Rows, Samples};
 use crate::error::Result;
-use crate::memory::{self, prefetch};
-
-/// Rows are selected in any order; the row this many positions ahead is prefetched.
-const AHEAD: usize = 4;
+use crate::memory;
 
 /// Owned vectors in single precision.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,17 +22,11 @@ impl Vectors {
     /// # Errors
     /// [`crate::Error::Value`] for a value that is not finite in single precision.
     pub fn of(rows: &impl Rows, picked: impl ExactSizeIterator<Item = usize>) -> Result<Self> {
-        let (n_rows, n_cols) = (picked.len(), rows.n_cols());
         let picked: Vec<usize> = picked.collect();
-        let call = |at: usize| {
-            if let Some(&soon) = picked.get(at + AHEAD) {
-                rows.prefetch(soon);
-            }
-        };
         if rows.is_sparse() {
-            let mut matrix = CsrMatrix::empty(n_cols);
+            let mut matrix = CsrMatrix::empty(rows.n_cols());
             for (at, &row) in picked.iter().enumerate() {
-                call(at);
+                prefetch_ahead(rows, &picked, at);
                 let mut bad = None;
                 rows.for_each_nonzero(row, |column, value| {
                     let single = value as f32;
@@ -49,19 +41,7 @@ impl Vectors {
             }
             return Ok(Vectors::Sparse(matrix));
         }
-        let mut values = vec![0.0f32; n_rows * n_cols];
-        for (at, (&row, out)) in picked.iter().zip(values.chunks_mut(n_cols.max(1))).enumerate() {
-            call(at);
-            let mut bad = None;
-            rows.for_each_nonzero(row, |column, value| {
-                out[column] = value as f32;
-                if !out[column].is_finite() {
-                    bad.get_or_insert((column, value));
-                }
-            });
-            not_finite(row, bad)?;
-        }
-        Ok(Vectors::Dense(DenseMatrix { values, n_rows, n_cols }))
+        Ok(Vectors::Dense(dense_rows(rows, &picked, &[], |_| 0.0)?))
     }
 
     /// These rows of a dense view less an offset of each column, subtracted in double precision.
@@ -73,22 +53,8 @@ impl Vectors {
         picked: impl ExactSizeIterator<Item = usize>,
         offsets: &[f64],
     ) -> Result<DenseMatrix<f32>> {
-        let n_rows = picked.len();
-        let origin = offsets.iter().map(|offset| -offset as f32).collect::<Vec<f32>>();
-        let mut values = Vec::with_capacity(n_rows * offsets.len());
-        for row in picked {
-            let (at, mut bad) = (values.len(), None);
-            values.extend_from_slice(&origin);
-            rows.for_each_nonzero(row, |column, value| {
-                let difference = (value - offsets[column]) as f32;
-                values[at + column] = difference;
-                if !difference.is_finite() {
-                    bad.get_or_insert((column, value));
-                }
-            });
-            not_finite(row, bad)?;
-        }
-        Ok(DenseMatrix { values, n_rows, n_cols: offsets.len() })
+        let origin: Vec<f32> = offsets.iter().map(|offset| -offset as f32).collect();
+        dense_rows(rows, &picked.collect::<Vec<usize>>(), &origin, |column| offsets[column])
     }
 
     /// The vectors as dense rows; sparse ones are expanded.
@@ -166,6 +132,36 @@ impl Vectors {
     }
 }
 
+/// These rows, each number less the offset of its column; `origin` is what is left of zeros, or empty for zeros.
+fn dense_rows(
+    rows: &impl Rows,
+    picked: &[usize],
+    origin: &[f32],
+    offset: impl Fn(usize) -> f64,
+) -> Result<DenseMatrix<f32>> {
+    let (n_rows, n_cols) = (picked.len(), rows.n_cols());
+    let mut values = vec![0.0f32; n_rows * n_cols];
+    for (at, (&row, out)) in picked.iter().zip(values.chunks_mut(n_cols.max(1))).enumerate() {
+        prefetch_ahead(rows, picked, at);
+        out[..origin.len()].copy_from_slice(origin);
+        let mut bad = None;
+        rows.for_each_nonzero(row, |column, value| {
+            out[column] = (value - offset(column)) as f32;
+            if !out[column].is_finite() {
+                bad.get_or_insert((column, value));
+            }
+        });
+        not_finite(row, bad)?;
+    }
+    Ok(DenseMatrix { values, n_rows, n_cols })
+}
+
+fn prefetch_ahead(rows: &impl Rows, picked: &[usize], at: usize) {
+    if let Some(&soon) = picked.get(at + AHEAD) {
+        rows.prefetch(soon);
+    }
+}
+
 fn not_finite(row: usize, bad: Option<(usize, f64)>) -> Result<()> {
     match bad {
         None => Ok(()),
@@ -184,14 +180,7 @@ impl Samples for DenseMatrix<f32> {
     }
 
     fn select(&self, rows: &[usize]) -> Self {
-        let mut values = Vec::with_capacity(rows.len() * self.n_cols);
-        for (at, &picked) in rows.iter().enumerate() {
-            if let Some(&soon) = rows.get(at + AHEAD) {
-                prefetch(self.row(soon));
-            }
-            values.extend_from_slice(self.row(picked));
-        }
-        DenseMatrix { values, n_rows: rows.len(), n_cols: self.n_cols }
+        DenseMatrix::select(self, rows)
     }
 
     fn fingerprint(&self, at: usize) -> Option<u128> {
@@ -214,17 +203,8 @@ impl Samples for Vectors {
 
     fn select(&self, rows: &[usize]) -> Self {
         match self {
-            Vectors::Dense(matrix) => Vectors::Dense(Samples::select(matrix, rows)),
-            Vectors::Sparse(matrix) => {
-                let mut picked = CsrMatrix::empty(matrix.n_cols);
-                for &row in rows {
-                    let range = matrix.indptr[row]..matrix.indptr[row + 1];
-                    picked.indices.extend_from_slice(&matrix.indices[range.clone()]);
-                    picked.values.extend_from_slice(&matrix.values[range]);
-                    picked.indptr.push(picked.values.len());
-                }
-                Vectors::Sparse(picked)
-            }
+            Vectors::Dense(matrix) => Vectors::Dense(matrix.select(rows)),
+            Vectors::Sparse(matrix) => Vectors::Sparse(matrix.select(rows)),
         }
     }
 

@@ -6,10 +6,9 @@
 //! A pixel of three channels takes three table look-ups and one scattered addition.
 
 use super::Descriptor;
-use super::row::{DescriptorRow, of_kind};
+use super::row::{DescriptorRow, of_kind, rows_of};
 use crate::data::{AnySamples, DenseMatrix, Images, Kind, Samples, Vectors};
 use crate::error::{Error, Result, require};
-use crate::memory;
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 
@@ -20,8 +19,9 @@ const COLORS: DescriptorRow = DescriptorRow {
     formula: "vectors: histograms of colors in cells × cells parts, 1 in all",
     about: "",
     parameters: &[
-        Parameter::new("cells", Values::Whole(1, 64), "Parts along each side of an image of any size.").or("2"),
-        Parameter::new("bins", Values::Whole(1, 256), "Intervals of each channel; bins³ colors.").or("4"),
+        Parameter::new("cells", Values::Whole(1, 64), "The number of parts along each side.").or("2"),
+        Parameter::new("bins", Values::Whole(1, 256), "The number of intervals per channel; there are bins³ colors.")
+            .or("4"),
     ],
     usual: "chi2",
     build: |step| Ok(vec![Box::new(Colors::from_step(step)?)]),
@@ -81,14 +81,10 @@ impl Colors {
         let (Some(colors), Some(n_cols)) = (colors, n_cols) else {
             return Err(Error::parameter("bins", bins, format!("fewer: bins^{channels} · cells² is above {MAX_BINS}")));
         };
-        let needed = memory::product(&[size_of::<f32>(), images.len(), n_cols]);
-        let what = || format!("the {n_cols} bins of {} images", images.len());
-        memory::check(needed, what, "ask for fewer bins or cells")?;
         let bin_of: Vec<usize> = (0..256).map(|value| value * bins / 256).collect();
         let part_of_column: Vec<usize> = (0..width).map(|column| column * cells / width).collect();
         let share = 1.0 / (height * width) as f32;
-        let mut values = vec![0.0; images.len() * n_cols];
-        for (at, histogram) in values.chunks_exact_mut(n_cols).enumerate() {
+        rows_of([images.len(), n_cols], ["bins", "images"], "ask for fewer bins or cells", |at, histogram| {
             for (row, pixels) in images.image(at).chunks_exact(width * channels).enumerate() {
                 let part_of_row = row * cells / height * cells;
                 for (pixel, part) in pixels.chunks_exact(channels).zip(&part_of_column) {
@@ -98,8 +94,7 @@ impl Colors {
             }
             // Counts are exact; each is divided once.
             histogram.iter_mut().for_each(|count| *count *= share);
-        }
-        Ok(DenseMatrix { values, n_rows: images.len(), n_cols })
+        })
     }
 }
 

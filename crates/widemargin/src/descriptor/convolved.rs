@@ -1,10 +1,7 @@
-//! Common parts of descriptors that convolve series: reading the training series, errors, and restoring the fitted
-//! state.
+//! Common parts of descriptors that convolve series: reading the training series, errors, and the descriptor itself.
 
-use super::row::of_kind;
-use crate::data::{AnySamples, DenseMatrix, Samples, Series, Training};
+use crate::data::{Series, Training};
 use crate::error::{Error, Result};
-use crate::memory;
 
 /// Series read at a time for their lengths.
 const CHUNK_SERIES: usize = 256;
@@ -37,44 +34,32 @@ pub(super) fn check(spec: &str, series: &Series, n_channels: usize) -> Result<()
     series.problem().map_or(Ok(()), |problem| Err(wrong(problem)))
 }
 
-/// Samples as series.
-pub(super) fn series_of(spec: &str, samples: AnySamples) -> Result<Series> {
-    of_kind(spec, "convolves time series", samples)
-}
+/// Implements the descriptor whose kernels are drawn or learned at the fit, with its row and its first parameter.
+macro_rules! descriptor {
+    ($descriptor:ty: $row:ident, $size:ident) => {
+        impl Descriptor for $descriptor {
+            fn spec(&self) -> String {
+                let seed = if self.seed == 0 { String::new() } else { format!(",seed={}", self.seed) };
+                format!("{}:{}={}{seed}", $row.name, stringify!($size), self.$size)
+            }
 
-/// A row of features for each series, set by `describe`; `advice` on reducing their number is for the message.
-pub(super) fn features(
-    series: &Series,
-    n_cols: usize,
-    advice: &'static str,
-    mut describe: impl FnMut(&[f32], &mut [f32]),
-) -> Result<DenseMatrix<f32>> {
-    let n_rows = series.len();
-    let needed = memory::product(&[size_of::<f32>(), n_rows, n_cols]);
-    memory::check(needed, || format!("the {n_cols} features of {n_rows} series"), advice)?;
-    let mut values = vec![0.0; n_rows * n_cols];
-    for (at, out) in values.chunks_mut(n_cols).enumerate() {
-        describe(series.series(at), out);
-    }
-    Ok(DenseMatrix { values, n_rows, n_cols })
-}
+            fitted!(Series, "convolves time series", fit: fit_series, vectors: Dense(features), restore: set_state);
+        }
 
-/// The arrays of a state by their names, and the error for those that do not belong together.
-pub(super) fn arrays<const N: usize>(
-    spec: &str,
-    names: [&str; N],
-    state: &mut dyn FnMut(&str) -> Result<Vec<f32>>,
-) -> Result<([Vec<f32>; N], Error)> {
-    let mut arrays = [const { Vec::new() }; N];
-    for (array, name) in arrays.iter_mut().zip(names) {
-        *array = state(name)?;
-    }
-    let found = names.iter().zip(&arrays).map(|(name, array)| format!("{} {name}", array.len()));
-    let (what, found) = (format!("learned parameters of '{spec}'"), found.collect::<Vec<_>>().join(", "));
-    Ok((arrays, Error::shape(what, found, "arrays that belong together")))
+        impl $descriptor {
+            fn set_state(&mut self, arrays: [Vec<f32>; STATE.len()]) -> Result<()> {
+                let lengths = STATE.iter().zip(&arrays).map(|(name, array)| format!("{} {name}", array.len()));
+                let found = lengths.collect::<Vec<_>>().join(", ");
+                let what = format!("learned parameters of '{}'", self.spec());
+                let wrong = || Error::shape(what, found, "arrays that belong together");
+                self.set(Self::read(self.$size, arrays).ok_or_else(wrong)?);
+                Ok(())
+            }
+        }
+    };
 }
+pub(super) use descriptor;
 
-/// The state of a fitted descriptor is restored in an unfitted one, which refuses each array when it is cut.
 #[cfg(test)]
 pub(super) fn check_state<D: super::Descriptor + PartialEq + std::fmt::Debug>(fitted: &D, unfitted: &mut D) {
     let state = fitted.state();

@@ -18,11 +18,11 @@ const SETS: DescriptorRow = DescriptorRow {
     name: "ngrams",
     class: "NGrams",
     samples: &["strings"],
-    formula: "sets of their substrings of n characters, hashed",
+    formula: "sets of the substrings of n characters, hashed",
     about: "",
     parameters: &[
         Parameter::new("n", Values::Whole(1, 64), "").or("3").written(),
-        Parameter::new("bits", Values::Whole(1, 1 << 24), "Places they are hashed to.").or("2048"),
+        Parameter::new("bits", Values::Whole(1, 1 << 24), "The number of hash buckets.").or("2048"),
         Unit::PARAMETER,
     ],
     usual: "tanimoto",
@@ -32,7 +32,7 @@ const SETS: DescriptorRow = DescriptorRow {
 const COUNTS: DescriptorRow = DescriptorRow {
     name: "ngram-counts",
     class: "NGramCounts",
-    formula: "vectors: how often each of their substrings of n characters occurs, hashed",
+    formula: "vectors: counts of the substrings of n characters, hashed",
     usual: "rbf",
     ..SETS
 };

@@ -9,10 +9,9 @@
 
 use super::Descriptor;
 use super::hog::RowGradients;
-use super::row::{DescriptorRow, of_kind};
+use super::row::{DescriptorRow, of_kind, rows_of};
 use crate::data::{AnySamples, DenseMatrix, Images, Kind, Samples, Vectors};
 use crate::error::{Error, Result, require};
-use crate::memory;
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 
@@ -23,9 +22,8 @@ const PHOG: DescriptorRow = DescriptorRow {
     formula: "vectors: histograms of gradient directions in the whole image, its quarters, its sixteenths …, 1 in all",
     about: "",
     parameters: &[
-        Parameter::new("levels", Values::Whole(0, 6), "How often an image of any size is cut into quarters.").or("3"),
-        Parameter::new("signed", Values::Flag, "Whether opposite directions are two: 18 of them instead of 9.")
-            .or("false"),
+        Parameter::new("levels", Values::Whole(0, 6), "The number of divisions of the image into quarters.").or("3"),
+        Parameter::new("signed", Values::Flag, "Distinguish opposite directions: 18 bins instead of 9.").or("false"),
     ],
     usual: "chi2",
     build: |step| Ok(vec![Box::new(Phog::from_step(step)?)]),
@@ -81,12 +79,8 @@ impl Phog {
         }
         let directions = if self.signed { DIRECTIONS } else { DIRECTIONS / 2 };
         let n_cols = ((1 << (2 * (self.levels + 1))) - 1) / 3 * directions;
-        let needed = memory::product(&[size_of::<f32>(), images.len(), n_cols]);
-        let what = || format!("the {n_cols} numbers of {} images", images.len());
-        memory::check(needed, what, "ask for fewer levels")?;
-        let mut values = vec![0.0; images.len() * n_cols];
         let mut gradients = RowGradients::new(width, channels);
-        for (at, out) in values.chunks_exact_mut(n_cols).enumerate() {
+        rows_of([images.len(), n_cols], ["numbers", "images"], "ask for fewer levels", |at, out| {
             let pixels = images.image(at);
             // The parts of the last level; the others are sums of theirs.
             let last = n_cols - side * side * directions;
@@ -105,8 +99,7 @@ impl Phog {
             if sum > 0.0 {
                 out.iter_mut().for_each(|value| *value /= sum);
             }
-        }
-        Ok(DenseMatrix { values, n_rows: images.len(), n_cols })
+        })
     }
 
     /// Adds up the four parts of the next level in each part of a level, from the last level on.

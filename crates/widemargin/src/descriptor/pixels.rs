@@ -9,7 +9,7 @@ const PIXELS: DescriptorRow = DescriptorRow {
     name: "pixels",
     class: "Pixels",
     samples: &["images"],
-    formula: "grids of cells: a cell a pixel, a number from 0 to 1 a channel",
+    formula: "grids of cells: one cell per pixel, with a number from 0 to 1 per channel",
     about: "",
     parameters: &[],
     usual: "match",

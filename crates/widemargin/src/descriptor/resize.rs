@@ -18,7 +18,7 @@ const RESIZE: DescriptorRow = DescriptorRow {
     name: "resize",
     class: "Resize",
     samples: &["images"],
-    formula: "images of height × width pixels, interpolated linearly, with antialiasing where they shrink",
+    formula: "images of height × width pixels, by linear interpolation with antialiasing",
     about: "",
     parameters: &[
         Parameter::new("height", Values::Whole(1, 4096), "Rows of pixels.").or("32"),

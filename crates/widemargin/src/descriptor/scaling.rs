@@ -27,7 +27,7 @@ const Z_SCORE: DescriptorRow = DescriptorRow {
     name: "z-score",
     class: "ZScore",
     formula: "(y_j − mean_j) / standard deviation_j",
-    about: "Learned from the training samples; 0 where a feature is constant.",
+    about: "Learned from the training samples; constant features become 0.",
     parameters: &[WEIGHTS],
     build: |step| {
         let weights: Option<List> = Z_SCORE.arguments(step)?.get("weights")?;

@@ -57,6 +57,10 @@ impl SimilaritySearch {
         let (codes, effective) = (targets.codes(), targets.weights(samples.n_samples(), sample_weight)?);
         let all = WeightedCodes { codes: &codes, weights: sample_weight, effective: &effective };
         let distinct = Distinct::find(|rows| samples.fingerprints(rows), all, 0, self.threads, monitor)?;
+        if distinct.rows.len() < 3 {
+            // A fold would leave a single sample, of which nothing can be selected.
+            return Err(Error::TooShort { stage: "folds", needs: 0.0 });
+        }
         let (weights, units) = (&distinct.weights, distinct.removed_weights_of_targets(&codes));
         let standard = StandardTargets::new(&targets.of_rows(&distinct.rows), (weights, &units), true)?;
         let total: f64 = weights.iter().sum();

@@ -65,6 +65,10 @@ pub(super) fn candidates_for(samples: &AnySamples, is_part: bool) -> Vec<Candida
                 let resized = largest.rsplit_once("hog").map_or("", |(before, _)| before);
                 similarity.push(format!("{resized}colors:cells=4/chi2"));
                 all.push(Candidate { similarity, normalization });
+            } else {
+                // Gradients are blind to brightness: its mean in squares of 4 pixels.
+                let [height, width] = [images.height(), images.width()].map(|side| side.div_ceil(4));
+                all.push(usual(&format!("resize:height={height},width={width}/pixels/rbf")));
             }
             all
         }

@@ -150,16 +150,20 @@ pub(crate) trait Simd: Copy {
     unsafe fn spread<const WIDE: bool>(self, numbers: *const f32, pattern: Self::I32s) -> Self::F32s;
 }
 
-/// Implements operations on vectors by expressions, with intrinsics of the instruction set.
+/// Implements operations by expressions, with intrinsics of the instruction set; those on vectors of one type by their
+/// names alone.
 macro_rules! operations {
-    ($vector:ty: $($name:ident($($argument:ident),+) = $result:expr;)+) => {
+    ($($name:ident($($argument:ident: $type:ty),+) -> $value:ty = $result:expr;)+) => {
         $(
             #[inline(always)]
-            fn $name(self, $($argument: $vector),+) -> $vector {
+            fn $name(self, $($argument: $type),+) -> $value {
                 // SAFETY: `self` is the proof that the machine has the instruction set.
                 unsafe { $result }
             }
         )+
+    };
+    ($vector:ty: $($name:ident($($argument:ident),+) = $result:expr;)+) => {
+        operations! { $($name($($argument: $vector),+) -> $vector = $result;)+ }
     };
 }
 use operations;

@@ -37,39 +37,19 @@ impl Simd for Neon {
         where_equal_i32(a, b, yes, no) = vbslq_s32(vceqq_s32(a, b), yes, no);
     }
 
-    #[inline(always)]
-    fn splat(self, value: f32) -> float32x4_t {
-        // SAFETY: `self` is the proof that the machine has the instruction set.
-        unsafe { vdupq_n_f32(value) }
-    }
-
-    #[inline(always)]
-    fn splat_i32(self, value: i32) -> int32x4_t {
-        // SAFETY: as above.
-        unsafe { vdupq_n_s32(value) }
-    }
-
-    #[inline(always)]
-    fn sum(self, value: float32x4_t) -> f32 {
-        // SAFETY: as above.
-        unsafe { vaddvq_f32(value) }
-    }
-
-    #[inline(always)]
-    fn sum_i32(self, value: int32x4_t) -> i32 {
-        // SAFETY: as above.
-        unsafe { vaddvq_s32(value) }
-    }
-
-    #[inline(always)]
-    fn count_above(self, a: float32x4_t, b: float32x4_t, counts: int32x4_t) -> int32x4_t {
-        // SAFETY: as above. A lane of all ones is −1.
-        unsafe { vsubq_s32(counts, vreinterpretq_s32_u32(vcgtq_f32(a, b))) }
+    operations! {
+        splat(value: f32) -> float32x4_t = vdupq_n_f32(value);
+        splat_i32(value: i32) -> int32x4_t = vdupq_n_s32(value);
+        sum(value: float32x4_t) -> f32 = vaddvq_f32(value);
+        sum_i32(value: int32x4_t) -> i32 = vaddvq_s32(value);
+        // A lane of all ones is −1.
+        count_above(a: float32x4_t, b: float32x4_t, counts: int32x4_t) -> int32x4_t =
+            vsubq_s32(counts, vreinterpretq_s32_u32(vcgtq_f32(a, b)));
     }
 
     #[inline(always)]
     unsafe fn spread<const WIDE: bool>(self, numbers: *const f32, pattern: int32x4_t) -> float32x4_t {
-        // SAFETY: as above; sixteen numbers may be read where WIDE, else four.
+        // SAFETY: `self` is the proof that the machine has the instruction set; sixteen numbers may be read where WIDE, else four.
         unsafe {
             // A table of bytes: number i is bytes 4 i to 4 i + 3.
             let first = vmulq_s32(pattern, vdupq_n_s32(0x0404_0404));

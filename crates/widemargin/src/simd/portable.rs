@@ -37,29 +37,13 @@ impl Simd for Portable {
         where_equal_i32(a, b, yes, no) = from_fn(|l| if a[l] == b[l] { yes[l] } else { no[l] });
     }
 
-    #[inline(always)]
-    fn splat(self, value: f32) -> Self::F32s {
-        [value; LANES]
-    }
-
-    #[inline(always)]
-    fn splat_i32(self, value: i32) -> Self::I32s {
-        [value; LANES]
-    }
-
-    #[inline(always)]
-    fn sum_i32(self, value: [i32; LANES]) -> i32 {
-        value.iter().sum()
-    }
-
-    #[inline(always)]
-    fn count_above(self, a: [f32; LANES], b: [f32; LANES], counts: [i32; LANES]) -> [i32; LANES] {
-        from_fn(|l| counts[l] + i32::from(a[l] > b[l]))
-    }
-
-    #[inline(always)]
-    fn sum(self, value: Self::F32s) -> f32 {
-        value.iter().sum()
+    operations! {
+        splat(value: f32) -> [f32; LANES] = [value; LANES];
+        splat_i32(value: i32) -> [i32; LANES] = [value; LANES];
+        sum(value: [f32; LANES]) -> f32 = value.iter().sum();
+        sum_i32(value: [i32; LANES]) -> i32 = value.iter().sum();
+        count_above(a: [f32; LANES], b: [f32; LANES], counts: [i32; LANES]) -> [i32; LANES] =
+            from_fn(|l| counts[l] + i32::from(a[l] > b[l]));
     }
 
     #[inline(always)]

@@ -50,42 +50,22 @@ impl Simd for Avx512 {
         where_equal_i32(a, b, yes, no) = _mm512_mask_mov_epi32(no, _mm512_cmpeq_epi32_mask(a, b), yes);
     }
 
-    #[inline(always)]
-    fn splat(self, value: f32) -> __m512 {
-        // SAFETY: `self` is the proof that the machine has the instruction set.
-        unsafe { _mm512_set1_ps(value) }
-    }
-
-    #[inline(always)]
-    fn splat_i32(self, value: i32) -> __m512i {
-        // SAFETY: as above.
-        unsafe { _mm512_set1_epi32(value) }
-    }
-
-    #[inline(always)]
-    fn sum_i32(self, value: __m512i) -> i32 {
-        // SAFETY: as above.
-        unsafe { _mm512_reduce_add_epi32(value) }
-    }
-
-    #[inline(always)]
-    fn count_above(self, a: __m512, b: __m512, counts: __m512i) -> __m512i {
-        // SAFETY: as above.
-        unsafe {
+    operations! {
+        splat(value: f32) -> __m512 = _mm512_set1_ps(value);
+        splat_i32(value: i32) -> __m512i = _mm512_set1_epi32(value);
+        sum(value: __m512) -> f32 = _mm512_reduce_add_ps(value);
+        sum_i32(value: __m512i) -> i32 = _mm512_reduce_add_epi32(value);
+        above(a: __m512, b: __m512) -> u16 = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(a, b);
+        count_above(a: __m512, b: __m512, counts: __m512i) -> __m512i = {
             let above = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(a, b);
             _mm512_mask_add_epi32(counts, above, counts, _mm512_set1_epi32(1))
-        }
-    }
-
-    #[inline(always)]
-    fn above(self, a: __m512, b: __m512) -> u16 {
-        // SAFETY: as above.
-        unsafe { _mm512_cmp_ps_mask::<_CMP_GT_OQ>(a, b) }
+        };
     }
 
     #[inline(always)]
     fn add_bits(self, rows: &[[u16; 32]], counts: &mut [i32; 32]) {
-        // SAFETY: as above; a row is a vector, and the counts are two. A byte counts up to 8 · 31 bits.
+        // SAFETY: `self` is the proof that the machine has the instruction set; a row is a vector, and the counts are two. A
+        // byte counts up to 8 · 31 bits.
         unsafe {
             // The bits of a number below 16, for each four bits of a byte.
             let table = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
@@ -104,12 +84,6 @@ impl Simd for Avx512 {
                 self.store_i32(self.add_i32(so_far, _mm512_cvtepu16_epi32(half)), counts.as_mut_ptr());
             }
         }
-    }
-
-    #[inline(always)]
-    fn sum(self, value: __m512) -> f32 {
-        // SAFETY: as above.
-        unsafe { _mm512_reduce_add_ps(value) }
     }
 
     #[inline(always)]
@@ -188,47 +162,27 @@ impl Simd for Avx2 {
         where_equal_i32(a, b, yes, no) = _mm256_blendv_epi8(no, yes, _mm256_cmpeq_epi32(a, b));
     }
 
-    #[inline(always)]
-    fn splat(self, value: f32) -> __m256 {
-        // SAFETY: `self` is the proof that the machine has the instruction sets.
-        unsafe { _mm256_set1_ps(value) }
-    }
-
-    #[inline(always)]
-    fn splat_i32(self, value: i32) -> __m256i {
-        // SAFETY: as above.
-        unsafe { _mm256_set1_epi32(value) }
-    }
-
-    #[inline(always)]
-    fn sum_i32(self, value: __m256i) -> i32 {
-        // SAFETY: as above.
-        unsafe {
-            let four = _mm_add_epi32(_mm256_castsi256_si128(value), _mm256_extracti128_si256::<1>(value));
-            let two = _mm_add_epi32(four, _mm_unpackhi_epi64(four, four));
-            _mm_cvtsi128_si32(_mm_add_epi32(two, _mm_shuffle_epi32::<1>(two)))
-        }
-    }
-
-    #[inline(always)]
-    fn count_above(self, a: __m256, b: __m256, counts: __m256i) -> __m256i {
-        // SAFETY: as above. A lane of all ones is −1.
-        unsafe { _mm256_sub_epi32(counts, _mm256_castps_si256(_mm256_cmp_ps::<_CMP_GT_OQ>(a, b))) }
-    }
-
-    #[inline(always)]
-    fn sum(self, value: __m256) -> f32 {
-        // SAFETY: as above.
-        unsafe {
+    operations! {
+        splat(value: f32) -> __m256 = _mm256_set1_ps(value);
+        splat_i32(value: i32) -> __m256i = _mm256_set1_epi32(value);
+        sum(value: __m256) -> f32 = {
             let four = _mm_add_ps(_mm256_castps256_ps128(value), _mm256_extractf128_ps::<1>(value));
             let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
             _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)))
-        }
+        };
+        sum_i32(value: __m256i) -> i32 = {
+            let four = _mm_add_epi32(_mm256_castsi256_si128(value), _mm256_extracti128_si256::<1>(value));
+            let two = _mm_add_epi32(four, _mm_unpackhi_epi64(four, four));
+            _mm_cvtsi128_si32(_mm_add_epi32(two, _mm_shuffle_epi32::<1>(two)))
+        };
+        // A lane of all ones is −1.
+        count_above(a: __m256, b: __m256, counts: __m256i) -> __m256i =
+            _mm256_sub_epi32(counts, _mm256_castps_si256(_mm256_cmp_ps::<_CMP_GT_OQ>(a, b)));
     }
 
     #[inline(always)]
     unsafe fn load_part(self, from: *const f32, n: usize) -> __m256 {
-        // SAFETY: as above; lanes outside the mask are not read.
+        // SAFETY: `self` is the proof that the machine has the instruction sets; lanes outside the mask are not read.
         unsafe { _mm256_maskload_ps(from, self.load_i32(first_lanes(n).as_ptr())) }
     }
 

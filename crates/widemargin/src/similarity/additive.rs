@@ -9,12 +9,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::definitions::sum;
 use super::distances::sums_of_all_terms;
-use super::row::{Definite, Definition, Onnx, SimilarityRow, built, read_among};
+use super::row::{Definite, Onnx, SimilarityRow, built, read_among};
 use super::shared_features::sum_over_features;
 use super::{Comparison, Similarity};
-use crate::data::{Rows, Vectors};
+use crate::data::Vectors;
 use crate::error::{Error, Result};
 use crate::parameters::{Arguments, Parameter, Values};
 use crate::spec::Step;
@@ -39,7 +38,6 @@ const CHI2: SimilarityRow = SimilarityRow {
     parameters: &[],
     examples: &["chi2"],
     definite: Definite::Positive,
-    definition: Some(Definition::Vectors(|_, x, y| Ok(sum(x, y, |x, y| power_mean(-1.0, x, y))))),
     onnx: Onnx::Expression("power_mean(-1)"),
     build: |step| built(AdditiveKernel::from_step(step)),
 };
@@ -51,7 +49,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         class: "Hellinger",
         formula: "Σ √(x_j y_j)",
         examples: &["hellinger"],
-        definition: Some(Definition::Vectors(|_, x, y| Ok(sum(x, y, |x, y| (x * y).sqrt())))),
         onnx: Onnx::Expression("power_mean(0)"),
         ..CHI2
     },
@@ -60,7 +57,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         class: "Intersection",
         formula: "Σ min(x_j, y_j)",
         examples: &["intersection"],
-        definition: Some(Definition::Vectors(|_, x, y| Ok(sum(x, y, f64::min)))),
         onnx: Onnx::Expression("power_mean(-inf)"),
         ..CHI2
     },
@@ -69,10 +65,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         class: "JensenShannon",
         formula: "Σ x_j/2 log₂((x_j + y_j)/x_j) + y_j/2 log₂((x_j + y_j)/y_j)",
         examples: &["jensen-shannon"],
-        definition: Some(Definition::Vectors(|_, x, y| {
-            let half = |x: f64, y: f64| if x > 0.0 { x / 2.0 * ((x + y) / x).log2() } else { 0.0 };
-            Ok(x.iter().zip(y).map(|(&x, &y)| half(x, y) + half(y, x)).sum())
-        })),
         onnx: Onnx::Expression("jensen_shannon"),
         ..CHI2
     },
@@ -80,27 +72,13 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         name: "power-mean",
         class: "PowerMean",
         formula: "Σ ((x_j^p + y_j^p)/2)^(1/p)",
-        about: "Of histograms: no value below 0. Indefinite where p is above 0.",
+        about: "Of histograms: no value below 0. Indefinite for p above 0.",
         parameters: &[P],
         examples: &["power-mean:p=-8", "power-mean:p=-0.5", "power-mean:p=-inf"],
-        definition: Some(Definition::Vectors(|arguments, x, y| {
-            let p = arguments.value("p")?;
-            Ok(x.iter().zip(y).map(|(&x, &y)| power_mean(p, x, y)).sum())
-        })),
         onnx: Onnx::Expression("power_mean(p)"),
         ..CHI2
     },
 ];
-
-/// ((x^p + y^p)/2)^(1/p), p other than 0.
-fn power_mean(p: f64, x: f64, y: f64) -> f64 {
-    match p {
-        f64::INFINITY => x.max(y),
-        _ if p < 0.0 && x.min(y) <= 0.0 => 0.0,
-        f64::NEG_INFINITY => x.min(y),
-        p => ((x.powf(p) + y.powf(p)) / 2.0).powf(1.0 / p),
-    }
-}
 
 /// The scalar kernel k that an additive kernel sums over features.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -210,28 +188,6 @@ impl AdditiveKernel {
         }
     }
 
-    /// K(x, y) = Σ_j k(x_j, y_j) between two rows, computed from the definition.
-    pub fn between<A: Rows, B: Rows>(&self, x: &A, x_row: usize, y: &B, y_row: usize) -> f64 {
-        let mut other = Vec::new();
-        y.for_each_nonzero(y_row, |column, value| other.push((column, value)));
-        let (mut sum, mut at) = (0.0, 0);
-        x.for_each_nonzero(x_row, |column, value| {
-            while at < other.len() && other[at].0 < column {
-                sum += self.value(0.0, other[at].1);
-                at += 1;
-            }
-            if at < other.len() && other[at].0 == column {
-                sum += self.value(value, other[at].1);
-                at += 1;
-            } else {
-                sum += self.value(value, 0.0);
-            }
-        });
-        sum + other[at..].iter().map(|(_, value)| self.value(0.0, *value)).sum::<f64>()
-    }
-}
-
-impl AdditiveKernel {
     /// The block where features count that only one of two vectors has.
     fn sum_over_all_features(&self, bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {
         let value = |x: f32, y: f32| self.value(x.into(), y.into()) as f32;
@@ -307,7 +263,7 @@ pub(super) fn check_histograms(spec: &str, is_basis: bool, vectors: &Vectors) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{CsrMatrix, DenseMatrix, DenseView};
+    use crate::data::{CsrMatrix, DenseMatrix};
     use proptest::prelude::*;
 
     fn kernels() -> Vec<AdditiveKernel> {
@@ -368,8 +324,6 @@ mod tests {
             (0.5, |x, y| ((x.sqrt() + y.sqrt()) / 2.0).powi(2)),
             (f64::INFINITY, f64::max),
         ];
-        let wide: Vec<f64> = rows.concat().into_iter().map(f64::from).collect();
-        let view = DenseView::new(&wide, 3, 5).unwrap();
         for (p, definition) in definitions {
             let similarity = AdditiveKernel::power_mean(p).unwrap();
             for (bases, samples) in [(&dense, &dense), (&sparse, &dense), (&dense, &sparse), (&sparse, &sparse)] {
@@ -379,8 +333,9 @@ mod tests {
                     let pairs = rows[at / 3].iter().zip(rows[at % 3]);
                     let right: f64 = pairs.map(|(x, y)| definition(f64::from(*x), f64::from(y))).sum();
                     assert!((f64::from(*found) - right).abs() < 1e-5, "p = {p}: {found} {right}");
-                    let between = similarity.between(&view, at / 3, &view, at % 3);
-                    assert!((between - right).abs() < 1e-12, "p = {p}: {between} {right}");
+                    let values = rows[at / 3].iter().zip(rows[at % 3]);
+                    let sum: f64 = values.map(|(x, y)| similarity.value(f64::from(*x), f64::from(y))).sum();
+                    assert!((sum - right).abs() < 1e-12, "p = {p}: {sum} {right}");
                 }
             }
             let refused = similarity.require_kernel().unwrap_err().to_string();
@@ -390,14 +345,6 @@ mod tests {
         let value = |p, x, y| AdditiveKernel::power_mean(p).unwrap().value(x, y);
         assert!((value(1e3, 1e300, 1.0) / 1e300 - 0.5f64.powf(1e-3)).abs() < 1e-12);
         assert!((value(1e-9, 0.3, 0.7) - 0.21f64.sqrt()).abs() < 1e-9);
-    }
-
-    #[test]
-    fn a_kernel_of_rows_sums_over_shared_features() {
-        let values = [0.0, 2.0, 1.0, 3.0, 2.0, 0.0];
-        let rows = DenseView::new(&values, 2, 3).unwrap();
-        assert_eq!(AdditiveKernel::Chi2.between(&rows, 0, &rows, 1), 2.0);
-        assert_eq!(AdditiveKernel::Chi2.between(&rows, 0, &rows, 0), 3.0);
     }
 
     proptest! {

@@ -9,14 +9,14 @@ use super::distances::sums_of_all_terms;
 use crate::data::Vectors;
 use crate::error::Result;
 
-/// |x − y| / (|x| + |y|), where 0 / 0 is 0.
+/// |x − y| / (|x| + |y|), where 0 / 0 counts as 0.
 pub(super) fn term(x: f64, y: f64) -> f64 {
     if x == y { 0.0 } else { (x - y).abs() / (x.abs() + y.abs()) }
 }
 
 /// block\[sample\]\[basis\] = d, in single precision.
 pub(super) fn distances(bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {
-    // Halves, whose sum does not overflow; 0 / 0 is 0.
+    // Halves, whose sum does not overflow; 0 / 0 counts as 0.
     let term = |x: f32, y: f32| (0.5 * x - 0.5 * y).abs() / (0.5 * x.abs() + 0.5 * y.abs()).max(f32::MIN_POSITIVE);
     // A feature of one vector alone counts 1.
     sums_of_all_terms(bases, samples, block, term, |x, y| 2.0 - term(x, y), |_| 1.0)

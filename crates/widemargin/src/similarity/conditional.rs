@@ -9,11 +9,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::comparison::{CITY_BLOCK, SQUARED_DISTANCE};
-use super::definitions::sum;
 use super::distances::precise_values;
 use super::exponential::wide_exponentials;
 use super::radial::{Measure, powers_of_logarithms, tiled_distances};
-use super::row::{Definite, Definition, Onnx, SimilarityRow, built, read_among};
+use super::row::{Definite, Onnx, SimilarityRow, built, read_among};
 use super::vector::{LAPLACIAN, RBF};
 use super::{Comparison, Similarity};
 use crate::data::Vectors;
@@ -30,7 +29,6 @@ const DISTANCE: SimilarityRow = SimilarityRow {
     parameters: &[],
     examples: &["distance"],
     definite: Definite::Conditional,
-    definition: Some(Definition::Vectors(|_, x, y| Ok(-distance(x, y)))),
     onnx: Onnx::Expression("radial(1)"),
     build: |step| built(ConditionalKernel::from_step(step)),
 };
@@ -42,10 +40,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         formula: "(−1)^order r^(2 order − 2) log r with r = ‖x − y‖",
         parameters: &[Parameter::new("order", Values::Whole(2, 16), "2 is r² log r.").or("2")],
         examples: &["thin-plate", "thin-plate:order=3"],
-        definition: Some(Definition::Vectors(|arguments, x, y| {
-            let order: i32 = arguments.value("order")?;
-            Ok((-1f64).powi(order) * logarithmic(distance(x, y), 2 * order - 2))
-        })),
         onnx: Onnx::Expression("radial(2 * order - 2)"),
         ..DISTANCE
     },
@@ -55,7 +49,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         class: "Cubic",
         formula: "r³ with r = ‖x − y‖",
         examples: &["cubic"],
-        definition: Some(Definition::Vectors(|_, x, y| Ok(distance(x, y).powi(3)))),
         onnx: Onnx::Expression("radial(3)"),
         ..DISTANCE
     },
@@ -69,10 +62,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
             "",
         )],
         examples: &["polyharmonic:exponent=1.5", "polyharmonic:exponent=2.5"],
-        definition: Some(Definition::Vectors(|arguments, x, y| {
-            let exponent: f64 = arguments.value("exponent")?;
-            Ok((-1f64).powf((exponent / 2.0).ceil()) * distance(x, y).powf(exponent))
-        })),
         onnx: Onnx::Expression("radial(exponent)"),
         ..DISTANCE
     },
@@ -85,14 +74,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
             Parameter::new("dims", Values::Whole(1, 31), "The dimension of the space."),
         ],
         examples: &["spline:order=2,dims=3", "spline:order=2,dims=2", "spline:order=3,dims=1"],
-        definition: Some(Definition::Vectors(|arguments, x, y| {
-            let exponent = 2 * arguments.value::<i32>("order")? - arguments.value::<i32>("dims")?;
-            let r = distance(x, y);
-            Ok(match exponent % 2 {
-                0 => (-1f64).powi(exponent / 2 + 1) * logarithmic(r, exponent),
-                _ => (-1f64).powi((exponent + 1) / 2) * r.powi(exponent),
-            })
-        })),
         onnx: Onnx::Expression("radial(2 * order - dims)"),
         ..DISTANCE
     },
@@ -101,7 +82,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         class: "Cityblock",
         formula: "−‖x − y‖₁",
         examples: &["cityblock"],
-        definition: Some(Definition::Vectors(|_, x, y| Ok(-sum(x, y, |x, y| (x - y).abs())))),
         onnx: Onnx::Expression("cityblock"),
         ..DISTANCE
     },
@@ -120,10 +100,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
             .or("2"),
         ],
         examples: &["log:gamma=0.3", "log:gamma=0.3,exponent=1"],
-        definition: Some(Definition::Vectors(|arguments, x, y| {
-            let (gamma, exponent): (f64, f64) = (arguments.value("gamma")?, arguments.value("exponent")?);
-            Ok(-(gamma * distance(x, y).powf(exponent)).ln_1p())
-        })),
         onnx: Onnx::Expression("logarithm(gamma, exponent)"),
         ..DISTANCE
     },
@@ -133,9 +109,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         formula: "−√(1 + gamma ‖x − y‖²)",
         parameters: &[GAMMA],
         examples: &["multiquadric:gamma=0.3"],
-        definition: Some(Definition::Vectors(|arguments, x, y| {
-            Ok(-(1.0 + arguments.value::<f64>("gamma")? * distance(x, y).powi(2)).sqrt())
-        })),
         onnx: Onnx::Expression("multiquadric(gamma)"),
         ..DISTANCE
     },
@@ -146,24 +119,12 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         parameters: &[GAMMA],
         examples: &["inverse-multiquadric:gamma=0.3"],
         definite: Definite::Positive,
-        definition: Some(Definition::Vectors(|arguments, x, y| {
-            Ok(1.0 / (1.0 + arguments.value::<f64>("gamma")? * distance(x, y).powi(2)).sqrt())
-        })),
         onnx: Onnx::Expression("inverse_multiquadric(gamma)"),
         ..DISTANCE
     },
 ];
 
 const GAMMA: Parameter = Parameter::new("gamma", Values::POSITIVE, "");
-
-fn distance(x: &[f64], y: &[f64]) -> f64 {
-    sum(x, y, |x, y| (x - y).powi(2)).sqrt()
-}
-
-/// r^exponent log r, which is 0 at 0.
-fn logarithmic(r: f64, exponent: i32) -> f64 {
-    if r > 0.0 { r.powi(exponent) * r.ln() } else { 0.0 }
-}
 
 /// A radial kernel that is conditionally positive definite with respect to some polynomials.
 #[derive(Clone, Copy, Debug, PartialEq)]

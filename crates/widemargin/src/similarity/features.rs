@@ -12,13 +12,12 @@ const FEATURES: SimilarityRow = SimilarityRow {
     name: "features",
     class: "Features",
     samples: &["vectors"],
-    formula: "y itself: its features, on which the model is linear",
-    about: "It needs no bases; normalize it by mean-norm, z-score, covariance or none. Columns far from 0 relative to their range \
-            count from their middle.",
+    formula: "the features of y, on which the model is linear",
+    about: "There are no bases. The normalization \
+            is mean-norm, z-score, covariance or none.",
     parameters: &[],
     examples: &["features"],
     definite: Definite::No,
-    definition: None,
     onnx: Onnx::Expression("x"),
     build: |step| built(Features::from_step(step)),
 };

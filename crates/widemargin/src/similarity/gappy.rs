@@ -7,8 +7,8 @@
 //! A string of fewer than g characters is one window. One of fewer than k counts as one subsequence, itself.
 
 use super::Similarity;
-use super::ngram::{NGRAM, cosine_of_terms};
-use super::row::{Definition, SimilarityRow, built};
+use super::ngram::NGRAM;
+use super::row::{SimilarityRow, built};
 use super::term_index::TermIndex;
 use crate::data::{Unit, UnitCodes};
 use crate::error::Result;
@@ -18,7 +18,7 @@ use crate::spec::Step;
 const GAPPY: SimilarityRow = SimilarityRow {
     name: "gappy",
     class: "Gappy",
-    formula: "cosine of how many windows of g characters have each subsequence of k of them",
+    formula: "cosine of the counts of subsequences of k characters in windows of g characters",
     about: "A shorter string is one window. Gappy k-mers of Leslie and Kuang (2004).",
     parameters: &[
         Parameter::new("k", Values::Whole(1, 12), "Characters of a subsequence.").or("3").written(),
@@ -26,25 +26,6 @@ const GAPPY: SimilarityRow = SimilarityRow {
         Unit::PARAMETER,
     ],
     examples: &["gappy", "gappy:k=2,g=3", "gappy:k=2,g=2", "gappy:k=1,g=4"],
-    definition: Some(Definition::Strings(|arguments, x, y| {
-        let (k, g): (usize, usize) = (arguments.value("k")?, arguments.value("g")?);
-        // The distinct subsequences of each window, by the bits of a number.
-        let subsequences = |s: &[char]| -> Vec<Vec<char>> {
-            if s.len() < k {
-                return vec![s.to_vec()];
-            }
-            let of_window = |window: &[char]| {
-                let masks = (0u32..1 << window.len()).filter(|mask| mask.count_ones() as usize == k);
-                let read = |mask: u32| (0..window.len()).filter(move |at| mask >> at & 1 == 1).map(|at| window[at]);
-                let mut all: Vec<Vec<char>> = masks.map(|mask| read(mask).collect()).collect();
-                all.sort();
-                all.dedup();
-                all
-            };
-            s.windows(g.min(s.len())).flat_map(of_window).collect()
-        };
-        Ok(cosine_of_terms(&subsequences(x), &subsequences(y)))
-    })),
     build: |step| built(Gappy::from_step(step)),
     ..NGRAM
 };
@@ -103,9 +84,7 @@ impl Gappy {
 impl Similarity for Gappy {
     type Samples = Vec<String>;
 
-    fn spec(&self) -> String {
-        self.step.to_string()
-    }
+    crate::macros::symmetric_step!();
 
     fn seconds_per_pair(&self, bases: &Vec<String>) -> f64 {
         // The terms of the sample and of a basis: one hash each.
@@ -120,10 +99,6 @@ impl Similarity for Gappy {
         let terms = |units: &Vec<u32>| self.terms(units).into_iter();
         TermIndex::new(bases.iter().map(terms)).cosines(samples.iter().map(terms), block);
         Ok(())
-    }
-
-    fn is_symmetric(&self, _part: usize) -> bool {
-        true
     }
 }
 

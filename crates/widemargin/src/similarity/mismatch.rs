@@ -12,13 +12,13 @@
 //! d − j + t ≤ m. So K(x, y) = Σ_d I(d) · (pairs of k-mers that differ in d places), and d ≤ 2m counts alone. The pairs
 //! are counted in O(|x| · |y|), whatever k: along a diagonal a window loses one pair of characters and gains another.
 //!
-//! A string of fewer than k characters is like its equals alone.
+//! A string shorter than k matches only identical strings.
 
 use std::collections::BTreeSet;
 
 use super::Similarity;
 use super::ngram::NGRAM;
-use super::row::{Definition, SimilarityRow, built};
+use super::row::{SimilarityRow, built};
 use super::term_index::{cells_per_pair, cosines};
 use crate::data::{Training, Unit, UnitCodes};
 use crate::error::{Error, Result};
@@ -28,42 +28,20 @@ use crate::spec::Step;
 const MISMATCH: SimilarityRow = SimilarityRow {
     name: "mismatch",
     class: "Mismatch",
-    formula: "cosine of how often each string of k letters occurs, but for m of its letters",
-    about: "A string of fewer than k characters is like its equals alone. Mismatch kernel of Leslie et al. (2004).",
+    formula: "cosine of the counts of substrings of k letters, with up to m mismatches",
+    about: "A string shorter than k matches only identical strings. Mismatch kernel of Leslie et al. (2004).",
     parameters: &[
         Parameter::new("k", Values::Whole(1, 64), "").or("5").written(),
         Parameter::new("m", Values::Whole(0, 8), "At most k.").or("1").written(),
         Parameter::new(
             "alphabet",
             Values::Whole(2, 1 << 20),
-            "How many letters there are, or those of the training strings if these are more; without one these.",
+            "The size of the alphabet; by default the number of letters in the training strings, which is also its least value.",
         )
         .optional(),
         Unit::PARAMETER,
     ],
     examples: &["mismatch:k=3,m=1", "mismatch:k=2,m=0", "mismatch:k=4,m=2", "mismatch:k=3,m=3,alphabet=5"],
-    definition: Some(Definition::Strings(|arguments, x, y| {
-        let (k, m): (usize, usize) = (arguments.value("k")?, arguments.value("m")?);
-        if x.len() < k || y.len() < k {
-            return Ok(f64::from(x == y));
-        }
-        // Every string of k letters, how many k-mers of x and of y are near: letters that neither has are numbers.
-        let known: Vec<char> = x.iter().chain(y).copied().collect::<BTreeSet<char>>().into_iter().collect();
-        let a: usize = arguments.value("alphabet")?;
-        let codes = |s: &[char]| -> Vec<usize> {
-            s.iter().map(|c| known.iter().position(|other| other == c).unwrap_or(usize::MAX)).collect()
-        };
-        let (x, y) = (codes(x), codes(y));
-        let (mut xy, mut xx, mut yy) = (0.0, 0.0, 0.0);
-        for number in 0..a.pow(k as u32) {
-            let word: Vec<usize> = (0..k).map(|at| number / a.pow(at as u32) % a).collect();
-            let near = |window: &&[usize]| window.iter().zip(&word).filter(|(a, b)| a != b).count() <= m;
-            let count = |s: &[usize]| s.windows(k).filter(near).count() as f64;
-            let (of_x, of_y) = (count(&x), count(&y));
-            (xy, xx, yy) = (xy + of_x * of_y, xx + of_x * of_x, yy + of_y * of_y);
-        }
-        Ok(xy / f64::sqrt(xx * yy))
-    })),
     build: |step| built(Mismatch::from_step(step)),
     ..NGRAM
 };
@@ -154,9 +132,7 @@ impl Mismatch {
 impl Similarity for Mismatch {
     type Samples = Vec<String>;
 
-    fn spec(&self) -> String {
-        self.step.to_string()
-    }
+    crate::macros::symmetric_step!();
 
     /// Counts the distinct letters of the training strings; a larger alphabet stays.
     fn fit(&mut self, training: &Training<'_, Vec<String>>) -> Result<()> {
@@ -194,10 +170,6 @@ impl Similarity for Mismatch {
         cosines(&bases, &samples, block, |x, y| self.kernel(&shares, x, y, &mut rows));
         Ok(())
     }
-
-    fn is_symmetric(&self, _part: usize) -> bool {
-        true
-    }
 }
 
 /// Strings whose letters are counted at a time.
@@ -206,6 +178,7 @@ const CHUNK_STRINGS: usize = 512;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::similarity::definitions::{self, Definition};
     use crate::similarity::sequence_tests::{agrees, chunks_change_nothing, of};
     use crate::similarity::{NGram, Spec, pairwise};
     use proptest::prelude::*;
@@ -220,7 +193,7 @@ mod tests {
         ) {
             let spec: Spec = format!("mismatch:k={k},m={},alphabet={alphabet}", m.min(k)).parse().unwrap();
             let s = Mismatch::from_step(&spec.steps[0]).unwrap();
-            let Some(crate::similarity::Definition::Strings(definition)) = MISMATCH.definition else { panic!() };
+            let Some(Definition::Strings(definition)) = definitions::of("mismatch") else { panic!() };
             let arguments = MISMATCH.arguments(&spec.steps[0]).unwrap();
             agrees(&s, &words, &words, |x, y| {
                 let characters = |s: &str| s.chars().collect::<Vec<char>>();

@@ -6,7 +6,6 @@ mod any;
 mod canberra;
 mod comparison;
 mod conditional;
-mod definitions;
 mod distances;
 mod earth_mover;
 mod edit_path;
@@ -33,6 +32,10 @@ mod term_index;
 mod text;
 mod traits;
 mod vector;
+
+#[cfg(test)]
+#[path = "../../tests/claims/definitions/mod.rs"]
+mod definitions;
 
 pub use crate::spec::Spec;
 pub use additive::AdditiveKernel;
@@ -63,5 +66,5 @@ pub use {
     grid::LatentMatching,
     own_kernel::{OwnKernel, ScalarKernel},
     part_options::PartOptions,
-    row::{Definite, Definition, Onnx, SimilarityRow},
+    row::{Definite, Onnx, SimilarityRow},
 };

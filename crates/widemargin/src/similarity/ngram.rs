@@ -7,7 +7,7 @@
 //!
 //! A string of fewer than n characters counts as one n-gram, itself; so s(x, x) = 1 for every string.
 
-use super::row::{Definite, Definition, Onnx, SimilarityRow, built};
+use super::row::{Definite, Onnx, SimilarityRow, built};
 use super::term_index::TermIndex;
 use super::{Comparison, Similarity};
 use crate::data::{Unit, UnitCodes};
@@ -19,30 +19,16 @@ pub(super) const NGRAM: SimilarityRow = SimilarityRow {
     name: "ngram",
     class: "NGram",
     samples: &["strings"],
-    formula: "cosine of how often each substring of n characters occurs",
+    formula: "cosine of the counts of substrings of n characters",
     about: "A shorter string counts as one such substring.",
     parameters: &[Parameter::new("n", Values::Whole(1, 64), "").or("3").written(), Unit::PARAMETER],
     examples: &["ngram", "ngram:n=1", "ngram:n=2"],
     definite: Definite::Positive,
-    definition: Some(Definition::Strings(|arguments, x, y| {
-        let n: usize = arguments.value("n")?;
-        fn list(s: &[char], n: usize) -> Vec<&[char]> {
-            if s.len() < n { vec![s] } else { s.windows(n).collect() }
-        }
-        Ok(cosine_of_terms(&list(x, n), &list(y, n)))
-    })),
     onnx: Onnx::NO_VECTORS,
     build: |step| built(NGram::from_step(step)),
 };
 
 pub(super) const ROWS: &[SimilarityRow] = &[NGRAM];
-
-/// The cosine of the counts of terms, as tests compute it: each term of one string with each of the other.
-pub(super) fn cosine_of_terms<T: PartialEq>(x: &[T], y: &[T]) -> f64 {
-    let product =
-        |x: &[T], y: &[T]| x.iter().map(|term| y.iter().filter(|other| *other == term).count()).sum::<usize>() as f64;
-    product(x, y) / (product(x, x) * product(y, y)).sqrt()
-}
 
 /// The normalized spectrum kernel of strings, on exact n-grams of characters (no hash collisions).
 #[derive(Clone, Debug, PartialEq)]
@@ -75,9 +61,7 @@ fn grams(units: &[u32], n: usize) -> impl Iterator<Item = &[u32]> {
 impl Similarity for NGram {
     type Samples = Vec<String>;
 
-    fn spec(&self) -> String {
-        self.step.to_string()
-    }
+    crate::macros::symmetric_step!();
 
     fn block(&self, bases: &Vec<String>, samples: &Vec<String>, block: &mut [f32]) -> Result<()> {
         let mut codes = UnitCodes::new(self.unit);
@@ -96,10 +80,6 @@ impl Similarity for NGram {
             first.map(|at| units[at..at + n].concat()).collect::<Vec<String>>().into_iter()
         };
         Ok(Some(Comparison::of_terms(grams(&basis[0]), grams(&sample[0]))))
-    }
-
-    fn is_symmetric(&self, _part: usize) -> bool {
-        true
     }
 }
 

@@ -13,26 +13,25 @@ const PRECOMPUTED: SimilarityRow = SimilarityRow {
     name: "precomputed",
     class: "Precomputed",
     samples: &["vectors"],
-    formula: "column x of row y; of a distance d there −d, −d² or exp(−gamma d)",
-    about: "Samples are rows of similarities, or of distances, one column a basis.",
+    formula: "the value in column x of row y, or −d, −d² or exp(−gamma d) of a distance d there",
+    about: "Samples are rows of similarities, or of distances, with one column per basis.",
     parameters: &[
         Parameter::new(
             "distance",
             Values::Words(&["none", "negative", "squared", "exp"]),
-            "Transformation of distances: −d, −d² or exp(−gamma d); none where the values are similarities.",
+            "Transformation of distances: −d, −d² or exp(−gamma d); `none` for similarities.",
         )
         .or("none"),
-        Parameter::new("gamma", Values::POSITIVE, "Of exp; without one 1 / the mean distance.").optional(),
+        Parameter::new("gamma", Values::POSITIVE, "For `exp`; by default 1 / the mean distance.").optional(),
         Parameter::new(
             "polynomials",
             Values::Whole(0, 10_000),
-            "Number of last columns that are the values of polynomials, for the centered normalizations.",
+            "The number of last columns with the values of polynomials, for the normalization `centered`.",
         )
         .or("0"),
     ],
     examples: &["precomputed"],
     definite: Definite::No,
-    definition: None,
     onnx: Onnx::Expression("x"),
     build: |step| built(Precomputed::from_step(step)),
 };

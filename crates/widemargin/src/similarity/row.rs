@@ -27,8 +27,6 @@ pub struct SimilarityRow {
     pub examples: &'static [&'static str],
     /// Whether it is a kernel.
     pub definite: Definite,
-    /// s(x, y) once more, as tests compute it; `None` where the tests of its module do.
-    pub definition: Option<Definition>,
     /// How it is exported.
     pub onnx: Onnx,
     pub(super) build: Build,
@@ -47,17 +45,6 @@ pub enum Definite {
     ConditionalUnless(&'static [&'static str]),
     /// Indefinite in general.
     No,
-}
-
-/// s(x, y) of two samples straight from the formula, one pair at a time and in double precision; x is the basis.
-#[derive(Clone, Copy, Debug)]
-pub enum Definition {
-    /// Of two vectors. A set is a vector of 0 and 1.
-    Vectors(fn(&Arguments<'_>, &[f64], &[f64]) -> Result<f64>),
-    /// Of two strings.
-    Strings(fn(&Arguments<'_>, &[char], &[char]) -> Result<f64>),
-    /// Of two series, \[time step\]\[channel\], and the number of channels.
-    Series(fn(&Arguments<'_>, &[f32], &[f32], usize) -> Result<f64>),
 }
 
 /// How a similarity is exported to ONNX.

@@ -16,8 +16,7 @@ mod counts;
 use std::any::Any;
 
 use super::any::kernel::{AnyKernel, other_kind};
-use super::definitions::product;
-use super::row::{Definite, Definition, Onnx, SimilarityRow, arguments_among};
+use super::row::{Definite, Onnx, SimilarityRow, arguments_among};
 use super::{Comparison, Similarity};
 use crate::data::{AnySamples, BitSets, Grids, Kind, Vectors};
 use crate::error::Result;
@@ -28,14 +27,10 @@ const COSINE: SimilarityRow = SimilarityRow {
     class: "Cosine",
     samples: &["bit sets", "vectors"],
     formula: "x·y / √(x·x · y·y), of sets |x ∩ y| / √(|x| |y|)",
-    about: "Two that are empty, or all 0, are equal.",
+    about: "Two empty sets, or two zero vectors, have similarity 1.",
     parameters: &[],
     examples: &["cosine"],
     definite: Definite::Positive,
-    definition: Some(Definition::Vectors(|_, x, y| {
-        let size = (product(x, x) * product(y, y)).sqrt();
-        Ok(if size > 0.0 { product(x, y) / size } else { f64::from(x == y) })
-    })),
     onnx: Onnx::Expression("cosine"),
     build: |step| Ok(Box::new(SetMeasure::from_step(step)?)),
 };
@@ -47,10 +42,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         class: "Tanimoto",
         formula: "x·y / (x·x + y·y − x·y), of sets |x ∩ y| / |x ∪ y|",
         examples: &["tanimoto"],
-        definition: Some(Definition::Vectors(|_, x, y| {
-            let either = product(x, x) + product(y, y) - product(x, y);
-            Ok(if either > 0.0 { product(x, y) / either } else { 1.0 })
-        })),
         onnx: Onnx::Expression("tanimoto"),
         ..COSINE
     },
@@ -92,9 +83,7 @@ impl AnyKernel for SetMeasure {
 impl Similarity for SetMeasure {
     type Samples = AnySamples;
 
-    fn spec(&self) -> String {
-        self.step.to_string()
-    }
+    crate::macros::symmetric_step!();
 
     fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
         if let AnySamples::BitSets(_) = samples {
@@ -129,10 +118,6 @@ impl Similarity for SetMeasure {
         let (AnySamples::Vectors(bases), AnySamples::Vectors(samples)) = (bases, samples) else { return Ok(false) };
         counts::fill_distances(self.is_cosine, bases, samples, block);
         Ok(true)
-    }
-
-    fn is_symmetric(&self, _part: usize) -> bool {
-        true
     }
 
     fn comparison(&self, _part: usize, basis: &AnySamples, sample: &AnySamples) -> Result<Option<Comparison>> {

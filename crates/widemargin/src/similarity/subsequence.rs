@@ -9,7 +9,7 @@
 
 use super::Similarity;
 use super::ngram::NGRAM;
-use super::row::{Definition, SimilarityRow, built};
+use super::row::{SimilarityRow, built};
 use super::term_index::{cells_per_pair, cosines};
 use crate::data::{Unit, UnitCodes};
 use crate::error::Result;
@@ -19,38 +19,20 @@ use crate::spec::Step;
 const SUBSEQUENCE: SimilarityRow = SimilarityRow {
     name: "subsequence",
     class: "Subsequence",
-    formula: "cosine of how often each string of n characters occurs, perhaps with gaps, one that spans l characters \
-              counting decay^l",
-    about: "A string of fewer than n characters is like its equals alone.",
+    formula: "cosine of the counts of subsequences of n \
+            characters, where one that spans l characters counts decay^l",
+    about: "A string shorter than n matches only identical strings.",
     parameters: &[
         Parameter::new("n", Values::Whole(1, 16), "").or("3").written(),
         Parameter::new(
             "decay",
             Values::Number { least: 0.01, most: 1.0, range: "from 0.01 to 1" },
-            "What each character that is spanned counts.",
+            "The weight of each spanned character.",
         )
         .or("0.5"),
         Unit::PARAMETER,
     ],
     examples: &["subsequence", "subsequence:n=1", "subsequence:n=2,decay=0.8", "subsequence:n=4,decay=1"],
-    definition: Some(Definition::Strings(|arguments, x, y| {
-        let (n, decay): (usize, f64) = (arguments.value("n")?, arguments.value("decay")?);
-        // Every choice of n places, one by one.
-        fn choices(s: &[char], n: usize, decay: f64) -> Vec<(Vec<char>, f64)> {
-            let masks = (0u32..1 << s.len()).filter(|mask| mask.count_ones() as usize == n);
-            let read = |mask: u32| {
-                let span = 32 - mask.leading_zeros() - mask.trailing_zeros();
-                ((0..s.len()).filter(|at| mask >> at & 1 == 1).map(|at| s[at]).collect(), decay.powi(span as i32))
-            };
-            masks.map(read).collect()
-        }
-        let kernel = |x: &[(Vec<char>, f64)], y: &[(Vec<char>, f64)]| -> f64 {
-            x.iter().flat_map(|(u, a)| y.iter().filter(move |(v, _)| u == v).map(move |(_, b)| a * b)).sum()
-        };
-        let (of_x, of_y) = (choices(x, n, decay), choices(y, n, decay));
-        let size = (kernel(&of_x, &of_x) * kernel(&of_y, &of_y)).sqrt();
-        Ok(if size > 0.0 { kernel(&of_x, &of_y) / size } else { f64::from(x == y) })
-    })),
     build: |step| built(Subsequence::from_step(step)),
     ..NGRAM
 };
@@ -111,9 +93,7 @@ impl Subsequence {
 impl Similarity for Subsequence {
     type Samples = Vec<String>;
 
-    fn spec(&self) -> String {
-        self.step.to_string()
-    }
+    crate::macros::symmetric_step!();
 
     fn seconds_per_pair(&self, bases: &Vec<String>) -> f64 {
         SECONDS_PER_CELL * self.n as f64 * cells_per_pair(bases)
@@ -125,10 +105,6 @@ impl Similarity for Subsequence {
         let (bases, samples) = (codes.of_all(bases), codes.of_all(samples));
         cosines(&bases, &samples, block, |x, y| self.kernel(x, y, &mut tables));
         Ok(())
-    }
-
-    fn is_symmetric(&self, _part: usize) -> bool {
-        true
     }
 }
 

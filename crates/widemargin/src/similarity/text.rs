@@ -20,7 +20,7 @@ use rapidfuzz::distance::{damerau_levenshtein, indel, jaro, jaro_winkler, lcs_se
 
 use super::edit_path::{self, Edits};
 use super::ngram::NGRAM;
-use super::row::{Definite, Definition, SimilarityRow, built};
+use super::row::{Definite, SimilarityRow, built};
 use super::term_index::cells_per_pair;
 use super::{Comparison, Similarity};
 use crate::data::{Unit, UnitCodes};
@@ -32,10 +32,10 @@ use crate::spec::Step;
 const EDIT: SimilarityRow = SimilarityRow {
     name: "edit",
     class: "Edit",
-    formula: "1 − d(x, y) / largest d of such lengths, d the number of edits; with a gamma exp(−gamma (1 − that))",
+    formula: "1 − d(x, y) / d_max, where d is the number of edits and d_max its maximum for strings of these lengths; with gamma, exp(−gamma d(x, y) / d_max)",
     about: "`levenshtein` inserts, deletes and replaces, `osa` and `damerau` also swap neighbors, `indel` inserts and \
-            deletes, `lcs` is what the longest common subsequence leaves; `jaro` and `jaro-winkler` are the similarity \
-            themselves, and not symmetric. Costs that insert and delete at different prices are not symmetric either.",
+            deletes, `lcs` counts the characters outside the longest common subsequence; `jaro` and `jaro-winkler` are \
+            similarities, and not symmetric. Different costs of insertion and deletion are not symmetric either.",
     parameters: &[
         Parameter::new(
             "metric",
@@ -43,10 +43,10 @@ const EDIT: SimilarityRow = SimilarityRow {
             "",
         )
         .or("levenshtein"),
-        Parameter::new("gamma", Values::POSITIVE, "Without one it is the share itself.").optional(),
-        Parameter::new("insert", COST, "What levenshtein takes for a character that the sample has more.").or("1"),
-        Parameter::new("delete", COST, "For a character that the basis has more.").or("1"),
-        Parameter::new("substitute", COST, "For a character in the place of another.").or("1"),
+        Parameter::new("gamma", Values::POSITIVE, "By default the similarity is 1 − d / d_max.").optional(),
+        Parameter::new("insert", COST, "The cost of an insertion, for levenshtein.").or("1"),
+        Parameter::new("delete", COST, "The cost of a deletion.").or("1"),
+        Parameter::new("substitute", COST, "The cost of a substitution.").or("1"),
         Unit::PARAMETER,
     ],
     examples: &[
@@ -61,25 +61,6 @@ const EDIT: SimilarityRow = SimilarityRow {
         "edit:insert=1,delete=3,substitute=9,gamma=2",
     ],
     definite: Definite::No,
-    definition: Some(Definition::Strings(|arguments, x, y| {
-        let (m, n, metric) = (x.len() as f64, y.len() as f64, arguments.text("metric").unwrap_or_default());
-        let (d, most) = match metric {
-            "levenshtein" => {
-                let cost = |name| arguments.value::<f64>(name);
-                let (insert, delete, substitute) = (cost("insert")?, cost("delete")?, cost("substitute")?);
-                let rest = if m > n { (m - n) * delete } else { (n - m) * insert };
-                let most = (m * delete + n * insert).min(m.min(n) * substitute + rest);
-                (edits(x, y, [insert, delete, substitute], Swaps::None), most)
-            }
-            "osa" => (edits(x, y, [1.0; 3], Swaps::Neighbors), m.max(n)),
-            "damerau" => (edits(x, y, [1.0; 3], Swaps::Distant), m.max(n)),
-            "indel" => (edits(x, y, [1.0, 1.0, 2.0], Swaps::None), m + n),
-            "lcs" => (m.max(n) - (m + n - edits(x, y, [1.0, 1.0, 2.0], Swaps::None)) / 2.0, m.max(n)),
-            other => return Err(arguments.wrong("metric", format!("one of distances, not {other}"))),
-        };
-        let s = if most == 0.0 { 1.0 } else { 1.0 - d / most };
-        Ok(arguments.get::<f64>("gamma")?.map_or(s, |gamma| (-gamma * (1.0 - s)).exp()))
-    })),
     build: |step| built(Edit::from_step(step)),
     ..NGRAM
 };
@@ -88,44 +69,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[EDIT];
 
 /// The possible costs of an edit.
 const COST: Values = Values::Whole(1, 1000);
-
-/// Which characters may be swapped for one edit.
-#[derive(Clone, Copy, PartialEq)]
-enum Swaps {
-    None,
-    /// Neighbors that nothing else edits.
-    Neighbors,
-    /// Characters that become neighbors, and between which others are inserted.
-    Distant,
-}
-
-/// The least cost of insertions, deletions and substitutions, and of swaps at 1, every entry of the table from those
-/// before it by the definition of the metric.
-fn edits(x: &[char], y: &[char], [insert, delete, substitute]: [f64; 3], swaps: Swaps) -> f64 {
-    let mut table = vec![vec![f64::INFINITY; y.len() + 1]; x.len() + 1];
-    table[0][0] = 0.0;
-    for (i, j) in (0..=x.len()).flat_map(|i| (0..=y.len()).map(move |j| (i, j))) {
-        let mut best = table[i][j];
-        if i > 0 {
-            best = best.min(table[i - 1][j] + delete);
-        }
-        if j > 0 {
-            best = best.min(table[i][j - 1] + insert);
-        }
-        if i > 0 && j > 0 {
-            best = best.min(table[i - 1][j - 1] + if x[i - 1] == y[j - 1] { 0.0 } else { substitute });
-        }
-        // x[k] … x[i − 1] becomes y[l] … y[j − 1]: the ends swapped, the characters between them deleted or inserted.
-        let far = if swaps == Swaps::Distant { usize::MAX } else { 2 };
-        for k in (0..i.saturating_sub(1)).filter(|k| swaps != Swaps::None && i - k <= far) {
-            for l in (0..j.saturating_sub(1)).filter(|l| j - l <= far && x[i - 1] == y[*l] && x[k] == y[j - 1]) {
-                best = best.min(table[k][l] + ((i - k - 2) + 1 + (j - l - 2)) as f64);
-            }
-        }
-        table[i][j] = best;
-    }
-    table[x.len()][y.len()]
-}
 
 /// The edits of a distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,11 +1,10 @@
 //! Similarities of vectors based on products or differences: linear, RBF, Laplacian, polynomial, sigmoid.
 
 use super::comparison::{CITY_BLOCK, SQUARED_DISTANCE};
-use super::definitions::{product, sum};
 use super::distances::{absolute_distances, norms, precise_values, squared_distances};
 use super::exponential::{exponentials, wide_exponentials};
 use super::radial::Measure;
-use super::row::{Definite, Definition, Onnx, SimilarityRow, arguments_among, built};
+use super::row::{Definite, Onnx, SimilarityRow, arguments_among, built};
 use super::shared_features::products;
 use super::{Comparison, Similarity, canberra};
 use crate::data::{Training, Vectors};
@@ -15,7 +14,7 @@ use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 
 const GAMMA: Parameter =
-    learned_gamma("Without one it is learned: 1 / mean ‖y − mean‖² over the training samples; `scale` says the same.");
+    learned_gamma("By default 1 / mean ‖y − mean‖² over the training samples, also written `scale`.");
 
 const fn learned_gamma(about: &'static str) -> Parameter {
     Parameter::new("gamma", Values::POSITIVE, about).optional().or_word("scale")
@@ -31,9 +30,6 @@ pub(super) const RBF: SimilarityRow = SimilarityRow {
     parameters: &[GAMMA],
     examples: &["rbf", "rbf:gamma=0.3"],
     definite: Definite::Positive,
-    definition: Some(Definition::Vectors(|arguments, x, y| {
-        Ok((-arguments.value::<f64>("gamma")? * sum(x, y, |x, y| (x - y).powi(2))).exp())
-    })),
     onnx: Onnx::Expression("exp(-gamma * squared_distance)"),
     build: |step| built(VectorSimilarity::from_step(step)),
 };
@@ -43,13 +39,8 @@ pub(super) const LAPLACIAN: SimilarityRow = SimilarityRow {
     name: "laplacian",
     class: "Laplacian",
     formula: "exp(−gamma ‖x − y‖₁)",
-    parameters: &[learned_gamma(
-        "Without one it is learned: 1 / mean ‖y − mean‖₁ over the training samples; `scale` says the same.",
-    )],
+    parameters: &[learned_gamma("By default 1 / mean ‖y − mean‖₁ over the training samples, also written `scale`.")],
     examples: &["laplacian", "laplacian:gamma=0.3"],
-    definition: Some(Definition::Vectors(|arguments, x, y| {
-        Ok((-arguments.value::<f64>("gamma")? * sum(x, y, |x, y| (x - y).abs())).exp())
-    })),
     onnx: Onnx::Expression("exp(-gamma * sum(abs(x - y)))"),
     ..RBF
 };
@@ -61,7 +52,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         formula: "x·y",
         parameters: &[],
         examples: &["linear"],
-        definition: Some(Definition::Vectors(|_, x, y| Ok(product(x, y)))),
         onnx: Onnx::Expression("product"),
         ..RBF
     },
@@ -71,17 +61,13 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         name: "polynomial",
         class: "Polynomial",
         formula: "(gamma x·y + coef0)^degree",
-        about: "Indefinite where coef0 is below 0.",
+        about: "Indefinite for coef0 below 0.",
         parameters: &[
             Parameter::new("degree", Values::Whole(1, 16), "").or("3").written(),
             GAMMA,
             Parameter::new("coef0", Values::FINITE, "").or("1"),
         ],
         examples: &["polynomial", "polynomial:degree=2,coef0=0.5,gamma=0.3"],
-        definition: Some(Definition::Vectors(|arguments, x, y| {
-            let base = arguments.value::<f64>("gamma")? * product(x, y) + arguments.value::<f64>("coef0")?;
-            Ok(base.powi(arguments.value("degree")?))
-        })),
         onnx: Onnx::Expression("(gamma * product + coef0) ** degree"),
         ..RBF
     },
@@ -92,9 +78,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         parameters: &[GAMMA, Parameter::new("coef0", Values::FINITE, "").or("0")],
         examples: &["sigmoid", "sigmoid:coef0=-0.2,gamma=0.1"],
         definite: Definite::No,
-        definition: Some(Definition::Vectors(|arguments, x, y| {
-            Ok((arguments.value::<f64>("gamma")? * product(x, y) + arguments.value::<f64>("coef0")?).tanh())
-        })),
         onnx: Onnx::Expression("tanh(gamma * product + coef0)"),
         ..RBF
     },
@@ -104,12 +87,9 @@ pub(super) const CANBERRA_ROWS: &[SimilarityRow] = &[SimilarityRow {
     name: "canberra",
     class: "Canberra",
     formula: "exp(−gamma Σ |x_j − y_j| / (|x_j| + |y_j|))",
-    about: "0 / 0 is 0.",
-    parameters: &[Parameter::new("gamma", Values::POSITIVE, "Without one 1 / the number of features.").optional()],
+    about: "0 / 0 counts as 0.",
+    parameters: &[Parameter::new("gamma", Values::POSITIVE, "By default 1 / the number of features.").optional()],
     examples: &["canberra", "canberra:gamma=0.3"],
-    definition: Some(Definition::Vectors(|arguments, x, y| {
-        Ok((-arguments.value::<f64>("gamma")? * sum(x, y, canberra::term)).exp())
-    })),
     onnx: Onnx::Expression("exp(-gamma * sum(ratio(abs(x - y), abs(x) + abs(y))))"),
     ..RBF
 }];
@@ -192,9 +172,7 @@ impl VectorSimilarity {
 impl Similarity for VectorSimilarity {
     type Samples = Vectors;
 
-    fn spec(&self) -> String {
-        self.step.to_string()
-    }
+    crate::macros::symmetric_step!();
 
     fn fit(&mut self, training: &Training<'_, Vectors>) -> Result<()> {
         if self.gamma.is_some() {
@@ -282,10 +260,6 @@ impl Similarity for VectorSimilarity {
 
     fn depends_on_differences(&self) -> bool {
         matches!(self.kernel, VectorKernel::Rbf | VectorKernel::Laplacian)
-    }
-
-    fn is_symmetric(&self, _part: usize) -> bool {
-        true
     }
 }
 

@@ -26,7 +26,8 @@ fn digits() -> (DenseMatrix<f64>, Vec<i64>) {
 
 fn exact_gram(a: &DenseView<'_, f64>, b: &DenseView<'_, f64>) -> Vec<f64> {
     let pairs = (0..a.n_rows()).flat_map(|i| (0..b.n_rows()).map(move |j| (i, j)));
-    pairs.map(|(i, j)| AdditiveKernel::Chi2.between(a, i, b, j)).collect()
+    let chi2 = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(&x, &y)| AdditiveKernel::Chi2.value(x, y)).sum::<f64>();
+    pairs.map(|(i, j)| chi2(a.row(i), b.row(j))).collect()
 }
 
 fn accuracy(predicted: &[usize], labels: &[i64]) -> f64 {
@@ -36,9 +37,9 @@ fn accuracy(predicted: &[usize], labels: &[i64]) -> f64 {
 #[test]
 fn accuracy_agreement_and_true_gap() {
     let (samples, labels) = digits();
-    let (all, train_rows) = (samples.view().unwrap(), (0..N_TRAIN).collect::<Vec<_>>());
-    let train = all.select(&train_rows);
-    let test = all.select(&(N_TRAIN..all.n_rows()).collect::<Vec<_>>());
+    let train_rows = (0..N_TRAIN).collect::<Vec<_>>();
+    let train = samples.select(&train_rows);
+    let test = samples.select(&(N_TRAIN..samples.n_rows).collect::<Vec<_>>());
     let (train, test) = (train.view().unwrap(), test.view().unwrap());
     let (train_labels, test_labels) = (Labels::new(labels[..N_TRAIN].iter().copied()), &labels[N_TRAIN..]);
 

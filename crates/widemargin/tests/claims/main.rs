@@ -11,6 +11,7 @@ mod choosing_c;
 mod choosing_power_mean;
 mod columns_far_from_0;
 mod common;
+mod definitions;
 mod equal_samples;
 mod every_similarity;
 mod expansion_alone;

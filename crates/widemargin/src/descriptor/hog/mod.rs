@@ -37,8 +37,13 @@ const HOG: DescriptorRow = DescriptorRow {
     formula: "histograms of oriented gradients: a grid of cells of 31 numbers",
     about: "",
     parameters: &[
-        Parameter::new("cell", Values::Whole(1, 1 << 16), "Pixels a side; they must divide the images' sides.").or("8"),
-        Parameter::new("scale", Values::Words(&["mean-norm", "none"]), "What follows at once.").or("mean-norm"),
+        Parameter::new(
+            "cell",
+            Values::Whole(1, 1 << 16),
+            "The side of a cell in pixels, which must divide the sides of the images.",
+        )
+        .or("8"),
+        Parameter::new("scale", Values::Words(&["mean-norm", "none"]), "The scaling that follows.").or("mean-norm"),
     ],
     usual: "rbf",
     build: |step| {

@@ -21,9 +21,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use self::compete::{A_GROUP, LENGTH, SLACK, compete};
 use super::channel_sets::{self, whole_numbers};
-use super::row::DescriptorRow;
+use super::row::{DescriptorRow, fitted, rows_of};
 use super::{Descriptor, convolved};
-use crate::data::{AnySamples, DenseMatrix, Kind, Mapped, Series, Training, Vectors};
+use crate::data::{DenseMatrix, Samples, Series, Training};
 use crate::error::{Error, Result};
 use crate::isa::Isa;
 use crate::parameters::{Parameter, Values};
@@ -33,14 +33,14 @@ const HYDRA: DescriptorRow = DescriptorRow {
     name: "hydra",
     class: "Hydra",
     samples: &["time series"],
-    formula: "vectors: of groups of eight random dilated kernels, how strongly each is the largest and how often the least (Hydra)",
+    formula: "vectors: for groups of eight random dilated kernels, how strongly each is the largest and how often the smallest (Hydra)",
     about: "Half of the groups see the series, half its differences.",
     parameters: &[
-        Parameter::new("groups", Values::Whole(2, 1024), "Groups a dilation, an even number.").or("64").written(),
+        Parameter::new("groups", Values::Whole(2, 1024), "The number of groups per dilation, even.").or("64").written(),
         Parameter::new(
             "seed",
             Values::Whole(0, 1 << 53),
-            "Draws the kernels, and of several channels the sets that are summed.",
+            "Seed of the kernels and, for several channels, of the channels to add.",
         )
         .or("0"),
     ],
@@ -124,7 +124,9 @@ impl Hydra {
         convolved::check(&self.spec(), series, fitted.n_channels)?;
         let mut work = Work { fitted, isa: Isa::best(), sources: Default::default(), sum: Vec::new() };
         let advice = "ask for fewer groups, as in hydra:groups=16";
-        convolved::features(series, fitted.n_features(), advice, |series, out| work.features(series, out))
+        rows_of([series.len(), fitted.n_features()], ["features", "series"], advice, |at, out| {
+            work.features(series.series(at), out);
+        })
     }
 
     fn set(&mut self, fitted: Fitted) {
@@ -135,10 +137,10 @@ impl Hydra {
     }
 
     /// Reads the drawn kernels from the arrays of the state.
-    fn read(&self, [weights, dilations, channels]: [Vec<f32>; 3]) -> Option<Fitted> {
+    fn read(groups: usize, [weights, dilations, channels]: [Vec<f32>; 3]) -> Option<Fitted> {
         let dilations = whole_numbers(&dilations)?;
         let (n_channels, sets) = channel_sets::from_numbers(&channels)?;
-        let n_groups = dilations.len() * self.groups;
+        let n_groups = dilations.len() * groups;
         let sets_hold = sets.len() == if n_channels > 1 { n_groups } else { 0 };
         let dilations_hold = !dilations.is_empty() && dilations.iter().all(|&d| d > 0) && dilations.is_sorted();
         let weights_hold = weights.len() == n_groups * A_GROUP * LENGTH && weights.iter().all(|w| w.is_finite());
@@ -248,41 +250,4 @@ impl Work<'_> {
     }
 }
 
-impl Descriptor for Hydra {
-    fn spec(&self) -> String {
-        match self.seed {
-            0 => format!("hydra:groups={}", self.groups),
-            seed => format!("hydra:groups={},seed={seed}", self.groups),
-        }
-    }
-
-    fn takes(&self) -> &'static [&'static str] {
-        Series::TAKES
-    }
-
-    fn gives(&self, _kind: &'static str) -> &'static str {
-        Vectors::NAME
-    }
-
-    fn fit(&mut self, training: &Training<'_, AnySamples>) -> Result<()> {
-        let spec = self.spec();
-        let source = Mapped { source: training.samples, map: |samples| convolved::series_of(&spec, samples) };
-        self.fit_series(&training.of(&source))
-    }
-
-    fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
-        let series = convolved::series_of(&self.spec(), samples)?;
-        Ok(AnySamples::Vectors(Vectors::Dense(self.features(&series)?)))
-    }
-
-    fn state(&self) -> Vec<(&'static str, &[f32])> {
-        STATE.into_iter().zip(self.state.iter().map(Vec::as_slice)).collect()
-    }
-
-    fn restore(&mut self, state: &mut dyn FnMut(&str) -> Result<Vec<f32>>) -> Result<()> {
-        let (arrays, wrong) = convolved::arrays(&self.spec(), STATE, state)?;
-        let fitted = self.read(arrays).ok_or(wrong)?;
-        self.set(fitted);
-        Ok(())
-    }
-}
+convolved::descriptor!(Hydra: HYDRA, groups);

@@ -1,7 +1,6 @@
 //! Against the definition in the paper, in double precision.
 
 use super::*;
-use crate::data::Samples;
 use crate::monitor::Monitor;
 
 fn noise(n: usize, seed: u64) -> Vec<f32> {

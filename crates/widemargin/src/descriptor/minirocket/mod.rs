@@ -29,9 +29,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use self::convolve::Work;
 use self::layout::{Layout, N_KERNELS, quantile};
 use super::channel_sets::{self, whole_numbers};
-use super::row::DescriptorRow;
+use super::row::{DescriptorRow, fitted, rows_of};
 use super::{Descriptor, convolved};
-use crate::data::{AnySamples, DenseMatrix, Kind, Mapped, Series, Training, Vectors, samples_at};
+use crate::data::{DenseMatrix, Samples, Series, Training, samples_at};
 use crate::error::{Error, Result};
 use crate::isa::Isa;
 use crate::parameters::{Parameter, Values};
@@ -42,7 +42,7 @@ const MINIROCKET: DescriptorRow = DescriptorRow {
     name: "minirocket",
     class: "MiniRocket",
     samples: &["time series"],
-    formula: "vectors: shares of a series's convolutions with 84 dilated kernels that are above biases (MiniRocket)",
+    formula: "vectors: fractions of the convolutions of a series with 84 dilated kernels that exceed a bias (MiniRocket)",
     about: "The biases are learned from the training samples.",
     parameters: &[
         Parameter::new("features", Values::Whole(84, 1_000_000), "Rounded down to a multiple of 84.")
@@ -51,7 +51,7 @@ const MINIROCKET: DescriptorRow = DescriptorRow {
         Parameter::new(
             "seed",
             Values::Whole(0, 1 << 53),
-            "Draws the training series of each bias, and for several channels the sets that are summed.",
+            "Seed of the selection of the training series for each bias and, for several channels, of the channels to add.",
         )
         .or("0"),
     ],
@@ -145,7 +145,9 @@ impl MiniRocket {
         convolved::check(&self.spec(), series, *n_channels)?;
         let mut work = Work::new(layout, Isa::best(), *n_channels);
         let advice = "ask for fewer features, as in minirocket:features=2000";
-        convolved::features(series, biases.len(), advice, |series, out| work.features(series, biases, out))
+        rows_of([series.len(), biases.len()], ["features", "series"], advice, |at, out| {
+            work.features(series.series(at), biases, out);
+        })
     }
 
     fn set(&mut self, fitted: Fitted) {
@@ -157,7 +159,7 @@ impl MiniRocket {
     }
 
     /// Reads the fitted state from its arrays.
-    fn read([biases, dilations, counts, channels]: [Vec<f32>; 4]) -> Option<Fitted> {
+    fn read(_features: usize, [biases, dilations, counts, channels]: [Vec<f32>; 4]) -> Option<Fitted> {
         let (dilations, counts) = (whole_numbers(&dilations)?, whole_numbers(&counts)?);
         let (n_channels, sets) = channel_sets::from_numbers(&channels)?;
         let n_groups = dilations.len() * N_KERNELS;
@@ -172,44 +174,7 @@ impl MiniRocket {
     }
 }
 
-impl Descriptor for MiniRocket {
-    fn spec(&self) -> String {
-        match self.seed {
-            0 => format!("minirocket:features={}", self.features),
-            seed => format!("minirocket:features={},seed={seed}", self.features),
-        }
-    }
-
-    fn takes(&self) -> &'static [&'static str] {
-        Series::TAKES
-    }
-
-    fn gives(&self, _kind: &'static str) -> &'static str {
-        Vectors::NAME
-    }
-
-    fn fit(&mut self, training: &Training<'_, AnySamples>) -> Result<()> {
-        let spec = self.spec();
-        let source = Mapped { source: training.samples, map: |samples| convolved::series_of(&spec, samples) };
-        self.fit_series(&training.of(&source))
-    }
-
-    fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
-        let series = convolved::series_of(&self.spec(), samples)?;
-        Ok(AnySamples::Vectors(Vectors::Dense(self.features(&series)?)))
-    }
-
-    fn state(&self) -> Vec<(&'static str, &[f32])> {
-        STATE.into_iter().zip(self.state.iter().map(Vec::as_slice)).collect()
-    }
-
-    fn restore(&mut self, state: &mut dyn FnMut(&str) -> Result<Vec<f32>>) -> Result<()> {
-        let (arrays, wrong) = convolved::arrays(&self.spec(), STATE, state)?;
-        let fitted = MiniRocket::read(arrays).ok_or(wrong)?;
-        self.set(fitted);
-        Ok(())
-    }
-}
+convolved::descriptor!(MiniRocket: MINIROCKET, features);
 
 /// The row at each of [`BIAS_PROBES`] evenly spaced places of the sum of the weights: a weight is a number of copies.
 fn probes(weights: &[f64]) -> Vec<usize> {

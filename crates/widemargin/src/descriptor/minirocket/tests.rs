@@ -2,7 +2,6 @@
 
 use super::layout::{KERNELS, quantile};
 use super::*;
-use crate::data::Samples;
 use crate::monitor::Monitor;
 
 fn noise(n: usize, seed: u64) -> Vec<f32> {

@@ -19,9 +19,9 @@ use std::ops::RangeInclusive;
 
 use self::terms::each_term;
 use super::Descriptor;
-use super::row::{DescriptorRow, of_kind};
+use super::row::{DescriptorRow, fitted};
 use super::term_columns::{Columns, Counts, columns_of, halves_of};
-use crate::data::{AnySamples, CsrMatrix, Kind, Mapped, Training, Unit, Vectors};
+use crate::data::{CsrMatrix, Training, Unit};
 use crate::error::{Error, Result};
 use crate::par::Pool;
 use crate::parameters::{Parameter, Span, Values};
@@ -36,11 +36,13 @@ const TFIDF: DescriptorRow = DescriptorRow {
     name: "tfidf",
     class: "Tfidf",
     samples: &["strings"],
-    formula: "sparse vectors of norm 1: how often their n-grams occur, times ln((1 + N) / (1 + df)) + 1 for those that df \
-              of the N training samples have",
-    about: "N-grams that no training sample has are left out.",
+    formula: "sparse vectors of norm 1: counts of n-grams times ln((1 + N) / (1 \
+            + df)) + 1, where df of the N training samples contain the n-gram",
+    about: "N-grams that do not occur in the training samples are omitted.",
     parameters: &[
-        Parameter::new("n", Values::Span(1, LONGEST), "Characters or words of an n-gram.").or("1-3").written(),
+        Parameter::new("n", Values::Span(1, LONGEST), "The number of characters or words of an n-gram.")
+            .or("1-3")
+            .written(),
         Parameter::new(
             "by",
             Values::Words(&["characters", "words-padded", "words"]),
@@ -232,19 +234,7 @@ impl Descriptor for Tfidf {
         spec
     }
 
-    fn takes(&self) -> &'static [&'static str] {
-        Vec::<String>::TAKES
-    }
-
-    fn gives(&self, _kind: &'static str) -> &'static str {
-        Vectors::NAME
-    }
-
-    fn fit(&mut self, training: &Training<'_, AnySamples>) -> Result<()> {
-        let spec = self.spec();
-        let source = Mapped { source: training.samples, map: |samples| strings_of(&spec, samples) };
-        self.fit_strings(&training.of(&source))
-    }
+    fitted!(Vec<String>, "cuts strings", fit: fit_strings, vectors: Sparse(vectors), restore: set);
 
     fn terms(&self, strings: &[String]) -> Option<BTreeMap<usize, String>> {
         let (mut all, between) = (BTreeMap::new(), if self.by == TermsBy::Words { " " } else { "" });
@@ -259,22 +249,4 @@ impl Descriptor for Tfidf {
         }
         Some(all)
     }
-
-    fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
-        let strings = strings_of(&self.spec(), samples)?;
-        Ok(AnySamples::Vectors(Vectors::Sparse(self.vectors(&strings)?)))
-    }
-
-    fn state(&self) -> Vec<(&'static str, &[f32])> {
-        STATE.into_iter().zip(self.state.iter().map(Vec::as_slice)).collect()
-    }
-
-    fn restore(&mut self, state: &mut dyn FnMut(&str) -> Result<Vec<f32>>) -> Result<()> {
-        let [high, low, idf] = STATE;
-        self.set([state(high)?, state(low)?, state(idf)?])
-    }
-}
-
-fn strings_of(spec: &str, samples: AnySamples) -> Result<Vec<String>> {
-    of_kind(spec, "cuts strings", samples)
 }

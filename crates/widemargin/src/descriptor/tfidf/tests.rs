@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
+use crate::data::{AnySamples, Vectors};
 use crate::monitor::Monitor;
 use crate::similarity::{AnySimilarity, Similarity};
 

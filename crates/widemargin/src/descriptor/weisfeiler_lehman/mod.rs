@@ -24,9 +24,9 @@ use std::collections::BTreeSet;
 use self::graph::Graph;
 use super::Descriptor;
 use super::ngrams::Fnv;
-use super::row::{DescriptorRow, of_kind};
+use super::row::{DescriptorRow, fitted};
 use super::term_columns::{Columns, columns_of, cut, halves_of};
-use crate::data::{AnySamples, CsrMatrix, Kind, Mapped, Training, Vectors};
+use crate::data::{CsrMatrix, Training};
 use crate::error::{Error, Result};
 use crate::par::Pool;
 use crate::parameters::{Parameter, Values};
@@ -42,7 +42,7 @@ const WL: DescriptorRow = DescriptorRow {
             its edges: {\"nodes\": [\"C\", \"O\"], \"edges\": [[0, 1]]}, an edge perhaps with a label as its third. Patterns \
             that no training graph has share a last column, the norm of their counts.",
     parameters: &[
-        Parameter::new("iterations", Values::Whole(0, 20), "Edges from a vertex; 0 counts the labels alone.")
+        Parameter::new("iterations", Values::Whole(0, 20), "The number of iterations; 0 counts the labels alone.")
             .or("3")
             .written(),
         Parameter::new("directed", Values::Flag, "Whether edges have a direction.").or("false"),
@@ -212,35 +212,5 @@ impl Descriptor for WeisfeilerLehman {
         format!("wl:iterations={}{directed}", self.iterations)
     }
 
-    fn takes(&self) -> &'static [&'static str] {
-        Vec::<String>::TAKES
-    }
-
-    fn gives(&self, _kind: &'static str) -> &'static str {
-        Vectors::NAME
-    }
-
-    fn fit(&mut self, training: &Training<'_, AnySamples>) -> Result<()> {
-        let spec = self.spec();
-        let source = Mapped { source: training.samples, map: |samples| graphs_of(&spec, samples) };
-        self.fit_graphs(&training.of(&source))
-    }
-
-    fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
-        let graphs = graphs_of(&self.spec(), samples)?;
-        Ok(AnySamples::Vectors(Vectors::Sparse(self.vectors(&graphs)?)))
-    }
-
-    fn state(&self) -> Vec<(&'static str, &[f32])> {
-        STATE.into_iter().zip(self.state.iter().map(Vec::as_slice)).collect()
-    }
-
-    fn restore(&mut self, state: &mut dyn FnMut(&str) -> Result<Vec<f32>>) -> Result<()> {
-        let [high, low] = STATE;
-        self.set([state(high)?, state(low)?])
-    }
-}
-
-fn graphs_of(spec: &str, samples: AnySamples) -> Result<Vec<String>> {
-    of_kind(spec, "reads graphs written as strings", samples)
+    fitted!(Vec<String>, "reads graphs written as strings", fit: fit_graphs, vectors: Sparse(vectors), restore: set);
 }

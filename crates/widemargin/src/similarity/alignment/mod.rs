@@ -26,7 +26,7 @@ use self::lanes::{Gaps, Group, Work};
 use self::matrices::Matrix;
 use self::scores::{Mode, Scores};
 use super::ngram::NGRAM;
-use super::row::{Definite, Definition, SimilarityRow, built};
+use super::row::{Definite, SimilarityRow, built};
 use super::term_index::cells_per_pair;
 use super::{Comparison, Similarity};
 use crate::data::{Unit, UnitCodes};
@@ -41,19 +41,24 @@ const ALIGN: SimilarityRow = SimilarityRow {
     formula: "score(x, y) / √(score(x, x) score(y, y)) of the best alignment",
     about: "A gap of k characters scores open + (k − 1) extend.",
     parameters: &[
-        Parameter::new("mode", Values::Words(&["local", "global", "semiglobal"]), "Semiglobal: gaps at the ends of either string are free.").or("local"),
-        Parameter::new("match", Values::Whole(1, 1000), "What a pair of equal characters scores.").or("2"),
-        Parameter::new("mismatch", Values::Whole(-1000, 0), "What a pair of others scores.").or("-1"),
+        Parameter::new(
+            "mode",
+            Values::Words(&["local", "global", "semiglobal"]),
+            "Semiglobal: gaps at the ends of either string are free.",
+        )
+        .or("local"),
+        Parameter::new("match", Values::Whole(1, 1000), "The score of a pair of equal characters.").or("2"),
+        Parameter::new("mismatch", Values::Whole(-1000, 0), "The score of a pair of different characters.").or("-1"),
         Parameter::new(
             "matrix",
             Values::Words(matrices::NAMES),
-            "Scores pairs in the place of these two, of amino acids or, by nuc44, of nucleotides; small letters are capitals, gaps, \
-             stops and letters that it lacks are X, or N.",
+            "Scores of pairs of amino acids or, for nuc44, of nucleotides, instead of the two \
+            scores above; case is ignored, and gaps, stops and unknown letters count as X, or N.",
         )
         .optional(),
-        Parameter::new("open", Values::Whole(-1000, 0), "Without one −2, with a matrix −11.").optional(),
-        Parameter::new("extend", Values::Whole(-1000, 0), "Not below open; without one −1.").optional(),
-        Parameter::new("normalize", Values::Flag, "false is the plain score.").or("true"),
+        Parameter::new("open", Values::Whole(-1000, 0), "By default −2, with a matrix −11.").optional(),
+        Parameter::new("extend", Values::Whole(-1000, 0), "At least `open`; by default −1.").optional(),
+        Parameter::new("normalize", Values::Flag, "Divide by √(score(x, x) score(y, y)).").or("true"),
         Unit::PARAMETER,
     ],
     examples: &[
@@ -65,21 +70,6 @@ const ALIGN: SimilarityRow = SimilarityRow {
         "align:mode=semiglobal,open=-3,extend=-1,normalize=false",
     ],
     definite: Definite::No,
-    definition: Some(Definition::Strings(|arguments, x, y| {
-        let (same, other): (i64, i64) = (arguments.value("match")?, arguments.value("mismatch")?);
-        let open: i64 = arguments.get("open")?.unwrap_or(-2);
-        let extend: i64 = arguments.get("extend")?.unwrap_or(open.max(-1));
-        let mode: Mode = arguments.value("mode")?;
-        let score = |x: &[char], y: &[char]| {
-            let pair = |x, y| if x == y { same } else { other };
-            best_score(mode, x, y, pair, |k| open + extend * (k as i64 - 1)) as f64
-        };
-        Ok(match (score(x, x) * score(y, y)).sqrt() {
-            _ if !arguments.value("normalize")? => score(x, y),
-            size if size > 0.0 => score(x, y) / size,
-            _ => f64::from(x == y),
-        })
-    })),
     build: |step| built(Alignment::from_step(step)),
     ..NGRAM
 };
@@ -178,9 +168,7 @@ const SECONDS_PER_CELL: f64 = 0.5e-9;
 impl Similarity for Alignment {
     type Samples = Vec<String>;
 
-    fn spec(&self) -> String {
-        self.step.to_string()
-    }
+    crate::macros::symmetric_step!();
 
     fn seconds_per_pair(&self, bases: &Vec<String>) -> f64 {
         SECONDS_PER_CELL * cells_per_pair(bases)
@@ -219,37 +207,6 @@ impl Similarity for Alignment {
         let x = self.encode(true, basis, &mut codes)?.remove(0);
         let y = self.encode(false, sample, &mut codes)?.remove(0);
         Ok(path::path(self.mode, &self.scores, self.gaps, &x, &y))
-    }
-
-    fn is_symmetric(&self, _part: usize) -> bool {
-        true
-    }
-}
-
-/// The best score with gaps of any length tried one by one: Waterman, Smith and Beyer's recursion, no Gotoh in it.
-fn best_score(mode: Mode, x: &[char], y: &[char], pair: impl Fn(char, char) -> i64, gap: impl Fn(usize) -> i64) -> i64 {
-    let mut table = vec![vec![0i64; y.len() + 1]; x.len() + 1];
-    for i in 0..=x.len() {
-        for j in 0..=y.len() {
-            let is_free = match mode {
-                Mode::Local => true,
-                Mode::Global => i + j == 0,
-                Mode::Semiglobal => i == 0 || j == 0,
-            };
-            let mut best = if is_free { 0 } else { i64::MIN };
-            if i > 0 && j > 0 {
-                best = best.max(table[i - 1][j - 1] + pair(x[i - 1], y[j - 1]));
-            }
-            best = (1..=i).map(|k| table[i - k][j] + gap(k)).fold(best, i64::max);
-            best = (1..=j).map(|k| table[i][j - k] + gap(k)).fold(best, i64::max);
-            table[i][j] = best;
-        }
-    }
-    let last = table.iter().map(|row| row[y.len()]).chain(table[x.len()].iter().copied());
-    match mode {
-        Mode::Local => table.iter().flatten().copied().max().unwrap_or(0),
-        Mode::Global => table[x.len()][y.len()],
-        Mode::Semiglobal => last.max().unwrap_or(0),
     }
 }
 

@@ -1,11 +1,12 @@
 use super::*;
+use crate::similarity::definitions::best_score;
 use crate::similarity::sequence_tests::{agrees, chunks_change_nothing, of};
 use crate::similarity::{Spec, pairwise};
 use proptest::prelude::*;
 
 fn brute(mode: Mode, x: &str, y: &str, pair: impl Fn(char, char) -> i64, gap: impl Fn(usize) -> i64) -> i64 {
     let characters = |s: &str| s.chars().collect::<Vec<char>>();
-    best_score(mode, &characters(x), &characters(y), pair, gap)
+    best_score(&mode.to_string(), &characters(x), &characters(y), pair, gap)
 }
 
 fn pair_of(matrix: &Matrix) -> impl Fn(char, char) -> i64 {

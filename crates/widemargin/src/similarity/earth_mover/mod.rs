@@ -15,7 +15,6 @@
 //! circle as if it were in a bin of its own, at the largest distance between two bins from each other bin.
 
 mod circle;
-mod definition;
 mod masses;
 #[cfg(test)]
 mod tests;
@@ -25,7 +24,7 @@ use std::borrow::Cow;
 use super::additive::check_histograms;
 use super::distances::sums_of_terms;
 use super::exponential::exponentials;
-use super::row::{Definite, Definition, Onnx, SimilarityRow, built};
+use super::row::{Definite, Onnx, SimilarityRow, built};
 use super::shared_features::check_widths;
 use super::{Comparison, Pieces, Similarity};
 use crate::data::{DenseMatrix, Vectors};
@@ -37,23 +36,22 @@ const EMD: SimilarityRow = SimilarityRow {
     name: "emd",
     class: "EarthMover",
     samples: &["vectors"],
-    formula: "−d(x, y), with a gamma exp(−gamma d(x, y)), d the earth mover's distance of histograms over bins on a line or a \
+    formula: "−d(x, y), or exp(−gamma d(x, y)) with gamma; d the earth mover's distance of histograms over bins on a line or a \
               circle",
-    about: "Moving all of a histogram to the next bin costs 1. Of histograms: no value below 0; each is divided by its sum. An \
-            empty one lies on a line one bin past the last, on a circle at the largest distance from each bin. \
+    about: "Moving all of a histogram to the next bin costs 1. Of histograms: no value below 0; each is divided by its sum. An empty histogram counts as one bin past the last on a \
+            line, and as the largest distance from each bin on a circle. \
             Indefinite on a circle.",
     parameters: &[
-        Parameter::new("gamma", Values::POSITIVE, "Without one it is −d.").optional(),
+        Parameter::new("gamma", Values::POSITIVE, "By default the similarity is −d.").optional(),
         Parameter::new(
             "ground",
             Values::Words(&["line", "circle"]),
-            "How the bins lie; on a circle the last is next to the first.",
+            "The arrangement of the bins; on a circle the last is next to the first.",
         )
         .or("line"),
     ],
     examples: &["emd", "emd:gamma=0.3", "emd:ground=circle", "emd:ground=circle,gamma=0.4"],
     definite: Definite::ConditionalUnless(&["ground"]),
-    definition: Some(Definition::Vectors(definition::similarity)),
     onnx: Onnx::NO_VECTORS,
     build: |step| built(EarthMover::from_step(step)),
 };
@@ -134,9 +132,7 @@ fn farthest(n_bins: usize) -> f64 {
 impl Similarity for EarthMover {
     type Samples = Vectors;
 
-    fn spec(&self) -> String {
-        self.step.to_string()
-    }
+    crate::macros::symmetric_step!();
 
     /// On a line a difference, its size and a sum a bin and pair, after the sums of each histogram.
     fn block(&self, bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {
@@ -177,9 +173,5 @@ impl Similarity for EarthMover {
         let mut passed = Vec::new();
         circle::passes(&x, &y, &mut passed);
         Ok(Some(of_columns(PASSES, &mut passed.iter().map(|passed| passed.abs() / masses::TOTAL))))
-    }
-
-    fn is_symmetric(&self, _part: usize) -> bool {
-        true
     }
 }

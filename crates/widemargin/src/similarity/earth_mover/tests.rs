@@ -2,6 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::data::{CsrMatrix, Samples};
+use crate::similarity::definitions::{self, Definition};
 use crate::similarity::pairwise;
 use crate::similarity::sequence_tests::{agrees_by_number, of};
 
@@ -26,7 +27,8 @@ fn noise(n: usize, below: usize, seed: usize) -> Vec<f32> {
 fn by_definition(spec: &str, x: &[f32], y: &[f32]) -> f64 {
     let step = emd(spec).step;
     let wide = |x: &[f32]| x.iter().map(|&x| f64::from(x)).collect::<Vec<f64>>();
-    definition::similarity(&EMD.arguments(&step).unwrap(), &wide(x), &wide(y)).unwrap()
+    let Some(Definition::Vectors(s)) = definitions::of("emd") else { panic!() };
+    s(&EMD.arguments(&step).unwrap(), &wide(x), &wide(y)).unwrap()
 }
 
 #[test]

@@ -32,9 +32,12 @@ use super::shifts::{Shift, shifted, shifts};
 /// Bases whose products of cells are computed at a time: 4 · 16 · 65² bytes, 270 KB, on 8 × 8 cells.
 const TILE_BASES: usize = 16;
 
-const RADIUS: Parameter = Parameter::new("radius", CELLS, "How many cells y may go along each axis.").or("1").written();
+const RADIUS: Parameter =
+    Parameter::new("radius", CELLS, "The largest shift of y along each axis, in cells.").or("1").written();
 const BASIS_RADIUS: Parameter =
-    Parameter::new("basis_radius", CELLS, "How many cells x, the basis, may go along each axis.").or("0").written();
+    Parameter::new("basis_radius", CELLS, "The largest shift of x, the basis, along each axis, in cells.")
+        .or("0")
+        .written();
 
 const MATCH: SimilarityRow = SimilarityRow {
     name: "match",
@@ -52,19 +55,20 @@ const MATCH: SimilarityRow = SimilarityRow {
         base::DEGREE,
         base::COEF0,
         base::P,
-        Parameter::new("local", CELLS, "How many cells each cell of y may go in addition.").or("0"),
-        Parameter::new("basis_local", CELLS, "How many cells each cell of x may go in addition.").or("0"),
+        Parameter::new("local", CELLS, "The largest additional displacement of each cell of y, in cells.").or("0"),
+        Parameter::new("basis_local", CELLS, "The largest additional displacement of each cell of x, in cells.")
+            .or("0"),
         Parameter::new(
             "quadratic",
             Values::NOT_NEGATIVE,
-            "Its product with the squared length of every shift, and of every cell's displacement, is subtracted.",
+            "Factor of the squared length of every shift and displacement, which is subtracted.",
         )
         .or("0"),
         Parameter::new(
             "smooth",
             Values::NOT_NEGATIVE,
-            "Its product with the squared difference of the displacements of any two neighboring cells is subtracted; \
-             needs `local` or `basis_local`.",
+            "Factor of the squared difference of the displacements of \
+            neighboring cells, which is subtracted; needs `local` or `basis_local`.",
         )
         .or("0"),
     ],
@@ -77,7 +81,6 @@ const MATCH: SimilarityRow = SimilarityRow {
         "match:radius=1,base=polynomial,degree=2,gamma=0.1,coef0=0.5",
     ],
     definite: Definite::No,
-    definition: None,
     onnx: Onnx::NO_VECTORS,
     build: |step| built(LatentMatching::from_step(step)),
 };

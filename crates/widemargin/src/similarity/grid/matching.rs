@@ -20,12 +20,11 @@ const RIGID: SimilarityRow = SimilarityRow {
     formula: "max over shifts z of Σ_c φ_c(x)·φ_{c+z}(y)",
     about: "φ_c(x) is the cell c of a grid, 0 outside of it; after `hog` it compares images.",
     parameters: &[
-        Parameter::new("radius", CELLS, "How many cells z may go along each axis.").or("1").written(),
-        Parameter::new("penalty", Values::NOT_NEGATIVE, "Its product with ‖z‖² is subtracted.").or("0"),
+        Parameter::new("radius", CELLS, "The largest shift z along each axis, in cells.").or("1").written(),
+        Parameter::new("penalty", Values::NOT_NEGATIVE, "Factor of ‖z‖², which is subtracted.").or("0"),
     ],
     examples: &["rigid", "rigid:radius=2,penalty=0.25"],
     definite: Definite::No,
-    definition: None,
     onnx: Onnx::NO_VECTORS,
     build: |step| built(GridMatching::from_step(step)),
 };
@@ -38,12 +37,12 @@ pub(in crate::similarity) const ROWS: &[SimilarityRow] = &[
         formula: "max over shifts z of Σ_c max over u of φ_c(x)·φ_{c+z+u}(y)",
         about: "φ_c(x) is the cell c of a grid, 0 outside of it; after `hog` it compares images. It is not symmetric.",
         parameters: &[
-            Parameter::new("rigid", CELLS, "How many cells z may go along each axis.").or("1").written(),
-            Parameter::new("local", CELLS, "How many cells u may go along each axis.").or("1").written(),
+            Parameter::new("rigid", CELLS, "The largest shift z along each axis, in cells.").or("1").written(),
+            Parameter::new("local", CELLS, "The largest displacement u along each axis, in cells.").or("1").written(),
             Parameter::new(
                 "penalty",
                 Values::NOT_NEGATIVE,
-                "Its product with ‖z‖², and with ‖u‖² for each cell, is subtracted.",
+                "Factor of ‖z‖², and of ‖u‖² for each cell, which are subtracted.",
             )
             .or("0"),
         ],

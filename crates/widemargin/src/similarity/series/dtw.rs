@@ -8,19 +8,18 @@
 //! A path has from max(m, n) to m + n − 1 pairs: of series of different lengths d grows with these. `normalize=true`
 //! divides by m + n, Sakoe and Chiba's normalization, which is the same for all paths and so keeps the recursion.
 
-use super::definition::{at_first_pair, least, similarity, squared};
 use super::elastic::{Elastic, GAMMA, WINDOW};
 use super::rule::{Neighbors, Place, Rule};
 use crate::error::Result;
 use crate::parameters::{Arguments, Parameter, Values};
 use crate::simd::Simd;
-use crate::similarity::row::{Definite, Definition, Onnx, SimilarityRow, built};
+use crate::similarity::row::{Definite, Onnx, SimilarityRow, built};
 
 pub(super) const DTW: SimilarityRow = SimilarityRow {
     name: "dtw",
     class: "DTW",
     samples: &["time series"],
-    formula: "−d(x, y), with a gamma exp(−gamma d(x, y)), d the least sum of squared differences along a warping path",
+    formula: "−d(x, y), or exp(−gamma d(x, y)) with gamma; d the least sum of squared differences along a warping path",
     about: "",
     parameters: &[
         WINDOW,
@@ -38,15 +37,6 @@ pub(super) const DTW: SimilarityRow = SimilarityRow {
         "dtw:normalize=true,root=true",
     ],
     definite: Definite::No,
-    definition: Some(Definition::Series(|arguments, x, y, channels| {
-        let (root, normalize): (bool, bool) = (arguments.value("root")?, arguments.value("normalize")?);
-        similarity(arguments, x, y, channels, |pair, band| {
-            let cell = |i: usize, j: usize, before| squared(pair.x(i), pair.y(j)) + least(before);
-            let [m, n] = pair.lengths();
-            let d = pair.last_value(band, at_first_pair, cell) / if normalize { (m + n) as f64 } else { 1.0 };
-            Ok(if root { d.sqrt() } else { d })
-        })
-    })),
     onnx: Onnx::NO_VECTORS,
     build: |step| built(Dtw::from_step(step)),
 };

@@ -15,7 +15,7 @@ use crate::tuning::GAMMA_PROBES;
 pub(super) const WINDOW: Parameter = Parameter::new(
     "window",
     Values::SHARE,
-    "Half-width of the band the path stays in, as a share of the longer series; 1 is no band.",
+    "Half-width of the band of the path, as a fraction of the longer series; 1 means no band.",
 )
 .or("1");
 
@@ -23,7 +23,7 @@ pub(super) const WINDOW: Parameter = Parameter::new(
 pub(super) const GAMMA: Parameter = Parameter::new(
     "gamma",
     Values::POSITIVE,
-    "Without one it is −d; `auto` learns 1 / mean d from pairs of training series.",
+    "By default the similarity is −d; `auto` is 1 / mean d over pairs of training series.",
 )
 .optional()
 .or_word("auto");
@@ -69,9 +69,11 @@ impl<F: Rule> Elastic<F> {
         Ok(Elastic { rule: F::read(&arguments)?, window: arguments.value("window")?, form, step: step.clone() })
     }
 
-    /// The half-width of the band for two lengths.
+    /// The half-width of the band for two lengths: a share of the longer one, wide enough that there is a path.
     pub(super) fn band(&self, m: usize, n: usize) -> usize {
-        band(self.window, m, n)
+        // The small addition is for shares such as 0.29, whose product with 100 falls short of 29.
+        let steps = (self.window * m.max(n) as f64 + 1e-9).floor() as usize;
+        steps.max(m.abs_diff(n))
     }
 
     fn problem(&self, problem: String) -> Error {
@@ -148,9 +150,7 @@ impl<F: Rule> Elastic<F> {
 impl<F: Rule> Similarity for Elastic<F> {
     type Samples = Series;
 
-    fn spec(&self) -> String {
-        self.step.to_string()
-    }
+    crate::macros::symmetric_step!();
 
     fn fit(&mut self, training: &Training<'_, Series>) -> Result<()> {
         if self.form != Form::Auto {
@@ -190,17 +190,6 @@ impl<F: Rule> Similarity for Elastic<F> {
         self.check(basis, sample)?;
         Ok(path(self.rule, self.band(sample.length(0), basis.length(0)), basis, sample))
     }
-
-    fn is_symmetric(&self, _part: usize) -> bool {
-        true
-    }
-}
-
-/// The half-width of the band, a share of the longer of two lengths, wide enough that there is a path.
-pub(super) fn band(window: f64, m: usize, n: usize) -> usize {
-    // The small addition is for shares such as 0.29, whose product with 100 falls short of 29.
-    let steps = (window * m.max(n) as f64 + 1e-9).floor() as usize;
-    steps.max(m.abs_diff(n))
 }
 
 /// Sorted by length, so that the series of a group end together. A pair's arithmetic does not depend on the lane.

@@ -5,40 +5,25 @@
 //! Euclidean norm, g in each). d is a metric without a band. aeon charges a path that begins without partners for all
 //! of a series.
 
-use super::definition::{distance, least, similarity};
 use super::dtw::DTW;
 use super::elastic::{Elastic, GAMMA, WINDOW};
-use super::rule::{Extra, Neighbors, Place, Rule};
+use super::rule::{Extra, Neighbors, Place, Rule, distance};
 use crate::error::Result;
 use crate::parameters::{Arguments, Parameter, Values};
 use crate::simd::Simd;
-use crate::similarity::row::{Definition, SimilarityRow, built};
+use crate::similarity::row::{SimilarityRow, built};
 
 pub(super) const ERP: SimilarityRow = SimilarityRow {
     name: "erp",
     class: "ERP",
-    formula: "−d(x, y), with a gamma exp(−gamma d(x, y)), d the edit distance with real penalty",
+    formula: "−d(x, y), or exp(−gamma d(x, y)) with gamma; d the edit distance with real penalty",
     about: "Steps are paired, or left out at their distance to g (Chen and Ng, 2004). Without a band d is a metric.",
     parameters: &[
         WINDOW,
-        Parameter::new("g", Values::FINITE, "What a step that is left out is compared with.").or("0"),
+        Parameter::new("g", Values::FINITE, "The value that unmatched steps are compared with.").or("0"),
         GAMMA,
     ],
     examples: &["erp", "erp:g=0.5,window=0.3", "erp:g=-1,window=0,gamma=auto"],
-    definition: Some(Definition::Series(|arguments, x, y, channels| {
-        let gap = vec![arguments.value("g")?; channels];
-        similarity(arguments, x, y, channels, |pair, band| {
-            let alone = |step: &[f32]| distance(step, &gap);
-            let start = |i: usize, j: usize| {
-                (0..i).map(|i| alone(pair.x(i))).sum::<f64>() + (0..j).map(|j| alone(pair.y(j))).sum::<f64>()
-            };
-            let cell = |i: usize, j: usize, [above, diagonal, left]: [f64; 3]| {
-                let (u, v) = (pair.x(i), pair.y(j));
-                least([above + alone(u), diagonal + distance(u, v), left + alone(v)])
-            };
-            Ok(pair.last_value(band, start, cell))
-        })
-    })),
     build: |step| built(Elastic::<RealPenalty>::from_step(step)),
     ..DTW
 };

@@ -4,19 +4,18 @@
 //! (Vlachos, Kollios and Gunopulos, *Discovering similar multidimensional trajectories*, ICDE 2002). As in aeon ‖·‖ is
 //! the Euclidean norm of all channels, where the paper compares each with epsilon.
 
-use super::definition::{distance, least, similarity};
 use super::dtw::DTW;
 use super::elastic::{Elastic, GAMMA, WINDOW};
 use super::rule::{Extra, Neighbors, Place, Rule};
 use crate::error::Result;
 use crate::parameters::{Arguments, Parameter, Values};
 use crate::simd::Simd;
-use crate::similarity::row::{Definition, SimilarityRow, built};
+use crate::similarity::row::{SimilarityRow, built};
 
 pub(super) const LCSS: SimilarityRow = SimilarityRow {
     name: "lcss",
     class: "LCSS",
-    formula: "−d(x, y), with a gamma exp(−gamma d(x, y)), d = 1 − L / the length of the shorter series, L that of the longest \
+    formula: "−d(x, y), or exp(−gamma d(x, y)) with gamma; d = 1 − L / the length of the shorter series, L that of the longest \
               common subsequence",
     about: "Time steps are common that differ by at most epsilon (Vlachos, Kollios and Gunopulos, 2002).",
     parameters: &[
@@ -26,17 +25,6 @@ pub(super) const LCSS: SimilarityRow = SimilarityRow {
         GAMMA,
     ],
     examples: &["lcss:epsilon=0.2", "lcss:epsilon=0.1,window=0.3", "lcss:epsilon=0.3,window=0,gamma=auto"],
-    definition: Some(Definition::Series(|arguments, x, y, channels| {
-        let epsilon: f64 = arguments.value("epsilon")?;
-        similarity(arguments, x, y, channels, |pair, band| {
-            let cell = |i: usize, j: usize, [above, diagonal, left]: [f64; 3]| {
-                let is_common = distance(pair.x(i), pair.y(j)) <= epsilon;
-                least([above, diagonal - f64::from(u8::from(is_common)), left])
-            };
-            let [m, n] = pair.lengths();
-            Ok(1.0 + pair.last_value(band, |_, _| 0.0, cell) / m.min(n) as f64)
-        })
-    })),
     build: |step| built(Elastic::<CommonSubsequence>::from_step(step)),
     ..DTW
 };

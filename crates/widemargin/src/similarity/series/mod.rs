@@ -7,7 +7,6 @@
 //! The path may deviate from the diagonal by at most w = max(⌊window · longer length⌋, difference of the lengths)
 //! steps, |i − j| ≤ w: a band around the diagonal, wide enough to contain a path.
 
-mod definition;
 mod dtw;
 mod elastic;
 mod erp;

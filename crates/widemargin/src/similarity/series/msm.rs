@@ -11,39 +11,21 @@
 //! where (u − v)·(u − w) ≤ 0 (Shifaz, Pelletier, Petitjean and Webb, *Elastic similarity and distance measures for
 //! multivariate time series*, Knowledge and Information Systems 65, 2023). One channel has the metric itself.
 
-use super::definition::{at_first_pair, distance, least, similarity};
 use super::dtw::DTW;
 use super::elastic::{Elastic, GAMMA, WINDOW};
-use super::rule::{Extra, Neighbors, Place, Rule};
+use super::rule::{Extra, Neighbors, Place, Rule, distance};
 use crate::error::Result;
 use crate::parameters::{Arguments, Parameter, Values};
 use crate::simd::Simd;
-use crate::similarity::row::{Definition, SimilarityRow, built};
+use crate::similarity::row::{SimilarityRow, built};
 
 pub(super) const MSM: SimilarityRow = SimilarityRow {
     name: "msm",
     class: "MSM",
-    formula: "−d(x, y), with a gamma exp(−gamma d(x, y)), d the least cost of moves, splits and merges",
+    formula: "−d(x, y), or exp(−gamma d(x, y)) with gamma; d the least cost of moves, splits and merges",
     about: "Move-split-merge (Stefan, Athitsos and Das, 2013). Without a band d is a metric of series of one channel.",
     parameters: &[WINDOW, Parameter::new("c", Values::NOT_NEGATIVE, "The cost of a split or a merge.").or("1"), GAMMA],
     examples: &["msm", "msm:c=0.1,window=0.2", "msm:c=0.01,gamma=auto"],
-    definition: Some(Definition::Series(|arguments, x, y, channels| {
-        let c: f64 = arguments.value("c")?;
-        let alone = |u: &[f32], v: &[f32], w: &[f32]| {
-            let along: f64 = (0..channels).map(|k| f64::from(u[k] - v[k]) * f64::from(u[k] - w[k])).sum();
-            c + if along <= 0.0 { 0.0 } else { distance(u, v).min(distance(u, w)) }
-        };
-        similarity(arguments, x, y, channels, |pair, band| {
-            // Cells before the first step are infinite.
-            let cell = |i: usize, j: usize, [above, diagonal, left]: [f64; 3]| {
-                let (u, v) = (pair.x(i), pair.y(j));
-                let split = above + alone(u, pair.x(i.saturating_sub(1)), v);
-                let merge = left + alone(v, pair.y(j.saturating_sub(1)), u);
-                least([split, diagonal + distance(u, v), merge])
-            };
-            Ok(pair.last_value(band, at_first_pair, cell))
-        })
-    })),
     build: |step| built(Elastic::<MoveSplitMerge>::from_step(step)),
     ..DTW
 };

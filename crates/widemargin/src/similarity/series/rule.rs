@@ -250,3 +250,8 @@ impl<S: Simd, const ONE: bool> Place<'_, S, ONE> {
         }
     }
 }
+
+/// ‖a − b‖ of two time steps.
+pub(super) fn distance(a: &[f32], b: &[f32]) -> f64 {
+    a.iter().zip(b).map(|(&a, &b)| (f64::from(a) - f64::from(b)).powi(2)).sum::<f64>().sqrt()
+}

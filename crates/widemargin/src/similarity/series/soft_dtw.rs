@@ -6,14 +6,13 @@
 //! Mensch and Vert,
 //! *Differentiable divergences between time series*, AISTATS 2021). aeon returns the absolute value.
 
-use super::definition::{Pair, at_first_pair, similarity, squared};
 use super::dtw::DTW;
-use super::elastic::{Elastic, GAMMA, WINDOW, band};
+use super::elastic::{Elastic, GAMMA, WINDOW};
 use super::rule::{Neighbors, Place, Rule};
 use crate::error::Result;
 use crate::parameters::{Arguments, Parameter, Values};
 use crate::simd::Simd;
-use crate::similarity::row::{Definition, SimilarityRow, built};
+use crate::similarity::row::{SimilarityRow, built};
 
 pub(super) const SOFT_DTW: SimilarityRow = SimilarityRow {
     name: "soft-dtw",
@@ -22,7 +21,7 @@ pub(super) const SOFT_DTW: SimilarityRow = SimilarityRow {
     about: "Soft dynamic time warping (Cuturi and Blondel, 2017).",
     parameters: &[
         WINDOW,
-        Parameter::new("smoothing", Values::POSITIVE, "How soft the minimum is, in units of cost.").or("1"),
+        Parameter::new("smoothing", Values::POSITIVE, "The softness of the minimum, in units of cost.").or("1"),
         Parameter::new("divergence", Values::Flag, "Subtract half of d(x, x) + d(y, y).").or("false"),
         GAMMA,
     ],
@@ -32,23 +31,6 @@ pub(super) const SOFT_DTW: SimilarityRow = SimilarityRow {
         "soft-dtw:smoothing=0.01,gamma=auto",
         "soft-dtw:divergence=true",
     ],
-    definition: Some(Definition::Series(|arguments, x, y, channels| {
-        let (smoothing, window): (f64, f64) = (arguments.value("smoothing")?, arguments.value("window")?);
-        let divergence: bool = arguments.value("divergence")?;
-        let soft = |pair: Pair<'_>| {
-            let [m, n] = pair.lengths();
-            let cell = |i: usize, j: usize, before: [f64; 3]| {
-                let least = before.into_iter().fold(f64::INFINITY, f64::min);
-                let sum: f64 = before.iter().map(|value| ((least - value) / smoothing).exp()).sum();
-                squared(pair.x(i), pair.y(j)) + least - smoothing * sum.ln()
-            };
-            pair.last_value(band(window, m, n), at_first_pair, cell)
-        };
-        similarity(arguments, x, y, channels, |pair, _| {
-            let own = |series| soft(Pair { x: series, y: series, channels });
-            Ok(soft(pair) - if divergence { 0.5 * (own(x) + own(y)) } else { 0.0 })
-        })
-    })),
     build: |step| built(Elastic::<SoftWarping>::from_step(step)),
     ..DTW
 };

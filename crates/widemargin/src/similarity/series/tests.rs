@@ -14,7 +14,7 @@ use crate::data::{Samples, Series, Training};
 use crate::descriptor::Derivative;
 use crate::isa::Isa;
 use crate::monitor::Monitor;
-use crate::similarity::row::Definition;
+use crate::similarity::definitions::{self, Definition};
 use crate::similarity::sequence_tests::{agrees_by_number, chunks_change_nothing, of};
 use crate::similarity::{Similarity, Spec, pairwise};
 use proptest::prelude::*;
@@ -27,10 +27,10 @@ fn dtw(spec: &str) -> Dtw {
     elastic(spec)
 }
 
-/// s of a pair by the definition in its row.
+/// s of a pair by its definition.
 fn defined<F: Rule>(spec: &str, x: &[f32], y: &[f32], channels: usize) -> f64 {
     let spec: Spec = spec.parse().unwrap();
-    match F::ROW.definition {
+    match definitions::of(F::ROW.name) {
         Some(Definition::Series(s)) => s(&F::ROW.arguments(&spec.steps[0]).unwrap(), x, y, channels).unwrap(),
         other => panic!("{other:?}"),
     }

@@ -6,43 +6,27 @@
 //! distance 1; the penalty is his lambda, a word that Python keeps for itself). Before the first step both series are
 //! 0, and that is a pair. d is a metric without a band.
 
-use super::definition::{at_first_pair, distance, least, similarity};
 use super::dtw::DTW;
 use super::elastic::{Elastic, GAMMA, WINDOW};
-use super::rule::{Extra, Neighbors, Offsets, Place, Rule};
+use super::rule::{Extra, Neighbors, Offsets, Place, Rule, distance};
 use crate::error::Result;
 use crate::parameters::{Arguments, Parameter, Values};
 use crate::simd::Simd;
-use crate::similarity::row::{Definition, SimilarityRow, built};
+use crate::similarity::row::{SimilarityRow, built};
 
 pub(super) const TWE: SimilarityRow = SimilarityRow {
     name: "twe",
     class: "TWE",
-    formula: "−d(x, y), with a gamma exp(−gamma d(x, y)), d the time warp edit distance",
+    formula: "−d(x, y), or exp(−gamma d(x, y)) with gamma; d the time warp edit distance",
     about: "Steps are paired or deleted (Marteau, 2009). Without a band d is a metric.",
     parameters: &[
         WINDOW,
-        Parameter::new("nu", Values::NOT_NEGATIVE, "Stiffness: what a difference in time costs, per step.").or("0.001"),
-        Parameter::new("penalty", Values::NOT_NEGATIVE, "What a deletion costs, lambda in the paper.").or("1"),
+        Parameter::new("nu", Values::NOT_NEGATIVE, "Stiffness: the cost of a difference in time, per step.")
+            .or("0.001"),
+        Parameter::new("penalty", Values::NOT_NEGATIVE, "The cost of a deletion, lambda in the paper.").or("1"),
         GAMMA,
     ],
     examples: &["twe", "twe:nu=0.1,penalty=0.2,window=0.3", "twe:nu=1,gamma=auto"],
-    definition: Some(Definition::Series(|arguments, x, y, channels| {
-        let (nu, penalty): (f64, f64) = (arguments.value("nu")?, arguments.value("penalty")?);
-        let zero = vec![0.0; channels];
-        similarity(arguments, x, y, channels, |pair, band| {
-            let before_x = |i: usize| if i == 0 { zero.as_slice() } else { pair.x(i - 1) };
-            let before_y = |j: usize| if j == 0 { zero.as_slice() } else { pair.y(j - 1) };
-            let cell = |i: usize, j: usize, [above, diagonal, left]: [f64; 3]| {
-                let (u, v) = (pair.x(i), pair.y(j));
-                let paired = distance(u, v) + distance(before_x(i), before_y(j)) + 2.0 * nu * i.abs_diff(j) as f64;
-                let of_x = above + distance(u, before_x(i)) + nu + penalty;
-                let of_y = left + distance(v, before_y(j)) + nu + penalty;
-                least([of_x, diagonal + paired, of_y])
-            };
-            Ok(pair.last_value(band, at_first_pair, cell))
-        })
-    })),
     build: |step| built(Elastic::<TimeWarpEdit>::from_step(step)),
     ..DTW
 };

@@ -5,14 +5,13 @@
 //! series classification*, Pattern Recognition 44, 2011; their w_max is 1). Without a weight, g = 0, d is half that of
 //! `dtw`.
 
-use super::definition::{at_first_pair, least, similarity, squared};
 use super::dtw::DTW;
 use super::elastic::{Elastic, GAMMA, WINDOW};
 use super::rule::{Neighbors, Offsets, Place, Rule};
 use crate::error::Result;
 use crate::parameters::{Arguments, Parameter, Values};
 use crate::simd::Simd;
-use crate::similarity::row::{Definition, SimilarityRow, built};
+use crate::similarity::row::{SimilarityRow, built};
 
 pub(super) const WDTW: SimilarityRow = SimilarityRow {
     name: "wdtw",
@@ -22,20 +21,10 @@ pub(super) const WDTW: SimilarityRow = SimilarityRow {
     about: "Weighted dynamic time warping (Jeong, Jeong and Omitaomu, 2011).",
     parameters: &[
         WINDOW,
-        Parameter::new("g", Values::NOT_NEGATIVE, "How steeply the weight grows with |i − j|.").or("0.05"),
+        Parameter::new("g", Values::NOT_NEGATIVE, "The steepness of the weight as a function of |i − j|.").or("0.05"),
         GAMMA,
     ],
     examples: &["wdtw", "wdtw:g=0.5,window=0.4", "wdtw:g=3,gamma=auto"],
-    definition: Some(Definition::Series(|arguments, x, y, channels| {
-        let g: f64 = arguments.value("g")?;
-        similarity(arguments, x, y, channels, |pair, band| {
-            let [m, n] = pair.lengths();
-            let weight = |away: usize| 1.0 / (1.0 + (-g * (away as f64 - m.max(n) as f64 / 2.0)).exp());
-            let cell =
-                |i: usize, j: usize, before| weight(i.abs_diff(j)) * squared(pair.x(i), pair.y(j)) + least(before);
-            Ok(pair.last_value(band, at_first_pair, cell))
-        })
-    })),
     build: |step| built(Elastic::<Weighted>::from_step(step)),
     ..DTW
 };

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::monitor::Monitor;
 use crate::similarity::any::kernel::Typed;
-use crate::similarity::row::Definition;
+use crate::similarity::definitions::{self, Definition};
 use crate::similarity::{Spec, pairwise};
 
 fn grids(n: usize, [rows, cols, depth]: [usize; 3], seed: u32) -> Grids {
@@ -47,7 +47,7 @@ fn base_of(text: &str) -> impl Fn(&[f64], &[f64]) -> f64 {
         of_base.set(key, value);
     }
     let row = base::rows().find(|row| row.name == name).unwrap();
-    let Some(Definition::Vectors(of)) = row.definition else { panic!("{name} is not defined for vectors") };
+    let Some(Definition::Vectors(of)) = definitions::of(name) else { panic!("{name} is not defined for vectors") };
     move |x, y| of(&row.arguments(&of_base).unwrap(), x, y).unwrap()
 }
 

@@ -1,13 +1,13 @@
-//! The earth mover's distance as tests compute it: on a line by hand, on a circle by successive shortest paths.
+//! The earth mover's distance: on a line by hand, on a circle by successive shortest paths.
 
-use crate::error::Result;
-use crate::parameters::Arguments;
+use widemargin::Result;
+use widemargin::similarity::Arguments;
 
 /// The part of a mass of 1 that counts as 0.
 const MASS_ROUNDING: f64 = 1e-12;
 
 /// s(x, y) of a spec.
-pub(super) fn similarity(arguments: &Arguments<'_>, x: &[f64], y: &[f64]) -> Result<f64> {
+pub fn similarity(arguments: &Arguments<'_>, x: &[f64], y: &[f64]) -> Result<f64> {
     let n = x.len();
     let is_line = arguments.text("ground") == Some("line");
     let distance = |a: usize, b: usize| {

@@ -8,7 +8,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use widemargin::Error;
-use widemargin::expansion::{Explicit, explicit_block};
+use widemargin::data::Vectors;
+use widemargin::expansion::explicit_block;
 use widemargin::model::{PartData, PartFeatures, PartLift, PartState, PartTargets, merge_answers};
 use widemargin::monitor::Monitor;
 use widemargin::problem::Intercept;
@@ -243,8 +244,8 @@ impl Part {
         let view = samples.rows("the power mean SVM")?;
         let block = conduct(py, &Patience::default(), |_, _| explicit_block(&view, &rows, factors.as_deref(), &map))?;
         let features = match block {
-            Explicit::Dense(matrix) => convert::array(py, matrix)?.into_any(),
-            Explicit::Sparse(matrix) => {
+            Vectors::Dense(matrix) => convert::array(py, matrix)?.into_any(),
+            Vectors::Sparse(matrix) => {
                 let (values, indices) = (PyArray1::from_vec(py, matrix.values), PyArray1::from_vec(py, matrix.indices));
                 let parts = ("csr", values, indices, PyArray1::from_vec(py, matrix.indptr), matrix.n_cols);
                 parts.into_pyobject(py)?.into_any()

@@ -76,7 +76,7 @@ pub(crate) type MapParts<'py> = (String, Vec<f64>, Option<(Bound<'py, PyAny>, Bo
 
 fn parts_of<'py>(py: Python<'py>, map: &AdditiveMap) -> MapParts<'py> {
     let array = |numbers: &[f64]| PyArray1::from_slice(py, numbers).into_any();
-    let table = map.table().map(|table| (array(table.values()), array(table.flat())));
+    let table = map.table().map(|table| (array(table.values()), array(table.rows())));
     (map.kernel().to_string(), map.nodes().to_vec(), table)
 }
 

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use widemargin::data::{AnySamples, Series, Unit};
 use widemargin::similarity::{CellMatch, Comparison, PathStep, Pieces};
 
-use crate::samples::{STROKES, Shown, number, picture, place, polyline, range};
+use crate::samples::{STROKES, Shown, descending, number, picture, place, polyline, range};
 
 /// Maximum number of pieces in a list.
 const MAX_LISTED: usize = 10;
@@ -57,14 +57,8 @@ fn as_series(samples: &AnySamples) -> Option<Series> {
     }
 }
 
-fn largest_first(shares: &[f64]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..shares.len()).collect();
-    order.sort_by(|a, b| shares[*b].abs().total_cmp(&shares[*a].abs()));
-    order
-}
-
 fn columns_table(columns: &[usize], shares: &[f64], basis: Side<'_>, sample: Side<'_>) -> Markup {
-    let order = largest_first(shares);
+    let order = descending(shares.len(), |at| shares[at].abs());
     let largest = order.first().map_or(1.0, |&at| shares[at].abs()).max(f64::MIN_POSITIVE);
     let name = |column: usize| match sample.or(basis) {
         Some((shown, _)) => shown.name(column).into_owned(),
@@ -105,7 +99,7 @@ pub fn bar(share: f64) -> Markup {
 }
 
 fn terms_chips(terms: &[String], shares: &[f64]) -> Markup {
-    let order = largest_first(shares);
+    let order = descending(shares.len(), |at| shares[at].abs());
     html! {
         div {
             @if order.is_empty() { p class="wm-soft" { "nothing in common" } }

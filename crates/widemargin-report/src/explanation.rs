@@ -7,7 +7,7 @@ use widemargin::model::{Explanation, Term, TermSource};
 
 use crate::STYLE;
 use crate::comparison::{Side, bar, comparison};
-use crate::samples::{Shown, number};
+use crate::samples::{Shown, descending, number};
 
 /// Maximum number of classes with a listed decision value.
 const MAX_CLASSES: usize = 12;
@@ -139,8 +139,7 @@ fn explained(
 
 fn head(explanation: &Explanation, sample: Side<'_>) -> Markup {
     let (class, n) = (explanation.explained, explanation.classes.len());
-    let mut order: Vec<usize> = (0..n).collect();
-    order.sort_by(|a, b| explanation.decision_value(*b).total_cmp(&explanation.decision_value(*a)));
+    let order = descending(n, |class| explanation.decision_value(class));
     let predicted: Vec<String> = explanation.predicted_labels().into_iter().map(ToString::to_string).collect();
     let is_other = explanation.multilabel || class != explanation.predicted;
     let probability = html! {

@@ -14,10 +14,11 @@ mod tiles;
 mod values;
 
 pub use explanation::explanation_html;
-pub use measured::{Labeled, Measured};
+pub use measured::Measured;
 pub use multilabel::MeasuredLabels;
 pub use page::Report;
 pub use values::{OneClassReport, RegressionReport};
+pub use widemargin::select::Labeled;
 
 /// The style of the fragments and the page: light and dark, on screens and on paper.
 pub const STYLE: &str = include_str!("style.css");

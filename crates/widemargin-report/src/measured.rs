@@ -3,14 +3,11 @@
 use std::cmp::Ordering;
 
 use widemargin::Result;
-use widemargin::data::{Labels, SamplesView, Source};
+use widemargin::data::Source;
 use widemargin::model::Classifier;
 use widemargin::monitor::Monitor;
 use widemargin::problem::OneVsRest;
-use widemargin::select::{Evaluation, Ranking, Scoring, log_loss};
-
-/// Samples with their labels and weights.
-pub type Labeled<'a> = (&'a SamplesView<'a>, &'a Labels, Option<&'a [f64]>);
+use widemargin::select::{Evaluation, Labeled, Ranking, Scoring, log_loss};
 
 /// Scores of a model on labeled samples, as `evaluate` computes them.
 #[derive(Debug)]

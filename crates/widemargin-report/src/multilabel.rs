@@ -4,11 +4,11 @@ use maud::{Markup, html};
 use widemargin::data::Source;
 use widemargin::model::Classifier;
 use widemargin::monitor::Monitor;
-use widemargin::select::LabelScores;
+use widemargin::select::{LabelScores, Labeled};
 use widemargin::{Error, Result};
 
 use crate::charts;
-use crate::measured::{Labeled, Mistake, Ranges, Reliability};
+use crate::measured::{Mistake, Ranges, Reliability};
 use crate::tiles::{percent, tile};
 
 /// Scores of a model on multilabel samples, as `evaluate` computes them.

@@ -7,6 +7,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use widemargin::data::{AnySamples, Labels, SamplesView};
 use widemargin::model::{BasisExpansionSvc, Classifier, Model, PowerMeanSvc, ThinPlateRegressor, ThinPlateSvc};
 use widemargin::monitor::Monitor;
+use widemargin::select::Labeled;
 use widemargin::similarity::AnySimilarity;
 use widemargin::solve::thin_plate::PathPoint;
 use widemargin::solve::{CalibratedOn, Report as FitReport};
@@ -16,9 +17,9 @@ use crate::STYLE;
 use crate::charts;
 use crate::comparison::bar;
 use crate::explanation::{Cases, MAX_TERMS};
-use crate::measured::{Labeled, Measured, Mistake};
+use crate::measured::{Measured, Mistake};
 use crate::multilabel::MeasuredLabels;
-use crate::samples::{Shown, number, vectors};
+use crate::samples::{Shown, descending, number, vectors};
 use crate::tiles::{percent, tile};
 
 /// Maximum number of bases.
@@ -446,8 +447,7 @@ fn bases_by_weight(model: &dyn Classifier, bases: Option<Shown<'_>>) -> Result<M
 
 /// The bases with the largest weights; `rows` are their training rows.
 pub(crate) fn cards_of_bases(weights: &[f64], rows: &[usize], bases: Option<Shown<'_>>) -> Markup {
-    let mut order: Vec<usize> = (0..weights.len()).collect();
-    order.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
+    let order = descending(weights.len(), |basis| weights[basis]);
     html! {
         section id="bases" {
             h2 { "Bases with the largest weights" }
@@ -477,8 +477,7 @@ fn columns_by_weight(model: &PowerMeanSvc) -> Markup {
         .chunks(feature_weights.max(1))
         .map(|weights| weights.iter().map(|&weight| f64::from(weight).powi(2)).sum::<f64>().sqrt())
         .collect();
-    let mut order: Vec<usize> = (0..norms.len()).collect();
-    order.sort_by(|a, b| norms[*b].total_cmp(&norms[*a]));
+    let order = descending(norms.len(), |column| norms[column]);
     let largest = order.first().map_or(1.0, |&at| norms[at]).max(f64::MIN_POSITIVE);
     let name =
         |column: usize| model.feature_names().map_or_else(|| format!("column {column}"), |names| names[column].clone());

@@ -100,6 +100,13 @@ pub fn beginning(text: &str, most: usize) -> String {
     shown
 }
 
+/// Places of `n` things by descending size; equal ones in their order.
+pub fn descending(n: usize, size: impl Fn(usize) -> f64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_by(|a, b| size(*b).total_cmp(&size(*a)));
+    order
+}
+
 /// A number in few digits.
 pub fn number(value: f64) -> String {
     let size = value.abs();

@@ -10,7 +10,7 @@ use widemargin::select::RegressionScoring;
 use crate::charts;
 use crate::explanation::{Cases, MAX_TERMS};
 use crate::page::{bases_of, cards_of_bases, model_table, notes_of, page, training};
-use crate::samples::{Shown, number};
+use crate::samples::{Shown, descending, number};
 use crate::tiles::{percent, tile};
 
 /// Samples that are explained.
@@ -128,9 +128,7 @@ impl RegressionReport<'_> {
         bases: Option<Shown<'_>>,
     ) -> Result<Markup> {
         let k = targets.n_outputs();
-        let error = |at: usize| (targets.values()[at] - predicted.values[at]).abs();
-        let mut order: Vec<usize> = (0..predicted.values.len()).collect();
-        order.sort_by(|a, b| error(*b).total_cmp(&error(*a)));
+        let order = descending(predicted.values.len(), |at| (targets.values()[at] - predicted.values[at]).abs());
         let case = |&at: &usize| {
             let (target, value) = (number(targets.values()[at]), number(predicted.values[at]));
             let explanation = self.model.explain(samples, at / k, Some(at % k), MAX_TERMS)?;
@@ -196,8 +194,7 @@ impl OneClassReport<'_> {
     ) -> Result<Markup> {
         let values = self.model.decision_function(samples, threads, monitor)?;
         let n_outliers = values.iter().filter(|value| **value < 0.0).count();
-        let mut order: Vec<usize> = (0..values.len()).collect();
-        order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
+        let order = descending(values.len(), |row| -values[row]);
         let case = |&row: &usize| {
             let title = if values[row] < 0.0 { "an outlier" } else { "no outlier" };
             Ok((row, html! { (title) }, self.model.explain(samples, row, MAX_TERMS)?))

@@ -320,7 +320,7 @@ pub(crate) const MIN_ROWS_PER_COLUMN: usize = 10;
 /// Numbers of columns for which scales are tried in a regression (decision 0027).
 pub(crate) const WEIGHTED_COLUMNS: std::ops::RangeInclusive<usize> = 2..=100;
 /// Evaluations of the likelihood for a scale of all columns.
-pub(crate) const TIED_EVALUATIONS: usize = 15;
+pub(crate) const TIED_EVALUATIONS: usize = 30;
 /// Those for a scale of each column.
 pub(crate) const SCALE_EVALUATIONS: usize = 50;
 /// Those that start at the scales of the first look.
@@ -333,8 +333,10 @@ pub(crate) const FIRST_NOISE: f64 = 0.1;
 pub(crate) const SCALE_RANGE: (f64, f64) = (1e-6, 1e4);
 /// Least and largest noise, in units of the amplitude (decision 0018).
 pub(crate) const NOISE_RANGE: (f64, f64) = (1e-4, 1e2);
-/// Logarithm of the likelihood by which a step must raise it for another to be worth its time.
+/// Logarithm of the likelihood by which evaluations must raise it for more to be worth their time.
 pub(crate) const MIN_LIKELIHOOD_GAIN: f64 = 0.02;
+/// Evaluations without such a gain after which the search ends.
+pub(crate) const LIKELIHOOD_PATIENCE: usize = 4;
 /// Added to the weights, in units of the largest, so that no column is lost.
 pub(crate) const COLUMN_WEIGHT_FLOOR: f64 = 0.02;
 /// Times that weights are learned again on weighted columns.

@@ -199,7 +199,7 @@ impl Affine {
                 }
             };
             let center = mean.iter().map(|mean| *mean as f32).collect();
-            Ok(PartMap::Affine { center, factors }.scaled(*weight))
+            Ok(PartMap::affine(center, factors).scaled(*weight))
         };
         self.parts().zip(&self.weights).map(map).collect()
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::affine::{Affine, FeaturePart, FeatureRows};
 use super::decision::{Decision, FoldedDecision, SparseDecision};
 use super::inverse_root::Precision;
-use super::part_map::{PartMap, Sizes, Spectrum, n_joined};
+use super::part_map::{Linear, PartMap, Sizes, Spectrum, n_joined};
 use super::sparse_rows;
 use super::{Normalization, NystroemCut};
 use crate::data::{AnySamples, DenseMatrix, Kind, Samples, Source, Training, Vectors};
@@ -328,7 +328,7 @@ impl<S: Similarity> BasisExpansion<S> {
 
     /// The feature columns of one similarity (part); `None` if there is no such part.
     pub fn part_columns(&self, part: usize) -> Option<Range<usize>> {
-        let n_features = self.maps.get(part)?.n_features();
+        let n_features = self.maps.get(part)?.n_features;
         let first = n_joined(&self.maps[..part]);
         Some(first..first + n_features)
     }
@@ -380,7 +380,7 @@ impl<S: Similarity> BasisExpansion<S> {
         if self.is_sparse() {
             return Some(Decision::Sparse(SparseDecision::new(weights, n_problems)));
         }
-        let has_matrix = self.maps.iter().any(|map| !matches!(map, PartMap::Affine { .. }));
+        let has_matrix = self.maps.iter().any(|map| !matches!(map.linear, Linear::Factors(_)));
         has_matrix.then(|| Decision::Folded(FoldedDecision::new(&self.maps, weights, n_problems)))
     }
 
@@ -472,12 +472,10 @@ impl<S: Similarity> BasisExpansion<S> {
     /// are compared with all; the features of the others are unchanged.
     pub(crate) fn select_bases(self, selected: &[usize]) -> Self {
         let select = |values: &[f32]| -> Vec<f32> { selected.iter().map(|&at| values[at]).collect() };
-        let map = |map: &PartMap| match map {
-            PartMap::Affine { center, factors } => {
-                let factors = if factors.len() == 1 { factors.clone() } else { select(factors) };
-                PartMap::Affine { center: select(center), factors }
-            }
-            other => other.clone(),
+        let map = |map: &PartMap| match &map.linear {
+            Linear::Factors(all) if all.len() == 1 => PartMap::affine(select(&map.center), all.clone()),
+            Linear::Factors(factors) => PartMap::affine(select(&map.center), select(factors)),
+            _ => map.clone(),
         };
         let maps = self.maps.iter().map(map).collect();
         let bases = Arc::new(Samples::select(&*self.bases, selected));
@@ -551,7 +549,7 @@ impl<S: Similarity> BasisExpansion<S> {
         let (width, mut first) = (self.n_features(), 0);
         for map in self.maps.iter().filter(|_| self.normalization.is_learned()) {
             map.apply_in_place(rows, width, first);
-            first += map.n_features();
+            first += map.n_features;
         }
     }
 
@@ -568,17 +566,10 @@ impl<S: Similarity> BasisExpansion<S> {
 
     /// Rejects features that do not fit in available memory.
     fn check_memory(&self, n_rows: usize) -> Result<()> {
-        let (n_features, number) = (self.n_features() as u64, size_of::<f32>() as u64);
-        let needed = (n_rows as u64).saturating_mul(n_features).saturating_mul(number);
-        match memory::available() {
-            Some(free) if needed > free => Err(Error::Memory {
-                what: format!("the features of {n_rows} samples, {n_features} each,"),
-                needed,
-                free,
-                hint: "choose fewer bases (n_basis, --n-basis) or fewer similarities",
-            }),
-            _ => Ok(()),
-        }
+        let n_features = self.n_features();
+        let what = || format!("the features of {n_rows} samples, {n_features} each,");
+        let hint = "choose fewer bases (n_basis, --n-basis) or fewer similarities";
+        memory::check(memory::product(&[n_rows, n_features, size_of::<f32>()]), what, hint)
     }
 }
 

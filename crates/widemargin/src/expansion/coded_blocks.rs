@@ -20,18 +20,23 @@ use crate::error::{Error, Result};
 const DROPPED: u32 = 12;
 
 /// Assigns one code per value over the rows of all chunks, in reading order.
-pub(crate) enum BookMaker {
+pub(crate) struct BookMaker {
+    codes: Codes,
+    book: Codebook,
+}
+
+enum Codes {
     /// All distinct values, up to [`BOOK_LIMIT`].
-    Distinct { codes: ValueCodes, book: Codebook },
-    /// Values rounded to 12 significant bits, the largest [`BOOK_LIMIT`] of them: 32 octaves. Code 0 is the value whose
-    /// bits, without those dropped, are `first`.
-    Rounded { first: u32, book: Codebook },
+    Distinct(ValueCodes),
+    /// Values rounded to 12 significant bits, the largest [`BOOK_LIMIT`] of them: 32 octaves. Code 0 is the value with
+    /// these bits, without those dropped.
+    RoundedFrom(u32),
 }
 
 impl BookMaker {
     /// A codebook of exact values.
     pub fn distinct() -> Self {
-        BookMaker::Distinct { codes: ValueCodes::new(), book: Codebook::default() }
+        BookMaker { codes: Codes::Distinct(ValueCodes::new()), book: Codebook::default() }
     }
 
     /// A codebook of rounded values up to `largest`, for data with too many distinct values. A value changes by at most
@@ -39,41 +44,31 @@ impl BookMaker {
     pub fn rounded(largest: f32) -> Self {
         let first = (upper_bits(largest) + 1).saturating_sub(BOOK_LIMIT as u32).max(1);
         let values = (0..BOOK_LIMIT as u32).map(|code| f32::from_bits((first + code) << DROPPED)).collect();
-        BookMaker::Rounded { first, book: Codebook { values, counts: vec![0.0; BOOK_LIMIT], is_rounded: true } }
+        let book = Codebook { values, counts: vec![0.0; BOOK_LIMIT], is_rounded: true };
+        BookMaker { codes: Codes::RoundedFrom(first), book }
     }
 
     /// Maps each code of a chunk's own codebook to a code here; `None` if there are more values than a codebook holds.
     pub fn merge(&mut self, chunk: &CodedRows) -> Option<Vec<u32>> {
-        let pairs = chunk.book().iter().zip(chunk.counts());
-        match self {
-            BookMaker::Distinct { codes, book } => pairs
-                .map(|(&value, count)| {
-                    let code = codes.get(value).or_else(|| {
-                        book.values.push(value);
-                        book.counts.push(0.0);
-                        (codes.len() < BOOK_LIMIT).then(|| codes.insert(value))
-                    })?;
-                    book.counts[code as usize] += count;
-                    Some(code)
-                })
-                .collect(),
-            BookMaker::Rounded { first, book } => Some(
-                pairs
-                    .map(|(&value, count)| {
-                        let code = upper_bits(value).saturating_sub(*first).min(BOOK_LIMIT as u32 - 1);
-                        book.counts[code as usize] += count;
-                        code
-                    })
-                    .collect(),
-            ),
-        }
+        let BookMaker { codes, book } = self;
+        let code = |(&value, count): (&f32, &f64)| {
+            let code = match codes {
+                Codes::Distinct(codes) => codes.get(value).or_else(|| {
+                    book.values.push(value);
+                    book.counts.push(0.0);
+                    (codes.len() < BOOK_LIMIT).then(|| codes.insert(value))
+                })?,
+                Codes::RoundedFrom(first) => upper_bits(value).saturating_sub(*first).min(BOOK_LIMIT as u32 - 1),
+            };
+            book.counts[code as usize] += count;
+            Some(code)
+        };
+        chunk.book().iter().zip(chunk.counts()).map(code).collect()
     }
 
     /// The codebook of all chunks.
     pub fn finish(self) -> Codebook {
-        match self {
-            BookMaker::Distinct { book, .. } | BookMaker::Rounded { book, .. } => book,
-        }
+        self.book
     }
 }
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::ValueCodes;
 use crate::data::Rows;
 use crate::error::{Error, Result};
+use crate::macros::getters;
 
 /// The maximum number of distinct values that share codes; beyond it every non-zero has its own entry.
 pub(super) const BOOK_LIMIT: usize = 1 << 16;
@@ -182,19 +183,16 @@ impl CodedRows {
         self.indptr.len() - 1
     }
 
-    /// Number of features.
-    pub fn n_features(&self) -> usize {
-        self.n_features
-    }
-
     /// Number of non-zeros.
     pub fn n_nonzero(&self) -> usize {
         self.indptr[self.n_rows()]
     }
 
-    /// The start of each row among the entries; `n_rows + 1` positions.
-    pub fn indptr(&self) -> &[usize] {
-        &self.indptr
+    getters! {
+        /// Number of features.
+        copy n_features: usize;
+        /// The start of each row among the entries; `n_rows + 1` positions.
+        indptr: &[usize];
     }
 
     /// The non-zeros of all rows.

@@ -3,68 +3,32 @@
 
 use super::BasisExpansion;
 use super::decision::FoldedDecision;
-use super::part_map::{PartMap, n_joined};
+use super::part_map::{Linear, PartMap, n_joined};
 use crate::data::{CsrMatrix, Samples, Source};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::similarity::Similarity;
 
-/// Similarities of some samples, part by part.
-pub(super) struct Compared {
-    pub n_samples: usize,
-    /// Of parts in single precision, \[part\]\[sample\]\[column\].
-    single: Vec<f32>,
-    /// Columns of these; none of others.
-    widths: Vec<usize>,
-    /// Of each part in double precision, \[sample\]\[column\].
-    double: Vec<Option<Vec<f64>>>,
-    /// Of each part of sparse features.
-    pub sparse: Vec<Option<CsrMatrix<f32>>>,
+/// The similarities of some samples to the bases of one part, \[sample\]\[column\].
+pub(super) enum Compared {
+    Single(Vec<f32>),
+    /// Where the part's map takes double precision.
+    Double(Vec<f64>),
+    /// Sparse features.
+    Sparse(CsrMatrix<f32>),
 }
 
-/// The similarities of one part.
-pub(super) enum OfPart<'a> {
-    Single(&'a mut [f32]),
-    Double(&'a [f64]),
-    Sparse(&'a CsrMatrix<f32>),
-}
-
-impl OfPart<'_> {
+impl Compared {
     /// Writes the features that a map makes of them into rows of `width` numbers, from column `first` on; those of sparse
     /// features are not written.
     pub fn map_into(self, map: &PartMap, out: &mut [f32], width: usize, first: usize) {
         match self {
-            OfPart::Single(rows) => map.apply(rows, out, width, first),
-            OfPart::Double(rows) => map.apply_precisely(rows, out, width, first),
-            OfPart::Sparse(_) => {}
+            Compared::Single(mut rows) => map.apply(&mut rows, out, width, first),
+            Compared::Double(rows) => map.apply_precisely(&rows, out, width, first),
+            Compared::Sparse(_) => {}
         }
     }
-}
-
-impl Compared {
-    /// Those of each part.
-    pub fn parts(&mut self) -> Vec<OfPart<'_>> {
-        let mut rest = &mut self.single[..];
-        let mut parts = Vec::with_capacity(self.widths.len());
-        for ((width, double), sparse) in self.widths.iter().zip(&self.double).zip(&self.sparse) {
-            let (own, left) = rest.split_at_mut(self.n_samples * width);
-            rest = left;
-            parts.push(match (double, sparse) {
-                (Some(values), _) => OfPart::Double(values),
-                (None, Some(rows)) => OfPart::Sparse(rows),
-                (None, None) => OfPart::Single(own),
-            });
-        }
-        parts
-    }
-}
-
-/// What is computed in its own form where it has one: sparse features, and similarities in double precision.
-#[derive(Clone, Copy)]
-pub(super) struct Wanted {
-    pub sparse: bool,
-    pub double: bool,
 }
 
 impl<S: Similarity> BasisExpansion<S> {
@@ -81,11 +45,10 @@ impl<S: Similarity> BasisExpansion<S> {
         first_row: usize,
         out: &mut [f32],
     ) -> Result<()> {
-        let mut compared = self.compared(samples, first_row, Wanted { sparse: false, double: true })?;
         let (width, mut first) = (n_joined(maps), 0);
-        for (map, similarities) in maps.iter().zip(compared.parts()) {
+        for (map, similarities) in maps.iter().zip(self.compared(samples, first_row, false)?) {
             similarities.map_into(map, out, width, first);
-            first += map.n_features();
+            first += map.n_features;
         }
         Ok(())
     }
@@ -98,45 +61,43 @@ impl<S: Similarity> BasisExpansion<S> {
         first_row: usize,
         out: &mut [f64],
     ) -> Result<()> {
-        let mut compared = self.compared(samples, first_row, Wanted { sparse: false, double: true })?;
         let (width, mut first) = (folded.width(), 0);
-        for (map, similarities) in folded.maps.iter().zip(compared.parts()) {
-            let n_columns = map.n_columns();
+        for (map, similarities) in folded.maps.iter().zip(self.compared(samples, first_row, false)?) {
+            let n_columns = map.n_columns;
             let places = out.chunks_mut(width.max(1)).map(|row| &mut row[first..first + n_columns]);
             match similarities {
-                OfPart::Double(rows) => {
+                Compared::Double(rows) => {
                     places.zip(rows.chunks(n_columns.max(1))).for_each(|(out, row)| out.copy_from_slice(row));
                 }
-                OfPart::Single(rows) => {
+                Compared::Single(mut rows) => {
                     for (out, row) in places.zip(rows.chunks_mut(n_columns.max(1))) {
                         map.center(row);
                         out.iter_mut().zip(row).for_each(|(out, x)| *out = f64::from(*x));
                     }
                 }
-                OfPart::Sparse(_) => {}
+                Compared::Sparse(_) => {}
             }
             first += n_columns;
         }
         Ok(())
     }
 
-    /// The similarities of some samples, of each part as it is wanted and computed.
-    pub(super) fn compared(&self, samples: S::Samples, first_row: usize, wanted: Wanted) -> Result<Compared> {
-        let n_samples = samples.len();
-        self.check_sound(&samples, first_row)?;
-        let samples = self.describe(samples).map_err(|error| error.in_part_from(first_row))?;
-        let (mut sparse, mut double) = (vec![None; self.maps.len()], vec![None; self.maps.len()]);
-        for part in 0..self.maps.len() {
-            if wanted.sparse && self.sparse[part] {
-                let rows = self.similarity.sparse_block(part, &self.described, &samples);
-                sparse[part] = rows.map_err(|error| error.in_part_from(first_row))?;
+    /// The similarities of some samples to each part; features of sparse rows in their own form only if they `stay_sparse`.
+    pub(super) fn compared(&self, samples: S::Samples, first_row: usize, stay_sparse: bool) -> Result<Vec<Compared>> {
+        let (n_samples, samples) = (samples.len(), self.sound(samples, first_row)?);
+        let located = |error: Error| error.in_part_from(first_row);
+        let in_own_form = |part: usize| {
+            let rows = match stay_sparse && self.sparse[part] {
+                true => self.similarity.sparse_block(part, &self.described, &samples).map_err(located)?,
+                false => None,
+            };
+            match rows {
+                Some(rows) => Ok(Some(Compared::Sparse(rows))),
+                None => Ok(self.precise_values(part, &samples, first_row)?.map(Compared::Double)),
             }
-            if wanted.double {
-                double[part] = self.precise_values(part, &samples, first_row)?;
-            }
-        }
-        let is_left_out: Vec<bool> =
-            sparse.iter().zip(&double).map(|(sparse, double)| sparse.is_some() || double.is_some()).collect();
+        };
+        let mut parts = (0..self.maps.len()).map(in_own_form).collect::<Result<Vec<_>>>()?;
+        let is_left_out: Vec<bool> = parts.iter().map(Option::is_some).collect();
         let (n_columns, mut widths) = (self.n_columns(), self.widths());
         let is_whole = widths.iter().all(|&width| width == n_columns);
         widths.iter_mut().zip(&is_left_out).filter(|(_, left_out)| **left_out).for_each(|(width, _)| *width = 0);
@@ -147,15 +108,18 @@ impl<S: Similarity> BasisExpansion<S> {
             } else {
                 self.similarity.own_block(&is_left_out, &self.described, &samples, &mut single)
             }
-            .map_err(|error| error.in_part_from(first_row))?;
+            .map_err(located)?;
         }
         self.check_finite(&single, &widths, n_samples, first_row)?;
-        Ok(Compared { n_samples, single, widths, double, sparse })
+        for (part, width) in parts.iter_mut().zip(widths).rev().filter(|(part, _)| part.is_none()) {
+            *part = Some(Compared::Single(single.split_off(single.len() - n_samples * width)));
+        }
+        Ok(parts.into_iter().flatten().collect())
     }
 
     /// Samples × columns of a part whose map takes double precision; none of others. Samples are converted.
     fn precise_values(&self, part: usize, samples: &S::Samples, first_row: usize) -> Result<Option<Vec<f64>>> {
-        if !self.maps[part].is_precise() {
+        if !matches!(self.maps[part].linear, Linear::PreciseMatrix(_)) {
             return Ok(None);
         }
         let values = self.in_double_precision(part, samples, first_row)?;
@@ -212,9 +176,8 @@ impl<S: Similarity> BasisExpansion<S> {
         let mut all = Vec::with_capacity(n_rows * self.columns_of(part).len());
         let chunk = |rows: std::ops::Range<usize>| {
             monitor.go_on("similarity")?;
-            let (first, samples) = (rows.start, self.read(samples, rows)?);
-            self.check_sound(&samples, first)?;
-            let samples = self.describe(samples).map_err(|error| error.in_part_from(first))?;
+            let first = rows.start;
+            let samples = self.sound(self.read(samples, rows)?, first)?;
             Ok(self.in_double_precision(part, &samples, first)?.unwrap_or_default())
         };
         Pool::new(threads)?.fold_chunks(n_rows, chunk_rows, chunk, |values| {
@@ -241,14 +204,15 @@ impl<S: Similarity> BasisExpansion<S> {
         Error::Sample { similarity: self.similarity.part(part), is_basis: false, number, problem }
     }
 
-    /// Rejects samples that have no value: some similarities would turn a NaN into a number.
-    fn check_sound(&self, samples: &S::Samples, first_row: usize) -> Result<()> {
-        match samples.flaw() {
-            None => Ok(()),
-            Some((at, problem)) => {
-                let (similarity, number) = (self.similarity.spec(), first_row + at);
-                Err(Error::Sample { similarity, is_basis: false, number, problem })
-            }
-        }
+    /// Samples as the similarity compares them. Those that have no value are rejected: some similarities would turn a
+    /// NaN into a number.
+    fn sound(&self, samples: S::Samples, first_row: usize) -> Result<S::Samples> {
+        let flaw = samples.flaw().map(|(number, problem)| Error::Sample {
+            similarity: self.similarity.spec(),
+            is_basis: false,
+            number,
+            problem,
+        });
+        flaw.map_or_else(|| self.describe(samples), Err).map_err(|error| error.in_part_from(first_row))
     }
 }

@@ -1,9 +1,8 @@
 //! Weights on features converted to weights on similarities, for the explanation of a decision value.
 
 use super::BasisExpansion;
-use super::compared::{OfPart, Wanted};
+use super::compared::Compared;
 use super::decision::FoldedDecision;
-use super::part_map::PartMap;
 use crate::data::Samples;
 use crate::error::Result;
 use crate::similarity::Similarity;
@@ -37,33 +36,27 @@ impl<S: Similarity> BasisExpansion<S> {
         sample: S::Samples,
         row: usize,
     ) -> Result<Vec<WeighedColumns>> {
-        let wanted = Wanted { sparse: self.is_sparse(), double: true };
-        let mut compared = self.compared(sample, row, wanted)?;
+        let compared = self.compared(sample, row, self.is_sparse())?;
         let folded = FoldedDecision::new(&self.maps, weights, n_problems);
         let (mut parts, mut first) = (Vec::with_capacity(self.maps.len()), 0);
-        for (map, similarities) in folded.maps.iter().zip(compared.parts()) {
+        for (map, similarities) in folded.maps.iter().zip(compared) {
             let (columns, values): (Vec<usize>, Vec<f64>) = match similarities {
-                OfPart::Double(values) => values.iter().copied().enumerate().unzip(),
-                OfPart::Single(values) => values.iter().map(|value| f64::from(*value)).enumerate().unzip(),
-                OfPart::Sparse(rows) => {
+                Compared::Double(values) => values.into_iter().enumerate().unzip(),
+                Compared::Single(values) => values.into_iter().map(f64::from).enumerate().unzip(),
+                Compared::Sparse(rows) => {
                     let stored = rows.row(0).filter(|(_, value)| *value != 0.0);
                     stored.map(|(column, value)| (column as usize, f64::from(value))).unzip()
                 }
             };
-            let (center, factors): (&[f32], &[f32]) = match map {
-                PartMap::Affine { center, factors } => (center, factors),
-                // Folded maps have no matrix.
-                PartMap::Whitening { center, .. } => (center, &[1.0]),
-                PartMap::Projection { .. } | PartMap::PreciseProjection { .. } => (&[], &[1.0]),
-            };
-            let references = columns.iter().map(|&column| center.get(column).map_or(0.0, |&c| f64::from(c))).collect();
+            let center = |&column: &usize| map.center.get(column).map_or(0.0, |&c| f64::from(c));
+            let references = columns.iter().map(center).collect();
             let mut weights = Vec::with_capacity(columns.len() * n_problems);
             for &column in &columns {
-                let factor = f64::from(if factors.len() == 1 { factors[0] } else { factors[column] });
-                weights.extend((0..n_problems).map(|problem| factor * folded.weight(problem, first + column)));
+                weights
+                    .extend((0..n_problems).map(|problem| map.factor(column) * folded.weight(problem, first + column)));
             }
             parts.push(WeighedColumns { columns, values, references, weights });
-            first += map.n_columns();
+            first += map.n_columns;
         }
         Ok(parts)
     }
@@ -78,18 +71,16 @@ impl<S: Similarity> BasisExpansion<S> {
         let folded = FoldedDecision::new(&self.maps, weights, n_problems);
         let (mut sums, mut first) = (vec![0.0f64; n_bases], 0);
         for (part, map) in folded.maps.iter().enumerate() {
-            let PartMap::Affine { factors, .. } = map else { continue };
             if self.similarity.own_features(part, &self.described).is_none() {
                 // Polynomials come after the bases.
                 for (column, basis) in
                     self.columns_of(part).into_iter().enumerate().filter(|(_, basis)| *basis < n_bases)
                 {
-                    let factor = f64::from(if factors.len() == 1 { factors[0] } else { factors[column] });
-                    let of = |problem: usize| (factor * folded.weight(problem, first + column)).powi(2);
+                    let of = |problem: usize| (map.factor(column) * folded.weight(problem, first + column)).powi(2);
                     sums[basis] += (0..n_problems).map(of).sum::<f64>();
                 }
             }
-            first += map.n_columns();
+            first += map.n_columns;
         }
         sums.into_iter().map(f64::sqrt).collect()
     }

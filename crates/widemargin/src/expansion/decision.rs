@@ -5,7 +5,7 @@
 //! problems. In double precision: M divides by square roots of eigenvalues, including small ones, so that v is large
 //! and its terms cancel.
 
-use super::part_map::{PartMap, n_joined};
+use super::part_map::{Linear, PartMap, n_joined};
 use crate::data::{CsrMatrix, Rows};
 use crate::error::Result;
 use crate::linalg;
@@ -63,28 +63,21 @@ pub(crate) struct FoldedDecision {
 impl FoldedDecision {
     /// Built from the maps of an expansion, and weights on its features.
     pub fn new<W: Copy + Into<f64>>(maps: &[PartMap], weights: &[W], n_problems: usize) -> Self {
-        let mut folded = Vec::with_capacity(n_problems * maps.iter().map(PartMap::n_columns).sum::<usize>());
+        let mut folded = Vec::with_capacity(n_problems * maps.iter().map(|map| map.n_columns).sum::<usize>());
         let n_features = n_joined(maps);
         for problem in 0..n_problems {
             let mut of_problem = &weights[problem * n_features..][..n_features];
             for map in maps {
                 let own;
-                (own, of_problem) = of_problem.split_at(map.n_features());
-                match map {
-                    PartMap::Affine { .. } => folded.extend(own.iter().map(|w| (*w).into())),
-                    PartMap::PreciseProjection { matrix, .. } => folded.extend(times(matrix, map.n_columns(), own)),
-                    PartMap::Projection { matrix, .. } | PartMap::Whitening { matrix, .. } => {
-                        folded.extend(times(matrix, map.n_columns(), own));
-                    }
+                (own, of_problem) = of_problem.split_at(map.n_features);
+                match &map.linear {
+                    Linear::Factors(_) => folded.extend(own.iter().map(|w| (*w).into())),
+                    Linear::Matrix(matrix) => folded.extend(times(matrix, map.n_columns, own)),
+                    Linear::PreciseMatrix(matrix) => folded.extend(times(matrix, map.n_columns, own)),
                 }
             }
         }
-        let maps = maps.iter().map(|map| match map {
-            PartMap::Projection { .. } | PartMap::PreciseProjection { .. } => PartMap::identity(map.n_columns()),
-            PartMap::Whitening { center, .. } => PartMap::Affine { center: center.clone(), factors: vec![1.0] },
-            affine => affine.clone(),
-        });
-        FoldedDecision { maps: maps.collect(), weights: folded, n_problems }
+        FoldedDecision { maps: maps.iter().map(PartMap::without_matrix).collect(), weights: folded, n_problems }
     }
 
     /// The weight of a column of any part, of its similarity after the maps.

@@ -1,7 +1,7 @@
 //! Explicit φ(x): the coordinates of coded rows, for solvers that need them.
 
 use super::{AdditiveMap, CodedRows, Entries, Entry};
-use crate::data::{CsrMatrix, DenseMatrix, Rows};
+use crate::data::{CsrMatrix, Rows, Vectors};
 use crate::error::Result;
 
 /// Bytes that [`explicit`] takes for these rows: 8 per coordinate.
@@ -26,37 +26,22 @@ pub fn explicit(rows: &CodedRows, map: &AdditiveMap) -> CsrMatrix<f32> {
     }
 }
 
-/// Rows of φ in the smaller of two forms.
-#[derive(Clone, Debug)]
-pub enum Explicit {
-    /// 4 bytes per coordinate, if at least half of the coordinates are non-zero.
-    Dense(DenseMatrix<f32>),
-    /// 8 bytes per non-zero coordinate.
-    Sparse(CsrMatrix<f32>),
-}
-
-/// φ of these rows of samples, each value first multiplied by its feature's factor.
+/// φ of these rows of samples, each value first multiplied by its feature's factor, in the smaller of two forms: dense,
+/// 4 bytes per coordinate, if at least half of the coordinates are non-zero, otherwise sparse with 8 bytes each.
 ///
 /// # Errors
-/// As for [`CodedRows::new`].
+/// As for [`CodedRows::new`] and [`Vectors::dense`].
 pub fn explicit_block(
     samples: &impl Rows,
     rows: &[usize],
     factors: Option<&[f64]>,
     map: &AdditiveMap,
-) -> Result<Explicit> {
+) -> Result<Vectors> {
     let coded = CodedRows::new(samples, rows, &vec![1.0; rows.len()], factors)?;
     let sparse = explicit(&coded, map);
-    if 2 * sparse.values.len() < rows.len().saturating_mul(sparse.n_cols) {
-        return Ok(Explicit::Sparse(sparse));
-    }
-    let mut values = vec![0.0; rows.len() * sparse.n_cols];
-    for (row, ends) in sparse.indptr.windows(2).enumerate() {
-        let to = &mut values[row * sparse.n_cols..(row + 1) * sparse.n_cols];
-        let entries = sparse.indices[ends[0]..ends[1]].iter().zip(&sparse.values[ends[0]..ends[1]]);
-        entries.for_each(|(&column, &value)| to[column as usize] = value);
-    }
-    Ok(Explicit::Dense(DenseMatrix { values, n_rows: rows.len(), n_cols: sparse.n_cols }))
+    let is_sparse = 2 * sparse.values.len() < rows.len().saturating_mul(sparse.n_cols);
+    let phi = Vectors::Sparse(sparse);
+    if is_sparse { Ok(phi) } else { phi.into_dense().map(Vectors::Dense) }
 }
 
 fn spread<E: Entry>(rows: &CodedRows, entries: &[E], table: &[f32], m: usize) -> CsrMatrix<f32> {
@@ -97,10 +82,10 @@ mod tests {
         let kernel = map.value(0.5, 0.1) + map.value(0.25, 0.3);
         assert!((dot - kernel).abs() < 1e-6, "{dot} {kernel}");
         // Five of six values are not 0: the block is dense, and has the same numbers.
-        let Explicit::Dense(block) = explicit_block(&samples, &[0, 1], None, &map).unwrap() else { panic!("sparse") };
+        let Vectors::Dense(block) = explicit_block(&samples, &[0, 1], None, &map).unwrap() else { panic!("sparse") };
         let same = block.values.iter().zip(dense.concat()).all(|(a, b)| f64::from(*a) == b);
         assert!(same && (block.n_rows, block.n_cols) == (2, 6));
         let few = DenseView::new(&[0.0, 0.0, 0.7], 1, 3).unwrap();
-        assert!(matches!(explicit_block(&few, &[0], Some(&[1.0; 3]), &map), Ok(Explicit::Sparse(_))));
+        assert!(matches!(explicit_block(&few, &[0], Some(&[1.0; 3]), &map), Ok(Vectors::Sparse(_))));
     }
 }

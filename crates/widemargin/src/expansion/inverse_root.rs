@@ -82,18 +82,17 @@ impl Rounding {
 
 impl InverseRoot {
     /// Of a symmetric matrix of finite numbers; none if eigenvalues are not finite.
-    pub fn new(matrix: Vec<f64>, treatment: NegativeEigenvalues, rounding: Rounding) -> Option<Self> {
+    pub fn new(matrix: &Matrix, treatment: NegativeEigenvalues, rounding: Rounding) -> Option<Self> {
         // A definite matrix is left as it is, unless it is squared.
         if treatment != NegativeEigenvalues::Square {
-            let whole = square(&matrix);
-            let largest = growth(whole.n_rows(), |x| whole.times(&x));
+            let largest = growth(matrix.n_rows(), |x| matrix.times(&x));
             let found =
-                Self::by_cholesky(&whole, largest, rounding).or_else(|| Self::by_pivots(&whole, largest, rounding));
+                Self::by_cholesky(matrix, largest, rounding).or_else(|| Self::by_pivots(matrix, largest, rounding));
             if found.is_some() {
                 return found;
             }
         }
-        Self::by_eigenvectors(&matrix, treatment, rounding)
+        Self::by_eigenvectors(matrix, treatment, rounding)
     }
 
     /// None unless the least eigenvalue is above the cut.
@@ -124,9 +123,9 @@ impl InverseRoot {
         Some(InverseRoot { columns, trace: trace(matrix) - dropped, negative: 0.0 })
     }
 
-    fn by_eigenvectors(matrix: &[f64], treatment: NegativeEigenvalues, rounding: Rounding) -> Option<Self> {
-        let n = size_of_square(matrix);
-        let SymmetricEigen { values, vectors } = eigen::symmetric(matrix, n, true)?;
+    fn by_eigenvectors(matrix: &Matrix, treatment: NegativeEigenvalues, rounding: Rounding) -> Option<Self> {
+        let n = matrix.n_rows();
+        let SymmetricEigen { values, vectors } = eigen::symmetric(matrix.values(), n, true)?;
         let sum_of = |keep: &dyn Fn(f64) -> bool| values.iter().filter(|v| keep(**v)).map(|v| v.abs()).sum::<f64>();
         let below_0 = sum_of(&|value| value < -rounding.eigenvalue);
         let negative = if below_0 > 0.0 { below_0 / sum_of(&|value| value > rounding.eigenvalue) } else { 0.0 };
@@ -154,12 +153,12 @@ impl InverseRoot {
     /// # Errors
     /// The problem of the polynomials; `None` if numbers are not finite.
     pub fn projected(
-        mut matrix: Vec<f64>,
+        mut matrix: Matrix,
         polynomials: &[Vec<f64>],
         treatment: NegativeEigenvalues,
         rounding: Rounding,
     ) -> Result<Self, Option<String>> {
-        let (n, r) = ((matrix.len() as f64).sqrt().round() as usize, 1 + polynomials.len());
+        let (n, r) = (matrix.n_rows(), 1 + polynomials.len());
         if n <= r {
             if polynomials.is_empty() {
                 return Ok(InverseRoot { columns: Matrix::zeros(n, 0), trace: 0.0, negative: 0.0 });
@@ -187,17 +186,17 @@ impl InverseRoot {
             v[at] += if v[at] < 0.0 { -1.0 } else { 1.0 };
             let size = norm(&v);
             v.iter_mut().for_each(|x| *x /= size);
-            let w: Vec<f64> = matrix.chunks(n).map(|row| dot(row, &v)).collect();
+            let w = matrix.transposed_times(&v);
             let vw = dot(&v, &w);
-            for (i, row) in matrix.chunks_mut(n).enumerate() {
-                for (j, x) in row.iter_mut().enumerate() {
-                    *x += -2.0 * (v[i] * w[j] + w[i] * v[j]) + 4.0 * vw * v[i] * v[j];
+            for (i, (vi, wi)) in v.iter().zip(&w).enumerate() {
+                for ((x, vj), wj) in matrix.col_mut(i).iter_mut().zip(&v).zip(&w) {
+                    *x += -2.0 * (vi * wj + wi * vj) + 4.0 * vw * vi * vj;
                 }
             }
             reflections.push(v);
         }
-        let rest: Vec<f64> = matrix.chunks(n).skip(r).flat_map(|row| &row[r..]).copied().collect();
-        let root = InverseRoot::new(rest, treatment, rounding).ok_or(None)?;
+        let rest = (r..n).flat_map(|col| &matrix.col(col)[r..]).copied().collect();
+        let root = InverseRoot::new(&Matrix::from_columns(rest, n - r, n - r), treatment, rounding).ok_or(None)?;
         let reflected = (0..root.columns.n_cols()).flat_map(|column| {
             let mut whole = vec![0.0; r];
             whole.extend_from_slice(root.columns.col(column));
@@ -217,16 +216,6 @@ fn reflect(v: &[f64], x: &mut [f64]) {
 
 fn norm(x: &[f64]) -> f64 {
     dot(x, x).sqrt()
-}
-
-fn size_of_square(matrix: &[f64]) -> usize {
-    (matrix.len() as f64).sqrt().round() as usize
-}
-
-/// A symmetric matrix.
-fn square(matrix: &[f64]) -> Matrix {
-    let n = size_of_square(matrix);
-    Matrix::from_columns(matrix.to_vec(), n, n)
 }
 
 fn trace(matrix: &Matrix) -> f64 {
@@ -258,8 +247,12 @@ mod tests {
     }
 
     /// exp(−|i − j| / length), definite, with a fast or a slow spectrum; and its opposite.
-    fn decaying(n: usize, length: f64) -> Vec<f64> {
-        (0..n * n).map(|at| (-((at / n) as f64 - (at % n) as f64).abs() / length).exp()).collect()
+    fn decaying(n: usize, length: f64) -> Matrix {
+        square(n, |at| (-((at / n) as f64 - (at % n) as f64).abs() / length).exp())
+    }
+
+    fn square(n: usize, value: impl Fn(usize) -> f64) -> Matrix {
+        Matrix::from_columns((0..n * n).map(value).collect(), n, n)
     }
 
     #[test]
@@ -267,14 +260,13 @@ mod tests {
         let n = 40;
         for length in [0.5, 5.0, 50.0] {
             let matrix = decaying(n, length);
-            let whole = square(&matrix);
-            let largest = growth(n, |x| whole.times(&x));
-            let cholesky = InverseRoot::by_cholesky(&whole, largest, exact(1e-9)).unwrap();
+            let largest = growth(n, |x| matrix.times(&x));
+            let cholesky = InverseRoot::by_cholesky(&matrix, largest, exact(1e-9)).unwrap();
             let eigen = InverseRoot::by_eigenvectors(&matrix, NegativeEigenvalues::Clip, exact(1e-9)).unwrap();
             assert!((cholesky.trace - eigen.trace).abs() < 1e-9 && cholesky.negative == eigen.negative);
             let inverse = |root: &InverseRoot| product(Side::Plain(&root.columns), Side::Transposed(&root.columns));
             let (a, b) = (inverse(&cholesky), inverse(&eigen));
-            let whole = product(Side::Plain(&a), Side::Plain(&Matrix::from_columns(matrix.clone(), n, n)));
+            let whole = product(Side::Plain(&a), Side::Plain(&matrix));
             for i in 0..n {
                 for j in 0..n {
                     assert!((a.at(i, j) - b.at(i, j)).abs() < 1e-8 * length, "{i} {j} {length}");
@@ -289,30 +281,27 @@ mod tests {
         let n = 80;
         let at = |i: usize, width: f64| (-((i / n) as f64 - (i % n) as f64).powi(2) / width).exp();
         for width in [20.0, 100.0, 1e3] {
-            let matrix: Vec<f64> = (0..n * n).map(|i| at(i, width)).collect();
-            let whole = square(&matrix);
+            let whole = square(n, |i| at(i, width));
             let largest = growth(n, |x| whole.times(&x));
             let pivots = InverseRoot::by_pivots(&whole, largest, exact(1e-9)).unwrap();
-            let eigen = InverseRoot::by_eigenvectors(&matrix, NegativeEigenvalues::Clip, exact(1e-9)).unwrap();
+            let eigen = InverseRoot::by_eigenvectors(&whole, NegativeEigenvalues::Clip, exact(1e-9)).unwrap();
             assert!(pivots.columns.n_cols() < n && pivots.negative == 0.0);
             assert!((pivots.trace - eigen.trace).abs() < 1e-3 * eigen.trace, "{} {}", pivots.trace, eigen.trace);
             // Both features reproduce the similarities.
             for root in [&pivots, &eigen] {
                 let features = product(Side::Plain(&whole), Side::Plain(&root.columns));
                 let again = product(Side::Plain(&features), Side::Transposed(&features));
-                let pairs = again.values().iter().zip(&matrix);
+                let pairs = again.values().iter().zip(whole.values());
                 let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
                 assert!(worst < 5e-6 * largest, "{width}: {worst} of {largest}");
             }
         }
         // A negative eigenvalue that is more than rounding is left to eigenvectors.
-        let mut indefinite: Vec<f64> = (0..n * n).map(|i| at(i, 100.0)).collect();
-        (0..n).for_each(|i| indefinite[i * n + i] -= 1e-6);
-        let whole = square(&indefinite);
-        let largest = growth(n, |x| whole.times(&x));
-        assert!(InverseRoot::by_pivots(&whole, largest, exact(1e-9)).is_none());
-        assert!(InverseRoot::by_pivots(&whole, largest, exact(1e-3)).is_some());
-        assert!(InverseRoot::new(indefinite, NegativeEigenvalues::Clip, exact(1e-9)).unwrap().negative > 0.0);
+        let indefinite = square(n, |i| at(i, 100.0) - if i % (n + 1) == 0 { 1e-6 } else { 0.0 });
+        let largest = growth(n, |x| indefinite.times(&x));
+        assert!(InverseRoot::by_pivots(&indefinite, largest, exact(1e-9)).is_none());
+        assert!(InverseRoot::by_pivots(&indefinite, largest, exact(1e-3)).is_some());
+        assert!(InverseRoot::new(&indefinite, NegativeEigenvalues::Clip, exact(1e-9)).unwrap().negative > 0.0);
     }
 
     /// In single precision: the error of the similarities that the features reproduce is near their rounding, and less
@@ -321,18 +310,14 @@ mod tests {
     fn down_to_rounding_features_reproduce_single_precision() {
         let n = 200;
         let at = |i: usize| (-((i / n) as f64 - (i % n) as f64).powi(2) / 2e3).exp();
-        let matrix: Vec<f64> = (0..n * n).map(|i| f64::from(at(i) as f32)).collect();
-        let whole = square(&matrix);
+        let whole = square(n, |i| f64::from(at(i) as f32));
         let worst = |cut: NystroemCut| {
-            let root = InverseRoot::new(
-                matrix.clone(),
-                NegativeEigenvalues::Clip,
-                Rounding::of(Precision::Single, n, 1.0, cut),
-            )
-            .unwrap();
+            let root =
+                InverseRoot::new(&whole, NegativeEigenvalues::Clip, Rounding::of(Precision::Single, n, 1.0, cut))
+                    .unwrap();
             let features = product(Side::Plain(&whole), Side::Plain(&root.columns));
             let again = product(Side::Plain(&features), Side::Transposed(&features));
-            again.values().iter().zip(&matrix).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+            again.values().iter().zip(whole.values()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
         };
         let (coarse, fine) = (worst(NystroemCut::Millionth), worst(NystroemCut::Rounding));
         assert!(fine < 3e-6 && coarse > 10.0 * fine, "{coarse} {fine}");
@@ -343,16 +328,15 @@ mod tests {
         let n = 30;
         // A Gaussian far wider than the distances of the points, a matrix with a negative eigenvalue, and one of rank
         // one.
-        let wide: Vec<f64> = (0..n * n).map(|at| (-((at / n) as f64 - (at % n) as f64).powi(2) / 1e3).exp()).collect();
+        let wide = square(n, |at| (-((at / n) as f64 - (at % n) as f64).powi(2) / 1e3).exp());
         let mut indefinite = decaying(n, 2.0);
-        indefinite[0] = -1.0;
-        let flat = vec![1.0; n * n];
+        indefinite.set(0, 0, -1.0);
+        let flat = square(n, |_| 1.0);
         for matrix in [wide, indefinite, flat] {
-            let whole = square(&matrix);
-            assert!(InverseRoot::by_cholesky(&whole, growth(n, |x| whole.times(&x)), exact(1e-9)).is_none());
-            assert!(InverseRoot::new(matrix, NegativeEigenvalues::Clip, exact(1e-9)).unwrap().columns.n_cols() < n);
+            assert!(InverseRoot::by_cholesky(&matrix, growth(n, |x| matrix.times(&x)), exact(1e-9)).is_none());
+            assert!(InverseRoot::new(&matrix, NegativeEigenvalues::Clip, exact(1e-9)).unwrap().columns.n_cols() < n);
         }
-        let squared = InverseRoot::new(decaying(n, 2.0), NegativeEigenvalues::Square, exact(1e-9)).unwrap();
+        let squared = InverseRoot::new(&decaying(n, 2.0), NegativeEigenvalues::Square, exact(1e-9)).unwrap();
         assert!(squared.trace > 1.1 * n as f64);
     }
 }

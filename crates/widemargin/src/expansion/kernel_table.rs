@@ -8,6 +8,7 @@
 use std::iter::repeat_n;
 
 use crate::error::Result;
+use crate::macros::getters;
 use crate::similarity::OwnKernel;
 
 /// The maximum number of distinct values in a table.
@@ -40,7 +41,7 @@ impl KernelTable {
         Ok(KernelTable { name: kernel.to_string(), values, rows })
     }
 
-    /// From [`KernelTable::values`] and [`KernelTable::flat`]; `None` if they are inconsistent.
+    /// From [`KernelTable::values`] and [`KernelTable::rows`]; `None` if they are inconsistent.
     pub fn of_parts(name: String, values: Vec<f64>, rows: Vec<f64>) -> Option<Self> {
         let n = values.len();
         let fits = n > 0
@@ -52,19 +53,13 @@ impl KernelTable {
         fits.then_some(KernelTable { name, values, rows })
     }
 
-    /// The kernel's name.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The tabulated values, ascending.
-    pub fn values(&self) -> &[f64] {
-        &self.values
-    }
-
-    /// The rows one after the other: k(c, ·) of each node c, and k(x, x).
-    pub fn flat(&self) -> &[f64] {
-        &self.rows
+    getters! {
+        /// The kernel's name.
+        name: &str;
+        /// The tabulated values, ascending.
+        values: &[f64];
+        /// The rows one after the other: k(c, ·) of each node c, and k(x, x).
+        rows: &[f64];
     }
 
     /// The number of nodes.
@@ -121,7 +116,7 @@ mod tests {
         assert_eq!(table.at_node(0, 0.25), 0.25 * chi2(3.0, 1.0));
         assert_eq!(table.at_node(0, 5.0), 0.5 * (chi2(3.0, 3.0) + chi2(3.0, 7.0)));
         assert_eq!(table.at_node(0, 1e9), chi2(3.0, 7.0));
-        let back = KernelTable::of_parts("own:chi2".into(), table.values().to_vec(), table.flat().to_vec());
+        let back = KernelTable::of_parts("own:chi2".into(), table.values().to_vec(), table.rows().to_vec());
         assert_eq!(back, Some(table.clone()));
         for (values, flat) in [(vec![2.0, 1.0], vec![0.0; 4]), (vec![1.0], vec![f64::NAN]), (vec![], vec![])] {
             assert_eq!(KernelTable::of_parts("own:bad".into(), values, flat), None);

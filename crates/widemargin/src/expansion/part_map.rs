@@ -8,22 +8,30 @@ use crate::linalg::eigen::{self, SymmetricEigen};
 use crate::linalg::factor::{Matrix, Side, product};
 use crate::tuning::{COVARIANCE_FLOOR, PRECISE_COLUMNS};
 
-/// Maps similarities to features.
+/// Maps similarities to features: φ̃ minus the center, then a linear map.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum PartMap {
-    /// (φ̃ − center) · factors; one factor for all columns or one each.
-    Affine { center: Vec<f32>, factors: Vec<f32> },
-    /// (φ̃ − center) · matrix, symmetric, columns × columns.
-    Whitening { center: Vec<f32>, matrix: Vec<f32> },
-    /// φ̃ · matrix, row-major columns × features.
-    Projection { matrix: Vec<f32>, n_columns: usize, n_features: usize },
-    /// The same of similarities in double precision.
-    PreciseProjection { matrix: Vec<f64>, n_columns: usize, n_features: usize },
+pub(crate) struct PartMap {
+    /// One number a column; empty where all are 0.
+    pub center: Vec<f32>,
+    pub linear: Linear,
+    pub n_columns: usize,
+    pub n_features: usize,
+}
+
+/// A linear map of similarities.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Linear {
+    /// One factor for all columns or one each.
+    Factors(Vec<f32>),
+    /// Row-major columns × features.
+    Matrix(Vec<f32>),
+    /// The same of similarities in double precision, which are not centered.
+    PreciseMatrix(Vec<f64>),
 }
 
 /// Total number of features of several similarities.
 pub(crate) fn n_joined(maps: &[PartMap]) -> usize {
-    maps.iter().map(PartMap::n_features).sum()
+    maps.iter().map(|map| map.n_features).sum()
 }
 
 /// Properties of the similarities between the bases, found by a Nyström map.
@@ -37,8 +45,7 @@ pub(super) struct Spectrum {
 
 /// (S + Sᵀ)/2 of a square matrix.
 pub(super) struct SymmetricPart {
-    /// Row-major.
-    pub matrix: Vec<f64>,
+    pub matrix: Matrix,
     /// The largest |S_ij|.
     pub largest: f64,
     /// The largest |S_ij − S_ji| over that.
@@ -48,13 +55,14 @@ pub(super) struct SymmetricPart {
 impl SymmetricPart {
     /// Of the n × n numbers `at`.
     pub fn of(n: usize, at: impl Fn(usize, usize) -> f64) -> Self {
-        let (mut matrix, mut largest, mut difference) = (vec![0.0; n * n], 0.0f64, 0.0f64);
+        let (mut matrix, mut largest, mut difference) = (Matrix::zeros(n, n), 0.0f64, 0.0f64);
         for i in 0..n {
             for j in 0..=i {
                 let (a, b) = (at(i, j), at(j, i));
                 largest = largest.max(a.abs()).max(b.abs());
                 difference = difference.max((a - b).abs());
-                (matrix[i * n + j], matrix[j * n + i]) = (0.5 * (a + b), 0.5 * (a + b));
+                matrix.set(i, j, 0.5 * (a + b));
+                matrix.set(j, i, 0.5 * (a + b));
             }
         }
         SymmetricPart { matrix, largest, asymmetry: if largest > 0.0 { difference / largest } else { 0.0 } }
@@ -62,54 +70,49 @@ impl SymmetricPart {
 }
 
 impl PartMap {
-    /// Number of features.
-    pub fn n_features(&self) -> usize {
-        match self {
-            PartMap::Projection { n_features, .. } | PartMap::PreciseProjection { n_features, .. } => *n_features,
-            _ => self.n_columns(),
-        }
-    }
-
-    /// Number of similarities that it maps.
-    pub fn n_columns(&self) -> usize {
-        match self {
-            PartMap::Affine { center, .. } | PartMap::Whitening { center, .. } => center.len(),
-            PartMap::Projection { n_columns, .. } | PartMap::PreciseProjection { n_columns, .. } => *n_columns,
-        }
-    }
-
-    /// Whether it takes similarities in double precision.
-    pub fn is_precise(&self) -> bool {
-        matches!(self, PartMap::PreciseProjection { .. })
+    /// (φ̃ − center) · factors.
+    pub fn affine(center: Vec<f32>, factors: Vec<f32>) -> Self {
+        let n = center.len();
+        PartMap { center, linear: Linear::Factors(factors), n_columns: n, n_features: n }
     }
 
     /// φ̃ unchanged.
     pub fn identity(n_columns: usize) -> Self {
-        PartMap::Affine { center: vec![0.0; n_columns], factors: vec![1.0] }
+        PartMap::affine(vec![0.0; n_columns], vec![1.0])
+    }
+
+    /// The same without a matrix: a feature for each column.
+    pub fn without_matrix(&self) -> Self {
+        let linear = Linear::Factors(self.factors().to_vec());
+        PartMap { center: self.center.clone(), linear, n_columns: self.n_columns, n_features: self.n_columns }
+    }
+
+    /// Factors of the columns, one for all or one each; 1 where there is a matrix.
+    pub fn factors(&self) -> &[f32] {
+        if let Linear::Factors(factors) = &self.linear { factors } else { &[1.0] }
+    }
+
+    /// The factor of a column.
+    pub fn factor(&self, column: usize) -> f64 {
+        let factors = self.factors();
+        f64::from(if factors.len() == 1 { factors[0] } else { factors[column] })
     }
 
     /// The same map with features of another size.
     pub fn scaled(mut self, factor: f64) -> Self {
-        match &mut self {
-            PartMap::Affine { factors: values, .. }
-            | PartMap::Whitening { matrix: values, .. }
-            | PartMap::Projection { matrix: values, .. } => {
+        match &mut self.linear {
+            Linear::Factors(values) | Linear::Matrix(values) => {
                 values.iter_mut().for_each(|value| *value = (f64::from(*value) * factor) as f32);
             }
-            PartMap::PreciseProjection { matrix, .. } => matrix.iter_mut().for_each(|value| *value *= factor),
+            Linear::PreciseMatrix(matrix) => matrix.iter_mut().for_each(|value| *value *= factor),
         }
         self
     }
 
     /// Centers and scales a row, in place.
     pub fn center(&self, row: &mut [f32]) {
-        let (center, factors): (_, &[f32]) = match self {
-            PartMap::Affine { center, factors } => (center, factors),
-            PartMap::Whitening { center, .. } => (center, &[1.0]),
-            PartMap::Projection { .. } | PartMap::PreciseProjection { .. } => return,
-        };
-        let centered = row.iter_mut().zip(center);
-        match factors {
+        let centered = row.iter_mut().zip(&self.center);
+        match self.factors() {
             [one] => centered.for_each(|(x, center)| *x = (*x - center) * one),
             all => centered.zip(all).for_each(|((x, center), factor)| *x = (*x - center) * factor),
         }
@@ -117,9 +120,9 @@ impl PartMap {
 
     /// Maps a part of rows of `width` numbers, its columns from `first` on, where it has as many features as columns.
     pub fn apply_in_place(&self, rows: &mut [f32], width: usize, first: usize) {
-        let n_columns = self.n_columns();
+        let n_columns = self.n_columns;
         let parts = rows.chunks_mut(width.max(1)).map(|row| &mut row[first..first + n_columns]);
-        if let PartMap::Whitening { matrix, .. } = self {
+        if let Linear::Matrix(matrix) = &self.linear {
             let mut parts: Vec<&mut [f32]> = parts.collect();
             let mut block: Vec<f32> = parts.iter().flat_map(|part| part.iter()).copied().collect();
             block.chunks_mut(n_columns.max(1)).for_each(|row| self.center(row));
@@ -132,27 +135,25 @@ impl PartMap {
 
     /// Maps rows of similarities to features, into rows of `width` numbers from column `first` on.
     pub fn apply(&self, block: &mut [f32], out: &mut [f32], width: usize, first: usize) {
-        let (n_columns, n_features) = (self.n_columns(), self.n_features());
+        let PartMap { n_columns, n_features, .. } = *self;
         block.chunks_mut(n_columns.max(1)).for_each(|row| self.center(row));
-        match self {
-            PartMap::Affine { .. } => place(out, width, first, block, n_features),
-            PartMap::Whitening { matrix, .. } | PartMap::Projection { matrix, .. } => {
+        match &self.linear {
+            Linear::Factors(_) => place(out, width, first, block, n_features),
+            Linear::Matrix(matrix) => {
                 place(out, width, first, &product_of_rows(block, matrix, n_columns, n_features), n_features);
             }
-            PartMap::PreciseProjection { .. } => {
-                let wide: Vec<f64> = block.iter().map(|&x| x.into()).collect();
-                self.apply_precisely(&wide, out, width, first);
-            }
+            // It takes double precision.
+            Linear::PreciseMatrix(_) => {}
         }
     }
 
     /// The same of similarities in double precision, for a map that takes them: 2 flops a column and feature.
     pub fn apply_precisely(&self, rows: &[f64], out: &mut [f32], width: usize, first: usize) {
-        let PartMap::PreciseProjection { matrix, n_columns, n_features } = self else { return };
-        let mut product = vec![0.0; rows.len() / n_columns.max(&1) * n_features];
-        linalg::times(&mut product, rows, matrix, *n_columns);
+        let Linear::PreciseMatrix(matrix) = &self.linear else { return };
+        let mut product = vec![0.0; rows.len() / self.n_columns.max(1) * self.n_features];
+        linalg::times(&mut product, rows, matrix, self.n_columns);
         let features: Vec<f32> = product.into_iter().map(|x| x as f32).collect();
-        place(out, width, first, &features, *n_features);
+        place(out, width, first, &features, self.n_features);
     }
 
     /// Σ^(−½) for the covariance Σ (row-major) of columns with these means, its eigenvalues at least
@@ -171,10 +172,9 @@ impl PartMap {
             scaled.col_mut(column).iter_mut().for_each(|x| *x *= factor);
         }
         let root = product(Side::Plain(&scaled), Side::Transposed(&scaled));
-        Ok(PartMap::Whitening {
-            center: mean.iter().map(|mean| *mean as f32).collect(),
-            matrix: root.values().iter().map(|x| *x as f32).collect(),
-        })
+        let matrix = root.values().iter().map(|x| *x as f32).collect();
+        let center = mean.iter().map(|mean| *mean as f32).collect();
+        Ok(PartMap { center, linear: Linear::Matrix(matrix), n_columns: n, n_features: n })
     }
 
     /// S^(−½) up to a rotation, which does not affect a linear SVM, for the symmetric part S of the similarities
@@ -210,7 +210,7 @@ impl PartMap {
                     None => failed(),
                 })?
             }
-            false => InverseRoot::new(matrix, treatment, rounding).ok_or_else(failed)?,
+            false => InverseRoot::new(&matrix, treatment, rounding).ok_or_else(failed)?,
         };
         let n_selected = columns.n_cols();
         let n_features = n_selected + n_polynomials;
@@ -229,14 +229,11 @@ impl PartMap {
             let factor = if variance > 0.0 { (variance / spread).sqrt() } else { 1.0 };
             projection[column * n_features + n_selected + polynomial] = factor;
         }
-        let map = match precision {
-            Precision::Double => PartMap::PreciseProjection { matrix: projection, n_columns, n_features },
-            Precision::Single => {
-                let matrix = projection.into_iter().map(|x| x as f32).collect();
-                PartMap::Projection { matrix, n_columns, n_features }
-            }
+        let linear = match precision {
+            Precision::Double => Linear::PreciseMatrix(projection),
+            Precision::Single => Linear::Matrix(projection.into_iter().map(|x| x as f32).collect()),
         };
-        Ok((map, Spectrum { negative, asymmetry }))
+        Ok((PartMap { center: Vec::new(), linear, n_columns, n_features }, Spectrum { negative, asymmetry }))
     }
 }
 
@@ -284,7 +281,7 @@ mod tests {
             let products = (0..n_columns).map(|c| (rows[row * n_columns + c], matrix[c * n_features + feature]));
             products.map(|(x, y)| f64::from(x) * f64::from(y)).sum()
         };
-        let map = PartMap::Projection { matrix: matrix.clone(), n_columns, n_features };
+        let map = PartMap { center: Vec::new(), linear: Linear::Matrix(matrix.clone()), n_columns, n_features };
         let mut features = vec![0.0; n * n_features];
         map.apply(&mut rows.clone(), &mut features, n_features, 0);
         for (i, found) in features.iter().enumerate() {

@@ -1,14 +1,12 @@
 //! Features of samples as sparse rows, where some parts are sparse.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use super::Normalization;
 use super::basis_expansion::{BasisExpansion, CHUNK_ROWS};
-use super::compared::{OfPart, Wanted};
-use super::part_map::PartMap;
-use super::sparse_rows;
-use crate::data::{CsrMatrix, Source};
+use super::compared::Compared;
+use super::sparse_rows::{self, Part};
+use crate::data::{CsrMatrix, Samples as _, Source};
 use crate::error::Result;
 use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
@@ -54,24 +52,24 @@ impl<S: Similarity> BasisExpansion<S> {
 
     /// The same of a chunk of samples; `first_row` is their offset among all, for messages.
     pub(crate) fn sparse_rows(&self, samples: S::Samples, first_row: usize) -> Result<CsrMatrix<f32>> {
-        let mut compared = self.compared(samples, first_row, Wanted { sparse: true, double: false })?;
-        if let ([Some(_)], [PartMap::Affine { factors, .. }]) = (&compared.sparse[..], &self.maps[..])
-            && factors[..] == [1.0]
+        let n = samples.len();
+        let mut compared = self.compared(samples, first_row, true)?;
+        if let ([Compared::Sparse(rows)], [map]) = (&mut compared[..], &self.maps[..])
+            && map.factors() == [1.0]
         {
-            return Ok(compared.sparse.swap_remove(0).unwrap_or_default());
+            return Ok(std::mem::take(rows));
         }
-        let n = compared.n_samples;
         let mut parts = Vec::with_capacity(self.maps.len());
-        for ((map, &is_sparse), similarities) in self.maps.iter().zip(&self.sparse).zip(compared.parts()) {
+        for ((map, &is_sparse), similarities) in self.maps.iter().zip(&self.sparse).zip(compared) {
             parts.push(match similarities {
-                OfPart::Sparse(rows) => sparse_rows::Part::Sparse(Cow::Borrowed(rows)),
+                Compared::Sparse(rows) => Part::Sparse(rows),
                 // Features of dense samples where those of the fit were sparse.
-                OfPart::Single(values) if is_sparse => sparse_rows::Part::sparse_of(values, n, map.n_columns())?,
+                Compared::Single(values) if is_sparse => Part::sparse_of(&values, n, map.n_columns)?,
                 similarities => {
-                    let width = map.n_features();
+                    let width = map.n_features;
                     let mut values = vec![0.0f32; n * width];
                     similarities.map_into(map, &mut values, width, 0);
-                    sparse_rows::Part::Dense { values, width }
+                    Part::Dense { values, width }
                 }
             });
         }

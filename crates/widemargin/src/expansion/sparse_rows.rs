@@ -1,7 +1,6 @@
 //! Rows of features with some sparse parts: the features of the others are stored as sparse entries too, 8 bytes a
 //! number.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use super::affine::Affine;
@@ -12,16 +11,16 @@ use crate::linalg;
 use crate::similarity::Similarity;
 
 /// The features of some samples in one part.
-pub(super) enum Part<'a> {
+pub(super) enum Part {
     /// Not yet multiplied by the factor of the part's map.
-    Sparse(Cow<'a, CsrMatrix<f32>>),
+    Sparse(CsrMatrix<f32>),
     /// Row-major, mapped.
     Dense { values: Vec<f32>, width: usize },
 }
 
-impl<'a> Part<'a> {
+impl Part {
     /// The non-zeros of dense rows.
-    pub fn sparse_of(values: &[f32], n_rows: usize, width: usize) -> Result<Part<'a>> {
+    pub fn sparse_of(values: &[f32], n_rows: usize, width: usize) -> Result<Part> {
         let rows = DenseView::new(values, n_rows, width)?;
         let mut out = CsrMatrix::empty(width);
         for row in 0..n_rows {
@@ -31,19 +30,19 @@ impl<'a> Part<'a> {
             });
             out.indptr.push(out.values.len());
         }
-        Ok(Part::Sparse(Cow::Owned(out)))
+        Ok(Part::Sparse(out))
     }
 }
 
 /// The parts side by side.
-pub(super) fn joined(parts: &[Part<'_>], maps: &[PartMap], n_rows: usize) -> CsrMatrix<f32> {
+pub(super) fn joined(parts: &[Part], maps: &[PartMap], n_rows: usize) -> CsrMatrix<f32> {
     let mut out = CsrMatrix::empty(n_joined(maps));
     for row in 0..n_rows {
         let mut first = 0;
         for (part, map) in parts.iter().zip(maps) {
             match part {
                 Part::Sparse(rows) => {
-                    let factor = factor_of(map);
+                    let factor = map.factors()[0];
                     out.indices.extend(rows.row(row).map(|(column, _)| first as u32 + column));
                     out.values.extend(rows.row(row).map(|(_, value)| value * factor));
                 }
@@ -53,19 +52,11 @@ pub(super) fn joined(parts: &[Part<'_>], maps: &[PartMap], n_rows: usize) -> Csr
                     out.values.extend_from_slice(&values[row * width..(row + 1) * width]);
                 }
             }
-            first += map.n_features();
+            first += map.n_features;
         }
         out.indptr.push(out.values.len());
     }
     out
-}
-
-/// The factor of a part that is not centered.
-fn factor_of(map: &PartMap) -> f32 {
-    match map {
-        PartMap::Affine { factors, .. } => factors.first().copied().unwrap_or(1.0),
-        _ => 1.0,
-    }
 }
 
 /// The maps of all parts, from rows whose features are not normalized yet. Parts that are centered have all their
@@ -105,10 +96,8 @@ pub(super) fn learn<S: Samples>(
 pub(super) fn apply(maps: &[PartMap], rows: &mut CsrMatrix<f32>) {
     let (mut centers, mut factors) = (Vec::new(), Vec::new());
     for map in maps {
-        if let PartMap::Affine { center, .. } = map {
-            centers.extend_from_slice(center);
-            factors.resize(centers.len(), factor_of(map));
-        }
+        centers.extend_from_slice(&map.center);
+        factors.resize(centers.len(), map.factors()[0]);
     }
     for (value, &column) in rows.values.iter_mut().zip(&rows.indices) {
         *value = (*value - centers[column as usize]) * factors[column as usize];

@@ -116,7 +116,7 @@ pub fn spectrum<S: Similarity>(
 fn of_matrix(matrix: &[f64], n: usize, similarity: String) -> Result<Spectrum> {
     let failed = || Error::similarity(similarity.clone(), "its eigenvalues could not be computed");
     let SymmetricPart { matrix: symmetric, largest, asymmetry } = SymmetricPart::of(n, |i, j| matrix[i * n + j]);
-    let mut values = eigen::symmetric(&symmetric, n, false).ok_or_else(failed)?.values;
+    let mut values = eigen::symmetric(symmetric.values(), n, false).ok_or_else(failed)?.values;
     values.reverse();
     let rounding = n as f64 * f64::from(f32::EPSILON) * largest;
     let raw = if asymmetry < SYMMETRY_TOL {

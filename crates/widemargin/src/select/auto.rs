@@ -13,11 +13,11 @@
 use std::fmt::Write as _;
 
 use super::Scoring;
-use super::held_out_score::{Refit, check_defined, check_scoring, held_out_score};
+use super::held_out_score::{Labeled, Refit, check_defined, check_scoring, held_out_score};
 use super::similarity_search::SimilaritySearch;
 use super::subset::SimilarityPoint;
-use super::time_left::TimeLeft;
 use super::usual_candidates::is_histogram;
+use super::work::Work;
 use crate::data::{About, AnySamples, ClassWeight, Labels, Resources, SamplesView, Source, Vectors, effective_weights};
 use crate::error::{Error, Result};
 use crate::expansion::Normalization;
@@ -31,7 +31,8 @@ use crate::search::{LeftOut, Table, Tried, listed_reasons};
 use crate::similarity::{AdditiveKernel, ConditionalKernel};
 use crate::solve::Report;
 use crate::tuning::{
-    AUTO_EXACT_SAMPLES, MAX_THIN_PLATE_LAG, REPEATED_SEARCH_COST, SELECTION_SAMPLES, SELECTION_TIME_SHARE,
+    AUTO_EXACT_SAMPLES, MAX_THIN_PLATE_LAG, REPEATED_SEARCH_COST, SEARCH_TIME_SHARE, SELECTION_SAMPLES,
+    SELECTION_TIME_SHARE,
 };
 
 /// What is expected of the methods where none can be fitted.
@@ -188,7 +189,7 @@ impl AutoParams {
             return Err(Error::parameter("methods", self.names(), expected));
         }
         if let ([only], true) = (&methods[..], is_part) {
-            let fitted = self.fit_method(*only, samples, labels, sample_weight, [monitor, monitor])?;
+            let fitted = self.fit_method(*only, (samples, labels, sample_weight), [monitor, monitor])?;
             return Ok(AutoFit { model: fitted.model, tried: Vec::new() });
         }
         let of_part = labels.present(&rows);
@@ -197,16 +198,20 @@ impl AutoParams {
         }
         let weights_of_part: Option<Vec<f64>> =
             sample_weight.map(|weights| rows.iter().map(|&row| weights[row]).collect());
-        let view = SamplesView::Other(&some);
+        let (view, all) = (SamplesView::Other(&some), (samples, labels, sample_weight));
+        let part = (&view, &of_part, weights_of_part.as_deref());
         let whole = &monitor.with_strict_limit();
         let monitor = &if is_part { whole.with_part_of_time(SELECTION_TIME_SHARE) } else { *whole };
         let mut table = Table::new("methods", rows.len(), *monitor);
         let mut best: Option<(AutoMethod, Fitted)> = None;
         let mut left_out = None;
-        let more = if is_part { weights.len() as f64 / rows.len() as f64 } else { 0.0 };
-        let time_left = TimeLeft::of(methods.iter().map(|method| method.cost()).collect(), more);
+        // Where these are a part, the best is fitted on all: the one that takes longest, say.
+        let on_all = if is_part { weights.len() as f64 / rows.len() as f64 } else { 0.0 };
+        let costs = methods.iter().map(|method| method.cost());
+        let mut work = Work::default();
+        work.expect(costs.clone().sum::<f64>() + on_all * costs.fold(0.0, f64::max));
         for &method in &methods {
-            monitor.tell(time_left.begin());
+            monitor.tell(work.progress("methods"));
             if best.is_some() && monitor.ask().is_err() {
                 break;
             }
@@ -214,12 +219,14 @@ impl AutoParams {
             if let (AutoMethod::ThinPlate, Some(behind)) = (method, behind) {
                 let reason = "thin-plate was left out: in the expansion the loss of its kernels is";
                 left_out = Some((method, format!("{reason} {:.0} % above the least", 100.0 * behind)));
-                time_left.end(false);
+                work.skip(method.cost());
                 continue;
             }
             let part_done = |inner: Progress| {
-                if let Some(progress) = time_left.within(inner) {
-                    monitor.tell(progress);
+                if let Some(share) = inner.share().filter(|_| ["similarity search", "choose"].contains(&inner.stage)) {
+                    let mut within = work;
+                    within.add(SEARCH_TIME_SHARE * share * method.cost());
+                    monitor.tell(within.progress("methods"));
                 }
             };
             let quiet = monitor.with_progress(&part_done);
@@ -228,23 +235,18 @@ impl AutoParams {
             let mut fitted: Option<Fitted> = None;
             let point = MethodPoint { method, chosen: String::new(), score: None };
             let found = table.attempt(point, |point, _| {
-                let found = match is_part {
-                    true => self.fit_method(method, &view, &of_part, weights_of_part.as_deref(), [&quiet, &of_fit]),
-                    false => self.fit_method(method, samples, labels, sample_weight, [&quiet, &of_fit]),
-                }?;
+                let found = self.fit_method(method, if is_part { part } else { all }, [&quiet, &of_fit])?;
                 let is_cut = best.is_none() && monitor.ask() == Err(Stopped::TimeLimit);
                 if found.loss.is_none() && !is_cut {
                     return Err(unsolved());
                 }
                 if let Some(scoring) = self.scoring.filter(|_| found.loss.is_some()) {
-                    let (settings, weights) = ((self.seed, self.threads), weights_of_part.as_deref());
-                    let quiet = monitor.without_progress();
-                    point.score =
-                        match held_out_score(&*found.refit, scoring, &view, &of_part, weights, settings, &quiet) {
-                            // The first is better than nothing, if without a score.
-                            Err(Error::Cancelled { .. } | Error::TooShort { .. }) if best.is_none() => None,
-                            score => Some(score?),
-                        };
+                    let (settings, quiet) = ((self.seed, self.threads), monitor.without_progress());
+                    point.score = match held_out_score(&*found.refit, scoring, part, settings, &quiet) {
+                        // The first is better than nothing, if without a score.
+                        Err(Error::Cancelled { .. } | Error::TooShort { .. }) if best.is_none() => None,
+                        score => Some(score?),
+                    };
                 }
                 point.chosen.clone_from(&found.chosen);
                 let loss = found.loss.ok_or_else(|| "the time limit passed before leave-one-out".to_owned());
@@ -252,7 +254,7 @@ impl AutoParams {
                 fitted = Some(Fitted { score: point.score, ..found });
                 Ok(left_out)
             });
-            time_left.end(true);
+            work.add(method.cost());
             let found = match found {
                 Err(Error::Cancelled { .. } | Error::TooShort { .. }) if best.is_some() => None,
                 found => found?,
@@ -283,7 +285,7 @@ impl AutoParams {
         };
         let tried = table.tried;
         let on_all = match is_part {
-            true => match self.fit_on_all((method, &fitted), &tried, samples, labels, sample_weight, whole) {
+            true => match self.fit_on_all((method, &fitted), &tried, all, whole) {
                 Err(Error::Cancelled { .. } | Error::TooShort { .. }) => None,
                 found => Some(found?).filter(|model| !model.report().has_unbegun()),
             },
@@ -360,31 +362,22 @@ impl AutoParams {
         &self,
         (method, on_some): (AutoMethod, &Fitted),
         tried: &[Tried<MethodPoint>],
-        samples: &SamplesView<'_>,
-        labels: &Labels,
-        sample_weight: Option<&[f64]>,
+        all: Labeled<'_>,
         monitor: &Monitor<'_>,
     ) -> Result<Box<dyn Classifier>> {
         let seconds = tried.iter().find(|tried| tried.point.method == method).map_or(0.0, |tried| tried.seconds);
         if monitor.seconds_left().is_some_and(|left| left < REPEATED_SEARCH_COST * seconds) {
-            return (on_some.refit)(samples, labels, sample_weight, true, monitor);
+            return (on_some.refit)(all, true, monitor);
         }
-        Ok(self.fit_method(method, samples, labels, sample_weight, [monitor, monitor])?.model)
+        Ok(self.fit_method(method, all, [monitor, monitor])?.model)
     }
 
     /// A fit of one method, with automatic parameters; the first monitor is for a search before the fit.
-    fn fit_method(
-        &self,
-        method: AutoMethod,
-        samples: &SamplesView<'_>,
-        labels: &Labels,
-        sample_weight: Option<&[f64]>,
-        monitors: [&Monitor<'_>; 2],
-    ) -> Result<Fitted> {
+    fn fit_method(&self, method: AutoMethod, labeled: Labeled<'_>, monitors: [&Monitor<'_>; 2]) -> Result<Fitted> {
         let start = Instant::now();
         // Where the time is up, an unsolved problem is not an error of the samples.
         let too_short = || Error::TooShort { stage: "fit", needs: start.elapsed().as_secs_f64() };
-        match self.fitted(method, samples, labels, sample_weight, monitors) {
+        match self.fitted(method, labeled, monitors) {
             Ok(fitted) if fitted.model.report().has_unbegun() => Err(too_short()),
             Err(Error::Parameter { .. }) if monitors[1].ask() == Err(Stopped::TimeLimit) => Err(too_short()),
             found => found,
@@ -394,9 +387,7 @@ impl AutoParams {
     fn fitted(
         &self,
         method: AutoMethod,
-        samples: &SamplesView<'_>,
-        labels: &Labels,
-        sample_weight: Option<&[f64]>,
+        (samples, labels, sample_weight): Labeled<'_>,
         [of_search, monitor]: [&Monitor<'_>; 2],
     ) -> Result<Fitted> {
         match method {
@@ -411,7 +402,7 @@ impl AutoParams {
                 let (loss, error) = (point.loo_squared_hinge, error_of(model.report()));
                 let (model, behind) = (model.with_notes(found.summary()).with_search(seconds), behind(&found.tried));
                 let (chosen, c) = (model.expansion().similarity().specs().join(" + "), Classifier::c(&model, 0));
-                let refit: Box<Refit> = Box::new(move |samples, labels, sample_weight, chooses_c, monitor| {
+                let refit: Box<Refit> = Box::new(move |(samples, labels, sample_weight), chooses_c, monitor| {
                     let c = if chooses_c { CChoice::Auto } else { CChoice::Value(c) };
                     let params = params.clone().c(c).with_choice(&found)?;
                     Ok(Box::new(params.fit_with(samples, labels, sample_weight, monitor)?))
@@ -433,7 +424,7 @@ impl AutoParams {
                 let chosen = model.kernel().to_string();
                 let params = params.kernel(model.kernel()).polynomials(model.polynomials()).standardize(is_scaled);
                 let c = model.c();
-                let refit: Box<Refit> = Box::new(move |samples, labels, sample_weight, chooses_c, monitor| {
+                let refit: Box<Refit> = Box::new(move |(samples, labels, sample_weight), chooses_c, monitor| {
                     let params = params.clone().c(if chooses_c { CChoice::Auto } else { CChoice::Value(c) });
                     let rows = samples.rows("the thin plate SVM")?;
                     Ok(Box::new(params.fit_with(&rows, labels, sample_weight, monitor)?))
@@ -453,7 +444,7 @@ impl AutoParams {
                 let chosen = model.map().kernel().to_string();
                 let params = params.kernel(kernel).n_nodes(model.map().n_nodes()).c(model.c());
                 // Its parameters are selected on as many samples in any case.
-                let refit: Box<Refit> = Box::new(move |samples, labels, sample_weight, _, monitor| {
+                let refit: Box<Refit> = Box::new(move |(samples, labels, sample_weight), _, monitor| {
                     let rows = samples.rows("the power mean SVM")?;
                     Ok(Box::new(params.fit_with(&rows, labels, sample_weight, monitor)?))
                 });

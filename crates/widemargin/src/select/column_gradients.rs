@@ -39,7 +39,7 @@ pub(super) fn column_weights(subset: &Subset<'_>, monitor: &Monitor<'_>) -> Resu
     if d < 2 || n < MIN_ROWS_TO_WEIGH.max(MIN_ROWS_PER_COLUMN * d) {
         return Ok(None);
     }
-    let rows = row_major(&standardized(matrix, &subset.weights));
+    let rows = standardized(matrix, &subset.weights)?;
     let weights = subset.weights.clone();
     let all = Table { rows, labels: labels.clone(), weights, threads: subset.threads(), pool: &subset.pool, monitor };
     let found = all.save_of_others().and_then(|saves| if saves { all.learned() } else { Ok(None) });
@@ -183,11 +183,6 @@ impl Table<'_> {
     }
 }
 
-/// The rows of columns, row-major.
-fn row_major(columns: &[Vec<f64>]) -> Vec<f64> {
-    (0..columns[0].len()).flat_map(|row| columns.iter().map(move |column| column[row])).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::subset::{All, Answers, Settings};
@@ -239,7 +234,7 @@ mod tests {
     fn slopes_are_those_of_differences() {
         let (matrix, labels) = case(60, 3);
         let (weights, pool, monitor) = (vec![1.0; 60], Pool::new(1).unwrap(), Monitor::none());
-        let rows = row_major(&standardized(&matrix, &weights));
+        let rows = standardized(&matrix, &weights).unwrap();
         let table = Table { rows, labels, weights, threads: 1, pool: &pool, monitor: &monitor };
         let of_columns = [1.0, 0.5, 0.1];
         let fitted = table.fit(&of_columns, None).unwrap();

@@ -4,10 +4,12 @@
 //! worse.
 
 use super::candidate::{Candidate, rounded};
-use super::column_scales::{Difference, Likely, Scales, Table};
+use super::column_scales::{Difference, Likely, Table};
 use super::subset::{Judge, Subset};
 use crate::data::DenseMatrix;
 use crate::error::{Error, Result};
+use crate::linalg::factor::Matrix;
+use crate::model::ColumnMoments;
 use crate::monitor::{Monitor, Stopped};
 use crate::parameters::List;
 use crate::tuning::{
@@ -44,7 +46,7 @@ impl ColumnLikelihood {
 
     /// The kernel on weighted columns, the largest weight 1.
     pub fn candidate(&self) -> Candidate {
-        let scales = &self.each.scales.columns;
+        let scales = &self.each.scales[..self.each.scales.len() - 1];
         let largest = scales.iter().copied().fold(0.0, f64::max);
         let weight = |scale: &f64| {
             let share = scale / largest;
@@ -67,9 +69,11 @@ pub(super) fn learn_columns(
     if !WEIGHTED_COLUMNS.contains(&matrix.n_cols) {
         return Ok(Vec::new());
     }
-    let (columns, n) = (standardized(matrix, &subset.weights), subset.len() as f64);
+    let rows = Matrix::from_columns(standardized(matrix, &subset.weights)?, matrix.n_cols, subset.len());
+    let (columns, n) = (rows.transposed(), subset.len() as f64);
     // By the Bayesian information criterion each parameter more costs ½ log n.
-    let n_varying = columns.iter().filter(|column| !is_constant(column)).count();
+    let is_constant = |column: usize| columns.col(column).iter().all(|x| *x == 0.0);
+    let n_varying = (0..matrix.n_cols).filter(|&column| !is_constant(column)).count();
     let penalty = 0.5 * (n_varying as f64 - 1.0) * n.ln();
     let mut found = Vec::new();
     for (kernel, difference) in [("rbf", Difference::Squared), ("laplacian", Difference::Absolute)] {
@@ -92,7 +96,7 @@ pub(super) fn learn_columns(
             Err(Error::TooShort { .. }) => Ok(None),
             found => found,
         };
-        let first = || Scales { columns: vec![0.5 / columns.len() as f64; columns.len()], noise: FIRST_NOISE };
+        let first = || [vec![0.5 / matrix.n_cols as f64; matrix.n_cols], vec![FIRST_NOISE]].concat();
         let start = known.map_or_else(first, |known| known.tied.scales.clone());
         let Some(tied) = in_time(table.likely(&start, true, TIED_EVALUATIONS, go_on))? else { continue };
         let (start, most) = match known {
@@ -100,33 +104,15 @@ pub(super) fn learn_columns(
             None => (&tied.scales, SCALE_EVALUATIONS),
         };
         let Some(mut each) = in_time(table.likely(start, false, most, go_on))? else { continue };
-        for (scale, _) in each.scales.columns.iter_mut().zip(&columns).filter(|(_, column)| is_constant(column)) {
-            *scale = 0.0;
-        }
+        (0..matrix.n_cols).filter(|&column| is_constant(column)).for_each(|column| each.scales[column] = 0.0);
         found.push(ColumnLikelihood { kernel, tied, each, penalty, n_samples: subset.len() });
     }
     Ok(found)
 }
 
-/// The columns with mean 0 and variance 1; a constant one is 0.
-pub(super) fn standardized(matrix: &DenseMatrix<f32>, weights: &[f64]) -> Vec<Vec<f64>> {
-    let total: f64 = weights.iter().sum();
-    let mean = |values: &[f64]| values.iter().zip(weights).map(|(x, weight)| weight / total * x).sum::<f64>();
-    let one = |column: usize| {
-        let mut values: Vec<f64> =
-            matrix.values.iter().skip(column).step_by(matrix.n_cols).map(|x| f64::from(*x)).collect();
-        if is_constant(&values) {
-            return vec![0.0; values.len()];
-        }
-        let center = mean(&values);
-        values.iter_mut().for_each(|x| *x -= center);
-        let spread = mean(&values.iter().map(|x| x * x).collect::<Vec<f64>>()).sqrt();
-        values.iter_mut().for_each(|x| *x /= spread);
-        values
-    };
-    (0..matrix.n_cols).map(one).collect()
-}
-
-fn is_constant(values: &[f64]) -> bool {
-    values.iter().all(|x| *x == values[0])
+/// The rows with columns of mean 0 and variance 1, row-major; a constant column is 0.
+pub(super) fn standardized(matrix: &DenseMatrix<f32>, weights: &[f64]) -> Result<Vec<f64>> {
+    let space = ColumnMoments::of(&matrix.view()?, weights)?.space(None)?;
+    let columns = space.center().iter().zip(space.factors()).cycle();
+    Ok(matrix.values.iter().zip(columns).map(|(x, (center, factor))| (f64::from(*x) - center) * factor).collect())
 }

@@ -1,17 +1,12 @@
 //! The receiver operating characteristic and the precision-recall curve of decision values, and the areas under them.
 
-/// The weights of the samples with one decision value.
-struct Tie {
-    positive: f64,
-    negative: f64,
-}
-
-/// Two-class samples by descending decision value, those with the same value together.
-pub struct Ranking(Vec<Tie>);
+/// Two-class samples by descending decision value: the weights of positives and negatives down to each value, beginning
+/// with none.
+pub struct Ranking(Vec<(f64, f64)>);
 
 impl std::fmt::Debug for Ranking {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Ranking").field("n_values", &self.0.len()).finish()
+        f.debug_struct("Ranking").field("n_values", &(self.0.len() - 1)).finish()
     }
 }
 
@@ -22,62 +17,46 @@ impl Ranking {
         let samples = samples.into_iter().map(|(value, side, weight)| (value.into(), side, weight));
         let mut ranked: Vec<(f64, bool, f64)> = samples.filter(|sample| sample.2 > 0.0).collect();
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let tie = |same: &[(f64, bool, f64)]| {
-            let weight = |side: bool| same.iter().filter(|sample| sample.1 == side).map(|sample| sample.2).sum();
-            Tie { positive: weight(true), negative: weight(false) }
-        };
-        Ranking(ranked.chunk_by(|a, b| a.0 == b.0).map(tie).collect())
-    }
-
-    /// Weights of positives and negatives down to each value, beginning with none.
-    fn cumulated(&self) -> Vec<(f64, f64)> {
-        let mut all = vec![(0.0, 0.0)];
-        let mut sums = (0.0, 0.0);
-        for tie in &self.0 {
-            sums = (sums.0 + tie.positive, sums.1 + tie.negative);
+        let (mut all, mut sums) = (vec![(0.0, 0.0)], (0.0, 0.0));
+        for same in ranked.chunk_by(|a, b| a.0 == b.0) {
+            let weight = |side: bool| same.iter().filter(|sample| sample.1 == side).map(|sample| sample.2).sum::<f64>();
+            sums = (sums.0 + weight(true), sums.1 + weight(false));
             all.push(sums);
         }
-        all
+        Ranking(all)
+    }
+
+    /// The weights of all positives and negatives.
+    fn totals(&self) -> (f64, f64) {
+        *self.0.last().expect("it begins with a point")
     }
 
     /// The area under the receiver operating characteristic: the probability that a positive sample has a larger value
     /// than a negative one, with ½ for equal ones. NaN without positives or negatives.
     pub fn roc_auc(&self) -> f64 {
-        let (mut above, mut negatives, mut area) = (0.0, 0.0, 0.0);
-        for tie in &self.0 {
-            area += tie.negative * (above + 0.5 * tie.positive);
-            above += tie.positive;
-            negatives += tie.negative;
-        }
-        area / (above * negatives)
+        let (positives, negatives) = self.totals();
+        let area = |ends: &[(f64, f64)]| (ends[1].1 - ends[0].1) * 0.5 * (ends[0].0 + ends[1].0);
+        self.0.windows(2).map(area).sum::<f64>() / (positives * negatives)
     }
 
     /// Σ (Rᵢ − Rᵢ₋₁) Pᵢ over the distinct values in descending order, with precision P and recall R. NaN without
     /// positives.
     pub fn average_precision(&self) -> f64 {
-        let (mut positives, mut all, mut sum) = (0.0, 0.0, 0.0);
-        for tie in &self.0 {
-            positives += tie.positive;
-            all += tie.positive + tie.negative;
-            sum += tie.positive * positives / all;
-        }
-        sum / positives
+        let share = |ends: &[(f64, f64)]| (ends[1].0 - ends[0].0) * ends[1].0 / (ends[1].0 + ends[1].1);
+        self.0.windows(2).map(share).sum::<f64>() / self.totals().0
     }
 
     /// Points (false positive rate, true positive rate), from (0, 0) to (1, 1), one for each distinct value. NaN
     /// without positives or negatives.
     pub fn roc_curve(&self) -> Vec<(f64, f64)> {
-        let all = self.cumulated();
-        let (positives, negatives) = *all.last().expect("it begins with a point");
-        all.iter().map(|(right, wrong)| (wrong / negatives, right / positives)).collect()
+        let (positives, negatives) = self.totals();
+        self.0.iter().map(|(right, wrong)| (wrong / negatives, right / positives)).collect()
     }
 
     /// Points (recall, precision), from (0, 1), one for each distinct value in descending order. NaN without positives.
     pub fn precision_recall_curve(&self) -> Vec<(f64, f64)> {
-        let all = self.cumulated();
-        let positives = all.last().expect("it begins with a point").0;
-        let point = |(right, wrong): &(f64, f64)| (right / positives, right / (right + wrong));
-        [(0.0, 1.0)].into_iter().chain(all[1..].iter().map(point)).collect()
+        let point = |(right, wrong): &(f64, f64)| (right / self.totals().0, right / (right + wrong));
+        [(0.0, 1.0)].into_iter().chain(self.0[1..].iter().map(point)).collect()
     }
 }
 

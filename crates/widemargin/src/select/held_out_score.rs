@@ -12,13 +12,15 @@ use crate::tuning::N_FOLDS;
 
 use super::{LabelScores, Scoring, cross_validate};
 
+/// Samples with their labels and weights.
+pub type Labeled<'a> = (&'a SamplesView<'a>, &'a Labels, Option<&'a [f64]>);
+
 /// A fit with selected parameters, of samples with labels and weights; with C, which depends on the samples, selected
 /// again if the flag is set.
-pub(super) type Refit =
-    dyn Fn(&SamplesView<'_>, &Labels, Option<&[f64]>, bool, &Monitor<'_>) -> Result<Box<dyn Classifier>>;
+pub(super) type Refit = dyn Fn(Labeled<'_>, bool, &Monitor<'_>) -> Result<Box<dyn Classifier>>;
 
-/// The score of these samples, each judged by a fit on the other folds. `sample_weight` are those of the caller: the
-/// weights of classes belong to the fit, not to the score.
+/// The score of these samples, each judged by a fit on the other folds. The weights are those of the caller: the weights
+/// of classes belong to the fit, not to the score.
 ///
 /// # Errors
 /// [`Error::Score`] where the score is undefined, and for a class with a single sample; those of the fits;
@@ -26,9 +28,7 @@ pub(super) type Refit =
 pub(super) fn held_out_score(
     fit: &Refit,
     scoring: Scoring,
-    samples: &SamplesView<'_>,
-    labels: &Labels,
-    sample_weight: Option<&[f64]>,
+    (samples, labels, sample_weight): Labeled<'_>,
     (seed, threads): (u64, usize),
     monitor: &Monitor<'_>,
 ) -> Result<f64> {
@@ -48,7 +48,8 @@ pub(super) fn held_out_score(
         let (training, held_out) = (of(train), of(test));
         let (training_samples, held_out_samples) = (samples.select(&training)?, samples.select(&held_out)?);
         let view = SamplesView::Other(&training_samples);
-        let model = fit(&view, &labels.select(&training), weights_of(&training).as_deref(), false, monitor)?;
+        let (of_training, weights) = (labels.select(&training), weights_of(&training));
+        let model = fit((&view, &of_training, weights.as_deref()), false, monitor)?;
         if model.report().has_unbegun() {
             return Err(Error::Cancelled { stage: "folds" });
         }
@@ -159,10 +160,11 @@ mod tests {
                 scoring.score(&known, Some(&of_rows), known.classes(), &values).unwrap()
             };
             let params = params.clone();
-            let refit: Box<Refit> = Box::new(move |samples, labels, weights, _, monitor| {
+            let refit: Box<Refit> = Box::new(move |(samples, labels, weights), _, monitor| {
                 Ok(Box::new(params.fit_with(&samples.rows("a test")?, labels, weights, monitor)?))
             });
-            let found = held_out_score(&*refit, scoring, &samples, &labels, Some(&weights), (7, 1), &monitor).unwrap();
+            let found =
+                held_out_score(&*refit, scoring, (&samples, &labels, Some(&weights)), (7, 1), &monitor).unwrap();
             assert!((found - expected).abs() < 1e-6, "{scoring}: {found} instead of {expected}");
             let plausible = if scoring.needs_probabilities() { -0.6..-0.01 } else { 0.1..0.99 };
             assert!(plausible.contains(&found), "{scoring}: {found}");

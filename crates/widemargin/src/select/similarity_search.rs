@@ -23,8 +23,8 @@
 
 use super::candidate::{Candidate, compares, follows_scales};
 use super::subset::{All, Answers, Settings, SimilarityPoint};
-use super::time_left::Work;
 use super::trial::{Finalist, FirstLook, Policy, Trial};
+use super::work::Work;
 use crate::data::{About, AnySamples, ClassWeight, Source};
 use crate::error::{Error, Result};
 use crate::expansion::Normalization;
@@ -59,7 +59,7 @@ pub struct SimilarityChoice {
 }
 
 /// A search for the similarity.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct SimilaritySearch {
     /// The candidates; if empty, the default ones for the kind of samples.
     pub candidates: Vec<Candidate>,
@@ -79,22 +79,6 @@ pub struct SimilaritySearch {
     pub seed: u64,
     /// Number of threads, 0 meaning one per core. The result does not depend on it.
     pub threads: usize,
-}
-
-impl Default for SimilaritySearch {
-    fn default() -> Self {
-        let (intercept, class_weight) = (Intercept::Free, ClassWeight::Uniform);
-        SimilaritySearch {
-            candidates: Vec::new(),
-            normalization: None,
-            counts_bases: false,
-            chooses_loss: false,
-            intercept,
-            class_weight,
-            seed: 0,
-            threads: 0,
-        }
-    }
 }
 
 impl SimilarityChoice {

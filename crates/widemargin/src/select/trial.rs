@@ -5,7 +5,7 @@ use super::candidate::{Candidate, common_normalization, compares, name_of, round
 use super::column_gradients::column_weights;
 use super::column_weights::{ColumnLikelihood, learn_columns};
 use super::subset::{All, Judge, Settings, SimilarityPoint, Subset};
-use super::time_left::Work;
+use super::work::Work;
 use crate::data::Vectors;
 use crate::error::Result;
 use crate::monitor::Monitor;

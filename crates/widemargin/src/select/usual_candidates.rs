@@ -1,7 +1,7 @@
 //! The default candidates of a search for a kind of samples.
 
 use super::candidate::Candidate;
-use crate::data::{AnySamples, Rows, Samples, Series, Vectors};
+use crate::data::{AnySamples, Samples, Series, Vectors};
 use crate::descriptor::near_multiple;
 use crate::descriptor::weisfeiler_lehman::are_graphs;
 use crate::expansion::{NegativeEigenvalues, Normalization};
@@ -150,26 +150,12 @@ fn is_normalized(series: &Series) -> bool {
 
 /// Whether rows look like histograms: nothing below 0, and more than half of all values 0.
 pub(super) fn is_histogram(vectors: &Vectors) -> bool {
-    let (mut n_zero, mut n_all) = (0usize, 0usize);
-    match vectors {
-        Vectors::Dense(matrix) => {
-            n_all = matrix.values.len();
-            n_zero = matrix.values.iter().filter(|x| **x == 0.0).count();
-            matrix.values.iter().all(|x| *x >= 0.0) && 2 * n_zero > n_all
-        }
-        Vectors::Sparse(matrix) => {
-            let Ok(view) = matrix.view() else { return false };
-            let mut is_positive = true;
-            for row in 0..vectors.len() {
-                view.for_each_nonzero(row, |_, value| {
-                    is_positive &= value >= 0.0;
-                    n_zero += 1;
-                });
-                n_all += vectors.n_cols();
-            }
-            is_positive && 2 * n_zero < n_all
-        }
-    }
+    let values = match vectors {
+        Vectors::Dense(matrix) => &matrix.values,
+        Vectors::Sparse(matrix) => &matrix.values,
+    };
+    let n_nonzero = values.iter().filter(|x| **x != 0.0).count();
+    values.iter().all(|x| *x >= 0.0) && 2 * n_nonzero < vectors.len() * vectors.n_cols()
 }
 
 #[cfg(test)]

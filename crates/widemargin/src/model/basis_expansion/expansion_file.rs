@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::Samples;
 use crate::error::{Error, Result};
-use crate::expansion::{BasisExpansion, PartMap};
+use crate::expansion::{BasisExpansion, Linear, PartMap};
 use crate::model::file::{Array, Reader, array, header, to_bytes};
 use crate::model::samples_file::{self, Shape};
 use crate::similarity::{AnySimilarity, Similarity};
@@ -69,27 +69,22 @@ impl ExpansionHeader {
     pub fn without_bases<S: Similarity>(expansion: &BasisExpansion<S>) -> (Self, Vec<Array<'_>>) {
         let (mut maps, mut arrays) = (Vec::new(), Vec::new());
         for (part, map) in expansion.maps().iter().enumerate() {
-            let n_columns = map.n_columns();
-            maps.push(match map {
-                PartMap::Affine { center, factors } => {
-                    arrays.push(array(&format!("map.{part}.center"), vec![center.len()], center));
-                    arrays.push(array(&format!("map.{part}.factors"), vec![factors.len()], factors));
-                    MapShape::Affine { n_columns, n_factors: factors.len() }
-                }
-                PartMap::Whitening { center, matrix } => {
-                    arrays.push(array(&format!("map.{part}.center"), vec![n_columns], center));
-                    arrays.push(array(&format!("map.{part}.projection"), vec![n_columns, n_columns], matrix));
-                    MapShape::Whitening { n_columns }
-                }
-                PartMap::Projection { matrix, n_features, .. } => {
-                    arrays.push(array(&format!("map.{part}.projection"), vec![n_columns, *n_features], matrix));
-                    MapShape::Projection { n_columns, n_features: *n_features }
-                }
-                PartMap::PreciseProjection { matrix, n_features, .. } => {
-                    arrays.push(array(&format!("map.{part}.projection"), vec![n_columns, *n_features], matrix));
-                    MapShape::PreciseProjection { n_columns, n_features: *n_features }
-                }
+            let (&PartMap { n_columns, n_features, .. }, name) = (map, |name: &str| format!("map.{part}.{name}"));
+            let shape = match &map.linear {
+                Linear::Factors(factors) => MapShape::Affine { n_columns, n_factors: factors.len() },
+                Linear::Matrix(_) if !map.center.is_empty() => MapShape::Whitening { n_columns },
+                Linear::Matrix(_) => MapShape::Projection { n_columns, n_features },
+                Linear::PreciseMatrix(_) => MapShape::PreciseProjection { n_columns, n_features },
+            };
+            if matches!(shape, MapShape::Affine { .. } | MapShape::Whitening { .. }) {
+                arrays.push(array(&name("center"), vec![n_columns], &map.center[..]));
+            }
+            arrays.push(match &map.linear {
+                Linear::Factors(factors) => array(&name("factors"), vec![factors.len()], factors),
+                Linear::Matrix(matrix) => array(&name("projection"), vec![n_columns, n_features], matrix),
+                Linear::PreciseMatrix(matrix) => array(&name("projection"), vec![n_columns, n_features], matrix),
             });
+            maps.push(shape);
         }
         let similarity = expansion.similarity();
         let header = ExpansionHeader {
@@ -171,29 +166,28 @@ impl ExpansionHeader {
 
     fn read_maps(&self, reader: &Reader<'_>) -> Result<Vec<PartMap>> {
         let map = |(part, shape): (usize, &MapShape)| {
-            Ok(match *shape {
+            let name = |name: &str| format!("map.{part}.{name}");
+            let (center, linear, n_columns, n_features) = match *shape {
                 MapShape::Affine { n_columns, n_factors } => {
                     if n_factors != 1 && n_factors != n_columns {
                         return Err(reader.wrong(format!("{n_factors} factors for {n_columns} columns")));
                     }
-                    PartMap::Affine {
-                        center: reader.tensor(&format!("map.{part}.center"), &[n_columns])?,
-                        factors: reader.tensor(&format!("map.{part}.factors"), &[n_factors])?,
-                    }
+                    let center = reader.tensor(&name("center"), &[n_columns])?;
+                    (center, Linear::Factors(reader.tensor(&name("factors"), &[n_factors])?), n_columns, n_columns)
                 }
-                MapShape::Whitening { n_columns } => PartMap::Whitening {
-                    center: reader.tensor(&format!("map.{part}.center"), &[n_columns])?,
-                    matrix: reader.tensor(&format!("map.{part}.projection"), &[n_columns, n_columns])?,
-                },
-                MapShape::Projection { n_columns, n_features } => {
-                    let matrix = reader.tensor(&format!("map.{part}.projection"), &[n_columns, n_features])?;
-                    PartMap::Projection { matrix, n_columns, n_features }
+                MapShape::Whitening { n_columns: n } => {
+                    let center = reader.tensor(&name("center"), &[n])?;
+                    (center, Linear::Matrix(reader.tensor(&name("projection"), &[n, n])?), n, n)
                 }
-                MapShape::PreciseProjection { n_columns, n_features } => {
-                    let matrix = reader.tensor(&format!("map.{part}.projection"), &[n_columns, n_features])?;
-                    PartMap::PreciseProjection { matrix, n_columns, n_features }
+                MapShape::Projection { n_columns: n, n_features } => {
+                    (Vec::new(), Linear::Matrix(reader.tensor(&name("projection"), &[n, n_features])?), n, n_features)
                 }
-            })
+                MapShape::PreciseProjection { n_columns: n, n_features } => {
+                    let matrix = reader.tensor(&name("projection"), &[n, n_features])?;
+                    (Vec::new(), Linear::PreciseMatrix(matrix), n, n_features)
+                }
+            };
+            Ok(PartMap { center, linear, n_columns, n_features })
         };
         self.maps.iter().enumerate().map(map).collect()
     }

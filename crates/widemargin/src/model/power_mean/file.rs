@@ -77,7 +77,7 @@ impl PowerMeanSvc {
         if let Some(table) = self.map.table() {
             let n = table.values().len();
             arrays.push(array("tabulated", vec![n], table.values()));
-            arrays.push(array("table", vec![table.n_nodes() + 1, n], table.flat()));
+            arrays.push(array("table", vec![table.n_nodes() + 1, n], table.rows()));
         }
         arrays
     }

@@ -144,8 +144,9 @@ class FittedModel(LimitedMixin):
 
     # The encoder of the columns of a frame, as JSON, if they are not all numeric.
     _table_columns: str | None = None
-    # The function of the extension module that trains the model.
-    _core_fit: ClassVar[Any]
+    # What trains the model, and what it predicts, in the library's notation.
+    _method: ClassVar[str]
+    _task: ClassVar[str]
     # Whether there is one number per sample: in outlier detection, and for targets of one dimension.
     _is_flat = False
 
@@ -155,7 +156,8 @@ class FittedModel(LimitedMixin):
         samples, n_samples = self._training(X, y, sample_weight, parameters)
         target = self._target(y, sample_weight, n_samples)
         with self._watched(X=X, y=y) as progress:
-            model, candidates = self._core_fit(samples, *target, **parameters, common=self._common(progress))
+            common = self._common(progress)
+            model, candidates = _core.fit(self._method, self._task, samples, target, parameters, common)
         self._set_fitted(model, candidates)
         return self
 
@@ -165,15 +167,15 @@ class FittedModel(LimitedMixin):
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
 
     def _parameters(self) -> dict[str, Any]:
-        """The checked parameters, as arguments of the training function."""
+        """The checked parameters in the library's notation; None for automatic ones."""
         raise NotImplementedError
 
     def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int]:
         """The samples in the form of the extension module, and their number; completes the parameters."""
         raise NotImplementedError
 
-    def _target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, ...]:
-        """The arguments of the training function for targets and weights."""
+    def _target(self, y: Any, sample_weight: Any, n_samples: int) -> Any:
+        """The targets and weights in the form of the extension module."""
         raise NotImplementedError
 
     def _weights(self, sample_weight: Any, n_samples: int) -> npt.NDArray[np.float64] | None:
@@ -369,7 +371,7 @@ class VectorModel(FittedModel):
 
     def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int]:
         X = self._validated(X, reset=True)
-        return from_vectors(X), X.shape[0]
+        return (from_vectors(X), None), X.shape[0]
 
     def _collected(self, X: Any) -> _core._Collected:
         return from_vectors(self._validated(X, reset=False)), None

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from . import _core, similarity
@@ -214,8 +214,6 @@ def _remember(estimator: Any, X: Any, kind: str, reset: bool) -> int:
 
 # The default number of bases, as in the library.
 DEFAULT_BASES = 1000
-# Selections of bases for which the search also compares numbers of bases.
-_COUNTED = ("index", "every", "random", "auto")
 
 
 def bases_of(model: _core.Model, layout: str = "auto") -> Any:
@@ -274,6 +272,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
         self._columns: Indices | None = None
         if self._resolved.is_precomputed:
             collected = self._precomputed(X, y, sample_weight)
+            n_basis = self.n_features_in_
             if self._columns is not None:
                 basis, rows, n_basis = "index", self._base_rows, len(self._base_rows)
         else:
@@ -451,6 +450,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
 class Compares(FittedModel, ComparesSamples):
     """An estimator whose model compares samples with bases."""
 
+    _method = "basis-expansion"
     _read = _core.Model.from_bytes
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
@@ -460,20 +460,10 @@ class Compares(FittedModel, ComparesSamples):
 
     def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int]:
         collected, found = self._prepared(X, y, sample_weight)
+        if self._resolved.is_precomputed and parameters["normalization"] == "auto":
+            parameters["normalization"] = "mean-norm"
         parameters |= found
-        if "search" in parameters:
-            self._search(parameters)
         return collected.samples, collected.n
-
-    def _search(self, parameters: dict[str, Any]) -> None:
-        """Sets which of the similarity, the normalization and, by classifiers, the number of bases are compared."""
-        counts = [isinstance(self.n_basis, str) and parameters["basis"] in _COUNTED] if is_classifier(self) else []
-        searches, is_auto_normalization = is_auto(self.similarity), parameters["normalization"] == "auto"
-        normalization = None if is_auto_normalization else parameters["normalization"]
-        parameters["normalization"] = normalization or "mean-norm"
-        is_ours = not (self._resolved.calls or self._resolved.is_precomputed)
-        if searches or (is_ours and (is_auto_normalization or any(counts))):
-            parameters["search"] = [] if searches else self._resolved.specs, normalization, *counts
 
     def _stored_names(self) -> list[str] | None:
         names = super()._stored_names()

@@ -91,18 +91,12 @@ __all__ = [
     "descriptor_rows",
     "encode_columns",
     "explain",
-    "fit_auto",
-    "fit_basis_expansion",
-    "fit_basis_expansion_one_class",
+    "fit",
     "fit_basis_expansion_one_class_remote",
-    "fit_basis_expansion_regressor",
     "fit_basis_expansion_regressor_remote",
     "fit_basis_expansion_remote",
     "fit_expansion",
-    "fit_power_mean",
     "fit_power_mean_remote",
-    "fit_thin_plate",
-    "fit_thin_plate_regressor",
     "fit_thin_plate_regressor_remote",
     "fit_thin_plate_remote",
     "header_of",
@@ -179,110 +173,17 @@ def report(
     """A report on a model, with samples, their labels or targets, and their name, as HTML; also written to `path`
     unless it is None."""
 
-def fit_power_mean(
-    samples: _Samples,
-    target: _Target,
-    *,
-    kernel: _Kernel,
-    loss: str,
-    C: float | None,
-    approximation: str,
-    n_nodes: int | None,
-    nodes: Sequence[float] | None,
-    scale: bool,
-    common: _Common,
-) -> tuple[Model, list[_Compared]]:
-    """None has a parameter selected, as does the kernel "auto"."""
-
-def fit_thin_plate(
-    samples: _Samples,
-    target: _Target,
-    *,
-    kernel: str,
-    C: float | None,
-    per_class: bool,
-    polynomials: str,
-    standardize: str,
-    n_basis: int | None,
-    auto_basis: bool,
-    basis: str,
-    common: _Common,
-) -> tuple[Model, list[_Compared]]:
-    """The model, and with kernel "auto" the kernels that were compared."""
-
-def fit_basis_expansion(
+def fit(
+    method: str,
+    task: str,
     samples: _Collected,
-    target: _Target,
-    *,
-    similarity: _Similarities,
-    search: tuple[list[str], str | None, bool] | None,
-    n_basis: int | None,
-    basis: str,
-    basis_rows: _Rows | None,
-    normalization: str,
-    C: float | None,
-    intercept: str,
-    loss: str | None,
-    penalty: str,
-    max_basis: int | None,
+    target: _Target | tuple[_Floats, _Floats | None] | _Floats | None,
+    parameters: dict[str, Any],
     common: _Common,
 ) -> tuple[Model, list[_Compared]]:
-    """The model, and the results of each candidate of the search: over similarities if there are no specs, over
-    normalizations and losses if they are None, and over numbers of bases."""
-
-def fit_basis_expansion_regressor(
-    samples: _Collected,
-    targets: npt.NDArray[np.float64],
-    weights: npt.NDArray[np.float64] | None,
-    *,
-    similarity: _Similarities,
-    search: tuple[list[str], str | None] | None,
-    n_basis: int | None,
-    basis: str,
-    basis_rows: _Rows | None,
-    normalization: str,
-    C: float | None,
-    loss: str,
-    epsilon: float | None,
-    quantile: float | None,
-    has_intercept: bool,
-    common: _Common,
-) -> tuple[Model, list[_Compared]]:
-    """The model, and what was found of each candidate of the search: for the similarity if it has no specs, and for the
-    normalization if it has none."""
-
-def fit_basis_expansion_one_class(
-    samples: _Collected,
-    weights: npt.NDArray[np.float64] | None,
-    *,
-    similarity: _Similarities,
-    n_basis: int | None,
-    basis: str,
-    basis_rows: _Rows | None,
-    normalization: str,
-    quantile: float,
-    shrinkage: float,
-    common: _Common,
-) -> tuple[Model, list[_Compared]]: ...
-def fit_thin_plate_regressor(
-    samples: _Samples,
-    targets: npt.NDArray[np.float64],
-    weights: npt.NDArray[np.float64] | None,
-    *,
-    kernel: str,
-    C: float | None,
-    standardize: str,
-    n_basis: int | None,
-    auto_basis: bool,
-    basis: str,
-    common: _Common,
-) -> tuple[Model, list[_Compared]]:
-    """The model, and the kernels and scalings that were compared."""
-
-def fit_auto(
-    samples: _Collected, target: _Target, methods: Sequence[str], scoring: str | None, common: _Common
-) -> tuple[Model, list[_Compared]]:
-    """The model of the best method, and the methods that were compared."""
+    """The model, and the candidates that were compared. The target has labels, or targets and weights, or for outlier
+    detection weights. Parameters that are None or missing are automatic; they are numbers and the texts of the command
+    line, and `similarity` (specs and calls), `basis_rows`, and a kernel that is a function with its name."""
 
 def fit_expansion(
     samples: _Collected,
@@ -331,8 +232,6 @@ def fit_basis_expansion_regressor_remote(
     *,
     C: float | None,
     loss: str,
-    epsilon: float | None,
-    quantile: float | None,
     basis: str,
     basis_rows: Sequence[int],
     stages: _Stages,
@@ -340,8 +239,8 @@ def fit_basis_expansion_regressor_remote(
 ) -> Model:
     """A regression on an expansion, over the features that `rows` represents as for `normalized`."""
 
-def check_regression_loss(loss: str, epsilon: float | None, quantile: float | None) -> None:
-    """ValueError for a parameter that does not belong to the loss, or is out of range."""
+def check_regression_loss(loss: str) -> None:
+    """ValueError for a parameter that does not belong to the loss, such as "huber:epsilon=1", or is out of range."""
 
 def fit_basis_expansion_one_class_remote(
     expansion: Model,

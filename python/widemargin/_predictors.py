@@ -23,15 +23,16 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
     """A large-margin classifier: one decision value per class, or a single one for two classes."""
 
     class_weight: ClassWeight = None
+    _task = "classification"
     # Whether the targets of the fit were multilabel.
     _is_multilabel = False
 
-    def _target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, ...]:
+    def _target(self, y: Any, sample_weight: Any, n_samples: int) -> _core._Target:
         """Sets `classes_`, and returns the classes or labels, those of samples, and their weights."""
         self._is_multilabel = is_multilabel(y)
         names, values, self.classes_ = target_of(y)
         check_consistent_length(range(n_samples), values)
-        return ((names, values, self._weights(sample_weight, n_samples)),)
+        return names, values, self._weights(sample_weight, n_samples)
 
     def _target_to_evaluate(self, y: Any, sample_weight: Any, n_samples: int) -> _core._Target:
         """The same for the fitted model; its classes or labels come first, in their order."""
@@ -190,7 +191,9 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
 class FittedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """A regression model with one or several outputs."""
 
-    def _target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, ...]:
+    _task = "regression"
+
+    def _target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, Any]:
         """Sets whether targets have one dimension; returns them (samples, outputs), and the weights."""
         y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
         self._is_flat = y.ndim == 1

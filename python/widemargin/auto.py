@@ -52,6 +52,7 @@ class Auto(FittedModel):
     cv: Folds = None
     kind: str = "auto"
     layout: str = "auto"
+    _method = "auto"
     _classes: ClassVar[dict[str, type[Any]]]
 
     def _methods(self) -> list[str]:
@@ -258,7 +259,6 @@ class AutoSVC(Auto, MarginClassifier):
     True
     """
 
-    _core_fit: ClassVar[Any] = staticmethod(_core.fit_auto)
     _classes: ClassVar[dict[str, type[Any]]] = {
         "basis_expansion": BasisExpansionSVC,
         "thin_plate": ThinPlateSVC,
@@ -300,7 +300,7 @@ class AutoSVC(Auto, MarginClassifier):
     def _parameters(self) -> dict[str, Any]:
         scoring = self._scoring()
         scoring = scoring.replace("_", "-").removesuffix("-ovr") if isinstance(scoring, str) else None
-        return {"methods": [method.replace("_", "-") for method in self._methods()], "scoring": scoring}
+        return {"methods": "+".join(method.replace("_", "-") for method in self._methods()), "scoring": scoring}
 
 
 class AutoRegressor(Auto, FittedRegressor):

@@ -173,7 +173,6 @@ class BasisExpansionSVC(Compares, MarginClassifier):
     max_basis: int | None = None
     _reads_files = True
     _losses: ClassVar[tuple[str, ...]] = ("auto", "squared_hinge", "hinge", "squared_error", "logistic")
-    _core_fit: ClassVar[Any] = staticmethod(_core.fit_basis_expansion)
 
     @fitting
     def fit(self, X: Samples, y: Targets, sample_weight: Weights = None) -> Self:
@@ -207,7 +206,6 @@ class BasisExpansionSVC(Compares, MarginClassifier):
             "C": self._fixed_C(),
             "intercept": "free" if self.fit_intercept else "none",
             "max_basis": None if self.max_basis is None else int(self.max_basis),
-            "search": None,
         }
 
     def _max_iter(self) -> int:
@@ -342,7 +340,6 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
     fit_intercept: bool = True
     _reads_files = True
     _losses: ClassVar[tuple[str, ...]] = ("squared_error", "huber", "squared_epsilon_insensitive", "quantile")
-    _core_fit: ClassVar[Any] = staticmethod(_core.fit_basis_expansion_regressor)
 
     @fitting
     def fit(self, X: Samples, y: Targets, sample_weight: Weights = None) -> Self:
@@ -365,23 +362,20 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
         return self._fit(X, y, sample_weight)
 
     def _parameters(self) -> dict[str, Any]:
-        loss, epsilon, quantile = self._loss()
         return {
             "normalization": normalization_of(self, "auto"),
             "C": self._fixed_C(),
-            "loss": loss,
-            "epsilon": epsilon,
-            "quantile": quantile,
-            "has_intercept": bool(self.fit_intercept),
-            "search": None,
+            "loss": self._loss(),
+            "intercept": "free" if self.fit_intercept else "none",
         }
 
-    def _loss(self) -> tuple[str, float | None, float | None]:
-        """The loss in the library's notation, and its parameters."""
+    def _loss(self) -> str:
+        """The loss with its parameters in the library's notation."""
         loss = one_of("loss", self.loss, self._losses, estimator=self)
-        epsilon = None if isinstance(self.epsilon, str) else float(self.epsilon)
+        epsilon = [] if isinstance(self.epsilon, str) else [f"epsilon={float(self.epsilon)!r}"]
         # The default belongs to every loss.
-        return loss, epsilon, None if self.quantile == 0.5 else float(self.quantile)
+        quantile = [] if self.quantile == 0.5 else [f"quantile={float(self.quantile)!r}"]
+        return ":".join([loss, *filter(None, [",".join(epsilon + quantile)])])
 
     @classmethod
     def _stored_parameters(cls, header: dict[str, Any]) -> dict[str, Any]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from . import _core
 from ._base import fitting, with_parameters
 from ._compares import Compares
 from ._parameters import Samples, SimilarityLike, Targets, Weights, normalization_of
@@ -97,7 +96,7 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
     quantile: float = 0.05
     shrinkage: float = 0.01
     _is_flat = True
-    _core_fit: ClassVar[Any] = staticmethod(_core.fit_basis_expansion_one_class)
+    _task = "outlier-detection"
 
     @fitting
     def fit(self, X: Samples, y: Targets | None = None, sample_weight: Weights = None) -> Self:
@@ -124,9 +123,9 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
             "shrinkage": float(self.shrinkage),
         }
 
-    def _target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, ...]:
+    def _target(self, y: Any, sample_weight: Any, n_samples: int) -> Any:
         self._check_number(n_samples)
-        return (self._weights(sample_weight, n_samples),)
+        return self._weights(sample_weight, n_samples)
 
     def _n_basis_of(self, n_samples: int) -> int:
         usual = n_samples if n_samples < _FEW_SAMPLES else min(n_samples // 2, _BASES)

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_non_negative
 
-from . import _core
 from ._base import VectorModel, fitting, with_parameters
 from ._calls import name_of
 from ._files import Stored
@@ -126,7 +125,7 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
     max_iter: int = 1000
     _losses: ClassVar[tuple[str, ...]] = ("squared_hinge", "hinge")
     _approximations: ClassVar[tuple[str, ...]] = ("nystroem", "polynomial")
-    _core_fit: ClassVar[Any] = staticmethod(_core.fit_power_mean)
+    _method = "power-mean"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import field
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _core
 from ._base import CONSTRAINTS, POSITIVE, VectorModel, fitting, with_parameters
 from ._compares import NestedSpecMixin
 from ._parameters import SimilarityLike, Targets, Weights, one_of
@@ -32,6 +31,7 @@ class ThinPlate(NestedSpecMixin, VectorModel):
     n_basis: int | str | None = "auto"
     basis: str = "kmeans"
     standardize: bool | str = "auto"
+    _method = "thin-plate"
     _spec_parameters = ("kernel",)
     _parameter_constraints = CONSTRAINTS | {"n_basis": [None, *CONSTRAINTS["n_basis"]]}
 
@@ -40,8 +40,7 @@ class ThinPlate(NestedSpecMixin, VectorModel):
             "kernel": self._kernel(),
             "C": self._fixed_C(),
             "standardize": {"auto": "auto", True: "yes", False: "no"}[self.standardize],
-            "n_basis": None if self.n_basis in (None, "auto") else int(self.n_basis),
-            "auto_basis": self.n_basis == "auto",
+            "n_basis": "none" if self.n_basis is None else self.n_basis,
             "basis": one_of("basis", self.basis, _SELECTIONS, estimator=self),
         }
 
@@ -187,7 +186,6 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
 
     polynomials: str = "auto"
     tol: float = 1e-10
-    _core_fit: ClassVar[Any] = staticmethod(_core.fit_thin_plate)
     _parameter_constraints = ThinPlate._parameter_constraints | {
         "C": [POSITIVE, StrOptions({"auto", "auto_per_class"})],
         "tol": [Interval(Real, 0, 1, closed="left")],
@@ -214,14 +212,9 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
         return self._fit(X, y, sample_weight)
 
     def _parameters(self) -> dict[str, Any]:
-        parameters = super()._parameters() | {
-            "per_class": self.C == "auto_per_class",
-            "polynomials": one_of("polynomials", self.polynomials, _POLYNOMIALS, estimator=self),
-        }
-        # At a C that is set losses of kernels, and of scalings, have no common scale.
-        if parameters["kernel"] == "auto" and parameters["C"] is not None:
-            parameters["kernel"] = "distance"
-        return parameters
+        polynomials = one_of("polynomials", self.polynomials, _POLYNOMIALS, estimator=self)
+        per_class = {"C": "auto-per-class"} if self.C == "auto_per_class" else {}
+        return super()._parameters() | {"polynomials": polynomials} | per_class
 
     def _path(self, header: dict[str, Any]) -> list[Row]:
         labels = self.label_names_ if self._is_multilabel else self.classes_
@@ -313,8 +306,6 @@ class ThinPlateRegressor(ThinPlate, FittedRegressor):
     >>> bool(abs(regressor.estimated_score_ - regressor.score(X[300:], y[300:])) < 0.1)
     True
     """
-
-    _core_fit: ClassVar[Any] = staticmethod(_core.fit_thin_plate_regressor)
 
     @fitting
     def fit(self, X: npt.ArrayLike, y: Targets, sample_weight: Weights = None) -> Self:

@@ -31,7 +31,6 @@ mod summary;
 mod task;
 mod text_table;
 mod usage;
-mod values;
 
 use std::process::ExitCode;
 

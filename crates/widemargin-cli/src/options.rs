@@ -1,15 +1,16 @@
 //! The options of models: one flat set for all methods; each method has some.
 
+use std::fmt::Display;
+
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::json;
 use widemargin::nearest;
+use widemargin::select::{Method, Task, split_spec};
 
 use crate::args::Common;
-use crate::parameters::Method::Auto;
-use crate::parameters::Task::Classification;
-use crate::parameters::{C, Method, OPTIONS, Parameter, SETTINGS, Task, name_of};
-use crate::report::{Failure, in_option};
-use crate::values::{Value, split_spec};
+use crate::parameters::{C, OPTIONS, Parameter, SETTINGS, name_of, tasks_of};
+use crate::report::Failure;
 
 const METHOD: &str = "\
 Method: auto, basis-expansion, power-mean or thin-plate
@@ -44,7 +45,7 @@ pub struct ModelArgs {
     ///
     /// By default labels are classes, and labels that may be classes or numbers are refused: numbers with fractions, or
     /// many different ones. Outlier detection leaves labels aside, and learns from all samples what a usual one is.
-    #[arg(long, value_name = "TASK", hide_possible_values = true)]
+    #[arg(long, value_name = "TASK", hide_possible_values = true, value_parser = tasks())]
     pub task: Option<Task>,
     #[arg(long, value_name = "METHOD", help = first_line(METHOD), long_help = METHOD)]
     method: Vec<String>,
@@ -101,6 +102,11 @@ pub struct ModelArgs {
     contamination: Vec<String>,
 }
 
+fn tasks() -> impl TypedValueParser<Value = Task> {
+    let names = ["classification", "regression", "outlier-detection"];
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<Task>())
+}
+
 /// The line of a help text that the table of options shows.
 fn first_line(text: &'static str) -> &'static str {
     text.lines().next().unwrap_or(text)
@@ -134,7 +140,7 @@ impl ModelArgs {
 
     /// Every combination of the values, those of C next to each other.
     pub fn grid(&self) -> Result<Vec<Choice>, Failure> {
-        let task = self.task.unwrap_or(Classification);
+        let task = self.task.unwrap_or_default();
         let auto = ["auto".to_owned()];
         let methods = if self.method.is_empty() { &auto[..] } else { &self.method };
         let mut choices = methods.iter().map(|spec| Choice::of_method(spec, task)).collect::<Result<Vec<_>, _>>()?;
@@ -168,13 +174,15 @@ impl ModelArgs {
 }
 
 /// Names in a line of text.
-fn list<'a>(names: impl IntoIterator<Item = &'a str>, between: &str) -> String {
-    names.into_iter().collect::<Vec<_>>().join(between)
+fn list(names: impl IntoIterator<Item = impl Display>, between: &str) -> String {
+    names.into_iter().map(|name| name.to_string()).collect::<Vec<_>>().join(between)
 }
 
 /// What to do about an unknown name: the nearest of the known ones, and all of them.
-fn known(what: &str, name: &str, names: impl Iterator<Item = &'static str> + Clone) -> String {
-    let near = nearest(name, names.clone()).map(|near| format!("did you mean {near}? ")).unwrap_or_default();
+fn known(what: &str, name: &str, names: impl Iterator<Item = impl Display>) -> String {
+    let names: Vec<String> = names.map(|name| name.to_string()).collect();
+    let near = nearest(name, names.iter().map(String::as_str));
+    let near = near.map(|near| format!("did you mean {near}? ")).unwrap_or_default();
     format!("{near}{what} {}", list(names, ", "))
 }
 
@@ -182,15 +190,15 @@ fn known(what: &str, name: &str, names: impl Iterator<Item = &'static str> + Clo
 fn check(parameter: &Parameter, choice: &Choice) -> Result<(), Failure> {
     let name = name_of(parameter.name);
     if !parameter.tasks.contains(&choice.task) {
-        let tasks = list(parameter.tasks.iter().map(|task| task.name()), " and ");
-        let help = format!("leave it out with --task {}", choice.task.name());
+        let tasks = list(parameter.tasks, " and ");
+        let help = format!("leave it out with --task {}", choice.task);
         return Err(Failure::input(format!("{name} applies to --task {tasks}")).help(help));
     }
     if !parameter.methods.contains(&choice.method) {
-        let methods = list(parameter.methods.iter().map(|method| method.name()), " and ");
+        let methods = list(parameter.methods, " and ");
         let help = match choice.method {
-            Auto => format!("add --method {}", parameter.methods[0].name()),
-            method => format!("leave it out with --method {}", method.name()),
+            Method::Auto => format!("add --method {}", parameter.methods[0]),
+            method => format!("leave it out with --method {method}"),
         };
         return Err(Failure::input(format!("{name} applies to --method {methods}")).help(help));
     }
@@ -201,15 +209,14 @@ impl Choice {
     fn of_method(spec: &str, task: Task) -> Result<Self, Failure> {
         let wrong = |problem: String| Failure::input(format!("--method {spec}: {problem}"));
         let (name, settings) = split_spec(spec).map_err(wrong)?;
-        let names = Method::ALL.iter().map(|method| method.name());
-        let Some(&method) = Method::ALL.iter().find(|method| method.name() == name) else {
+        let Ok(method) = name.parse::<Method>() else {
             let failure = Failure::input(format!("--method: unknown method '{name}'"));
-            return Err(failure.help(known("methods are", name, names)));
+            return Err(failure.help(known("methods are", name, Method::ALL.iter())));
         };
-        if !method.tasks().contains(&task) {
-            let own = list(method.tasks().iter().map(|task| task.name()), " and ");
-            let failure = Failure::input(format!("--task {}: {name} is for {own}", task.name()));
-            let others = Method::ALL.iter().filter(|method| method.tasks().contains(&task)).map(|method| method.name());
+        if tasks_of(method).all(|own| own != task) {
+            let own = list(tasks_of(method), " and ");
+            let failure = Failure::input(format!("--task {task}: {name} is for {own}"));
+            let others = Method::ALL.into_iter().filter(|method| tasks_of(*method).any(|own| own == task));
             return Err(failure.help(format!("methods for it are {}", list(others, ", "))));
         }
         let mut choice = Choice { method, task, spec: spec.to_owned(), values: Vec::new() };
@@ -230,18 +237,16 @@ impl Choice {
         self
     }
 
-    /// The text of an option or a setting, unless it is automatic. Names have hyphens or underscores.
+    /// The text of an option or a setting, unless it is automatic.
     pub fn text(&self, name: &str) -> Option<&str> {
-        let is_named = |known: &str| known.split('-').eq(name.split(['-', '_']));
-        let value = self.values.iter().find(|(known, _)| is_named(known)).map(|(_, value)| value.as_str());
+        let value = self.values.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str());
         value.filter(|value| *value != "auto")
     }
 
-    /// The value of an option or a setting, unless it is automatic.
-    pub fn get<T: Value>(&self, name: &'static str) -> Result<Option<T>, Failure> {
-        let hyphened = name.replace('_', "-");
-        let wrong = |text, error| in_option(error, (&hyphened, &name_of(&hyphened)), text);
-        self.text(name).map(|text| T::of_text(name, text).map_err(|error| wrong(text, error))).transpose()
+    /// The options and settings that are not automatic; of one that was passed twice the first value comes last.
+    pub fn values(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let values = self.values.iter().map(|(name, value)| (*name, value.as_str()));
+        values.filter(|(_, value)| *value != "auto").rev()
     }
 
     /// The similarities that `--similarity` joins: a `+` stands before the name of the next.
@@ -260,7 +265,7 @@ impl Choice {
 
     /// All parameters by name, as `--json` prints them.
     pub fn json(&self, common: &Common) -> serde_json::Value {
-        let mut all = json!({ "method": self.method.name(), "task": self.task.name(), "seed": common.seed });
+        let mut all = json!({ "method": self.method.to_string(), "task": self.task.to_string(), "seed": common.seed });
         let options = OPTIONS.iter().filter(|option| self.has(option));
         let settings = SETTINGS.iter().filter(|setting| self.text(setting.name).is_some());
         for option in options.chain(settings) {
@@ -318,7 +323,7 @@ mod tests {
         let kernels = ["cubic", "cubic", "log:gamma=1,exponent=0.5", "log:gamma=1,exponent=0.5"];
         assert_eq!(texts, kernels.into_iter().zip([None, Some("1"), None, Some("1")]).collect::<Vec<_>>());
         let choices = grid("--method power-mean:nodes=0.1:0.5 --method power-mean:tol=1e-3").unwrap();
-        assert_eq!((choices[0].text("nodes"), choices[1].get("tol").unwrap()), (Some("0.1:0.5"), Some(1e-3)));
+        assert_eq!((choices[0].text("nodes"), choices[1].text("tol")), (Some("0.1:0.5"), Some("1e-3")));
     }
 
     #[test]

@@ -1,65 +1,12 @@
 //! The parameters of models: to which methods and tasks each applies.
 
-use clap::ValueEnum;
+use widemargin::select::Estimator;
+use widemargin::select::Method::{self, Auto, BasisExpansion, PowerMean, ThinPlate};
+use widemargin::select::Task::{self, Classification, OutlierDetection, Regression};
 
-/// What a model predicts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Task {
-    /// A class or a set of labels for each sample.
-    Classification,
-    /// A number.
-    Regression,
-    /// Whether a sample is like those of the training.
-    OutlierDetection,
-}
-
-/// How a model is trained.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    /// Whichever suits the samples.
-    Auto,
-    BasisExpansion,
-    PowerMean,
-    ThinPlate,
-}
-
-use Method::{Auto, BasisExpansion, PowerMean, ThinPlate};
-use Task::{Classification, OutlierDetection, Regression};
-
-impl Method {
-    /// All of them.
-    pub const ALL: [Method; 4] = [Auto, BasisExpansion, PowerMean, ThinPlate];
-
-    /// Its name on the command line, and what it can predict.
-    fn row(self) -> (&'static str, &'static [Task]) {
-        match self {
-            Auto => ("auto", EVERY_TASK),
-            BasisExpansion => ("basis-expansion", EVERY_TASK),
-            PowerMean => ("power-mean", &[Classification]),
-            ThinPlate => ("thin-plate", &[Classification, Regression]),
-        }
-    }
-
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        self.row().0
-    }
-
-    /// What it can predict.
-    pub fn tasks(self) -> &'static [Task] {
-        self.row().1
-    }
-}
-
-impl Task {
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Classification => "classification",
-            Regression => "regression",
-            OutlierDetection => "outlier-detection",
-        }
-    }
+/// What a method can predict.
+pub fn tasks_of(method: Method) -> impl Iterator<Item = Task> {
+    EVERY_TASK.iter().copied().filter(move |task| Estimator::new(method, *task).is_ok())
 }
 
 /// A parameter of some methods and tasks.
@@ -114,5 +61,24 @@ pub fn name_of(name: &str) -> String {
         C => "-C".into(),
         _ if name == "method" || OPTIONS.iter().any(|option| option.name == name) => format!("--{name}"),
         _ => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_those_of_the_library() {
+        for (method, &task) in
+            Method::ALL.into_iter().flat_map(|method| EVERY_TASK.iter().map(move |task| (method, task)))
+        {
+            let Ok(estimator) = Estimator::new(method, task) else { continue };
+            for setting in SETTINGS {
+                let applies = setting.methods.contains(&method) && setting.tasks.contains(&task);
+                let is_known = estimator.names().contains(&&*setting.name.replace('-', "_"));
+                assert!(!applies || is_known, "{} of {method}, {task}", setting.name);
+            }
+        }
     }
 }

@@ -7,10 +7,10 @@ use indicatif::{DecimalBytes, HumanCount};
 use widemargin::data::{Checkpoint, Resources, Source};
 use widemargin::memory;
 use widemargin::monitor::Progress;
+use widemargin::select::Place;
 use widemargin_io::{CheckpointFolder, MEMORY_MARGIN, ReadOptions, ScratchFile, Store};
 
 use crate::context::Context;
-use crate::fit::Data;
 use crate::report::{Failure, in_file, shown};
 
 /// The memory limit of `train` and `cv`.
@@ -94,10 +94,10 @@ impl OnDisk {
     }
 
     /// What `fit` makes of the samples.
-    pub fn fit<T>(&self, data: &Path, fit: impl FnOnce(Data<'_>) -> widemargin::Result<T>) -> Result<T, Failure> {
+    pub fn fit<T>(&self, data: &Path, fit: impl FnOnce(Place<'_>) -> widemargin::Result<T>) -> Result<T, Failure> {
         let checkpoint = self.checkpoint.as_ref().map(|folder| folder as &dyn Checkpoint);
         let resources = Resources { memory: self.memory, scratch: &self.scratch, checkpoint };
-        fit(Data::Store(&self.store, &resources)).map_err(|error| in_file(error, data, self.store.outline(), 0))
+        fit(Place::Blocks(&self.store, &resources)).map_err(|error| in_file(error, data, self.store.outline(), 0))
     }
 
     /// The size of the data for the summary.

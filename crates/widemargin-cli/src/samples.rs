@@ -1,20 +1,10 @@
 //! From the samples of a file to the views that the library takes.
 
 use indicatif::HumanCount;
-use widemargin::data::{AnyRows, AnySamples, Rows, Source};
+use widemargin::data::{AnySamples, Rows, Source};
 use widemargin::similarity::{descriptor_rows, similarity_rows};
 use widemargin::{Error, Result};
 use widemargin_io::Samples;
-
-/// The samples as rows of numbers, for a method that compares vectors.
-pub fn rows(samples: &Samples) -> Result<AnyRows<'_>> {
-    samples.view()?.rows("this method").map_err(|error| match error {
-        Error::Kind { found, method, .. } => {
-            Error::Kind { found, method, wanted: "vectors (basis-expansion takes all)" }
-        }
-        error => error,
-    })
-}
 
 /// The samples as any similarity takes them: a copy.
 pub fn any_samples(samples: &Samples) -> Result<AnySamples> {
@@ -62,7 +52,7 @@ pub fn count_nonzeros(samples: &Samples) -> Result<u64> {
     if let Samples::Other(_) = samples {
         return Ok(0);
     }
-    let (view, mut n) = (rows(samples)?, 0);
+    let (view, mut n) = (samples.view()?.rows("a count of non-zeros")?, 0);
     (0..view.n_rows()).for_each(|row| view.for_each_nonzero(row, |_, _| n += 1));
     Ok(n)
 }

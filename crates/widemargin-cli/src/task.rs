@@ -1,59 +1,58 @@
 //! What is to be predicted: classes, numbers or nothing but outliers, from the labels of a table.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use indicatif::HumanCount;
 use widemargin::data::{Label, Labels, Targets};
+use widemargin::select::{Answers, Method, Task};
 use widemargin_io::Table;
 
 use crate::args::Input;
 use crate::context::Context;
-use crate::fit::Answers;
-use crate::parameters::{Method, Task};
+use crate::parameters::tasks_of;
 use crate::report::{Failure, shown};
 
-/// What a method is to predict of a table's samples, by the task that is passed.
+/// What a method is to predict of a table's samples, by the task that is passed; nothing for outlier detection.
 pub fn answers<'a>(
     context: &Context,
     task: Option<Task>,
     method: Method,
     input: &Input,
     table: &'a Table,
-) -> Result<Answers<'a>, Failure> {
+) -> Result<Option<Answers<'a>>, Failure> {
     let file = &input.data;
     match task {
         Some(Task::Regression) => {
-            Ok(Answers::Numbers(Targets::single(targets_of(table.require_labels(file)?, file, 0)?)?))
+            let targets = Targets::single(targets_of(table.require_labels(file)?, file, 0)?)?;
+            return Ok(Some(Answers::Targets(Cow::Owned(targets))));
         }
         Some(Task::OutlierDetection) => {
             note_labels(context, input, table);
-            Ok(Answers::None)
+            return Ok(None);
         }
-        Some(Task::Classification) => Ok(Answers::Classes(table.any_labels(file)?)),
-        None => {
-            check_classes(context, method, input, table)?;
-            Ok(Answers::Classes(table.any_labels(file)?))
-        }
+        Some(Task::Classification) => {}
+        None => check_classes(context, method, input, table)?,
     }
+    Ok(Some(Answers::Labels(table.any_labels(file)?)))
 }
 
 /// The label of a table, in a line.
-pub fn described(table: &Table, answers: &Answers<'_>) -> Option<String> {
+pub fn described(table: &Table, answers: Option<&Answers<'_>>) -> Option<String> {
     let column = |what: &str| match &table.label_column {
         Some(column) => format!("label: column {column}, {what}"),
         None => format!("label: {what}"),
     };
-    match answers {
-        Answers::Classes(labels) => match &table.labels {
+    match answers? {
+        Answers::Labels(labels) => match &table.labels {
             Some(_) => Some(column(&describe_classes(labels))),
             None => Some(format!(
                 "labels: {}",
                 labels.classes().iter().map(Label::to_string).collect::<Vec<_>>().join(", ")
             )),
         },
-        Answers::Numbers(_) => Some(column("numbers")),
-        Answers::None => None,
+        Answers::Targets(_) => Some(column("numbers")),
     }
 }
 
@@ -118,7 +117,7 @@ fn check_classes(context: &Context, method: Method, input: &Input, table: &Table
         None => None,
     };
     let file = shown(&input.data);
-    if let Some(numbers) = could_be_numbers(labels).filter(|_| method.tasks().contains(&Task::Regression)) {
+    if let Some(numbers) = could_be_numbers(labels).filter(|_| tasks_of(method).any(|task| task == Task::Regression)) {
         let problem = problem.unwrap_or_else(|| format!("{numbers}: are they classes, or numbers to predict?"));
         let name = table.label_column.as_ref().map_or("", |_| "; or name the label column with --label NAME or NUMBER");
         let help = format!("say which: --task regression for numbers, --task classification for classes{name}");

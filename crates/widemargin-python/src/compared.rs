@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use widemargin::expansion::Normalization;
 use widemargin::model::KernelPoint;
-use widemargin::select::{Candidate, MethodPoint, SimilarityPoint, Tried};
+use widemargin::select::{self, Candidate, MethodPoint, SimilarityPoint, Tried};
 
 /// A model, and the candidates that were compared for it.
 pub(crate) type Fitted = (crate::model::Model, Vec<Compared>);
@@ -104,7 +104,11 @@ impl<P: Point> From<Tried<P>> for Compared {
     }
 }
 
-/// A model with its candidates.
-pub(crate) fn compared<T: Into<Compared>>(tried: Vec<T>) -> Vec<Compared> {
-    tried.into_iter().map(Into::into).collect()
+/// The candidates of a fit.
+pub(crate) fn compared(tried: select::Compared) -> Vec<Compared> {
+    match tried {
+        select::Compared::Similarities(tried) => tried.into_iter().map(Into::into).collect(),
+        select::Compared::Kernels(tried) => tried.into_iter().map(Into::into).collect(),
+        select::Compared::Methods(tried) => tried.into_iter().map(Into::into).collect(),
+    }
 }

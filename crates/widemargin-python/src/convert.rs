@@ -4,14 +4,17 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use numpy::ndarray::{ArrayD, ArrayViewD, IxDyn};
-use numpy::{PyArray1, PyArray2, PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{
+    PyArray1, PyArray2, PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
+};
 use pyo3::PyClass;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pyclass::boolean_struct::True;
 use pyo3::types::{PyDict, PyTuple};
-use widemargin::data::{ClassWeight, DenseMatrix, Label, Labels, TableColumns};
+use widemargin::data::{ClassWeight, DenseMatrix, Label, Labels, TableColumns, Targets};
 use widemargin::model::{Array, Numbers};
+use widemargin::select::Answers;
 use widemargin::solve::Stage;
 use widemargin::solve::newton::NewtonSettings;
 
@@ -66,6 +69,41 @@ pub(crate) fn labeled<'a>((classes, values, weights): &'a Target<'_>) -> PyResul
     };
     let labels = labels.map_err(raise)?;
     Ok((labels, weights.as_ref().map(|weights| weights.as_slice()).transpose()?))
+}
+
+/// The target of a fit or a report: classes or labels, targets with weights, or weights alone.
+#[derive(FromPyObject)]
+pub(crate) enum Measure<'py> {
+    #[pyo3(transparent)]
+    Labels(Target<'py>),
+    #[pyo3(transparent)]
+    Targets((PyReadonlyArray2<'py, f64>, Option<PyReadonlyArray1<'py, f64>>)),
+    #[pyo3(transparent)]
+    Weights(PyReadonlyArray1<'py, f64>),
+}
+
+/// Labels or targets, and the weights of the samples.
+pub(crate) type Answered<'a> = (Option<Answers<'a>>, Option<&'a [f64]>);
+
+impl Measure<'_> {
+    pub fn answers(&self) -> PyResult<Answered<'_>> {
+        match self {
+            Measure::Labels(target) => {
+                let (labels, weights) = labeled(target)?;
+                Ok((Some(Answers::Labels(Cow::Owned(labels))), weights))
+            }
+            Measure::Targets((targets, weights)) => {
+                let answers = Answers::Targets(Cow::Owned(numbers(targets)?));
+                Ok((Some(answers), weights.as_ref().map(|weights| weights.as_slice()).transpose()?))
+            }
+            Measure::Weights(weights) => Ok((None, Some(weights.as_slice()?))),
+        }
+    }
+}
+
+/// The targets of a regression, samples × outputs.
+pub(crate) fn numbers(targets: &PyReadonlyArray2<'_, f64>) -> PyResult<Targets> {
+    Targets::new(targets.as_slice()?.to_vec(), targets.shape()[1]).map_err(raise)
 }
 
 /// `None`, "balanced", or one factor per class in order.
@@ -142,10 +180,9 @@ pub(crate) fn stages(stages: Vec<(String, f64)>) -> Vec<Stage> {
 }
 
 /// Row numbers, from 0.
-pub fn rows(rows: Option<PyReadonlyArray1<'_, i64>>) -> PyResult<Option<Vec<usize>>> {
+pub fn rows(rows: &PyReadonlyArray1<'_, i64>) -> PyResult<Vec<usize>> {
     // A negative number is mapped to one out of range, which the library reports.
-    let row = |&row: &i64| usize::try_from(row).unwrap_or(usize::MAX);
-    rows.map(|rows| Ok(rows.as_slice()?.iter().map(row).collect())).transpose()
+    Ok(rows.as_slice()?.iter().map(|&row| usize::try_from(row).unwrap_or(usize::MAX)).collect())
 }
 
 /// Row numbers, from 0, as an array.
@@ -231,4 +268,10 @@ pub fn contiguous<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>
 /// The numbers of an array of one dimension.
 pub fn vector<T: numpy::Element + Copy>(array: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
     Ok(contiguous(array)?.extract::<PyReadonlyArray1<'_, T>>()?.as_slice()?.to_vec())
+}
+
+/// The numbers of an array of two dimensions, row-major, and the number of its columns.
+pub fn matrix(array: &Bound<'_, PyAny>) -> PyResult<(Vec<f64>, usize)> {
+    let array = contiguous(array)?.extract::<PyReadonlyArray2<'_, f64>>()?;
+    Ok((array.as_slice()?.to_vec(), array.shape()[1]))
 }

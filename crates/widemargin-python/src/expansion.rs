@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
+use widemargin::basis::BasisChoice;
 use widemargin::data::{Label, Labels};
 use widemargin::model::{AnyModel, BasisExpansionParams, BasisExpansionSvc, ClassifierMetadata};
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
 
-use crate::basis_expansion::basis_choice;
 use crate::convert::{self, Common, array};
 use crate::errors::raise;
 use crate::model::{Model, Trained, ours};
@@ -23,6 +23,14 @@ type Expanded<'py> = (Model, Bound<'py, PyArray2<f32>>, Vec<usize>);
 
 /// Rows that were copied to the client: their indices, and their features.
 type Brought<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray2<'py, f32>);
+
+/// How bases are selected: by name, or the rows themselves.
+fn basis_choice(name: &str, rows: Option<PyReadonlyArray1<'_, i64>>) -> PyResult<BasisChoice> {
+    match rows {
+        Some(rows) => Ok(BasisChoice::Rows(convert::rows(&rows)?)),
+        None => name.parse().map_err(raise),
+    }
+}
 
 /// Fits an expansion without a classifier.
 #[pyfunction]
@@ -110,9 +118,9 @@ pub(crate) fn fit_basis_expansion_remote(
     common: Common<'_>,
 ) -> PyResult<Model> {
     let (expansion, rows, settings) = (ours(&expansion)?.clone(), Arc::new(rows), common.newton());
-    let (picked, features) = brought.map_or((None, None), |(rows, features)| (Some(rows), Some(features)));
-    let (picked, features) = (convert::rows(picked)?, features.as_ref().map(dense).transpose()?);
-    let (labeled, brought) = (labels.of_all(), picked.as_deref().zip(features));
+    let brought = brought.as_ref().map(|(rows, features)| PyResult::Ok((convert::rows(rows)?, dense(features)?)));
+    let (labeled, brought) = (labels.of_all(), brought.transpose()?);
+    let brought = brought.as_ref().map(|(rows, features)| (&rows[..], *features));
     let metadata = ClassifierMetadata {
         basis,
         basis_rows,

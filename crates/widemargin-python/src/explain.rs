@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use widemargin::data::{Source, Targets};
+use widemargin::data::Source;
 use widemargin::model::{AnyModel, write_atomically};
+use widemargin::select::Answers;
 use widemargin_report::{OneClassReport, RegressionReport, Report, explanation_html};
 
-use crate::convert::{Target, labeled};
+use crate::convert::Measure;
 use crate::errors::{raise, refused};
 use crate::model::{CompositeModel, Model, Trained, on_composite};
 use crate::python_similarity::{Collected, needed, on_objects};
@@ -51,15 +51,6 @@ pub fn explain(
     Ok((json, html))
 }
 
-/// The target of a report: classes or labels, or targets with weights.
-#[derive(FromPyObject)]
-pub(crate) enum Measure<'py> {
-    #[pyo3(transparent)]
-    Labels(Target<'py>),
-    #[pyo3(transparent)]
-    Targets((PyReadonlyArray2<'py, f64>, Option<PyReadonlyArray1<'py, f64>>)),
-}
-
 /// The report on a model as HTML, also written to `path` unless it is `None`.
 #[pyfunction]
 #[pyo3(signature = (model, title, data, path, threads, monitor = None))]
@@ -78,28 +69,23 @@ pub fn report(
         None => (None, None, String::new()),
     };
     let view = samples.as_ref().map(|samples| samples.view()).transpose()?;
-    let html = match (&model.get().0, &measure) {
-        (Trained::Any(AnyModel::Classifier(model)), Some(Measure::Labels(target))) => {
-            let (labels, weights) = labeled(target)?;
-            let data = view.as_ref().map(|view| ((view, &labels, weights), name));
-            conduct(py, &patience, |monitor, _| Report { model: &**model, title, data }.html(threads, monitor))?
+    let (answers, weights) = measure.as_ref().map(Measure::answers).transpose()?.unwrap_or_default();
+    let view = view.as_ref();
+    let html = match (&model.get().0, &answers) {
+        (Trained::Any(AnyModel::Classifier(model)), None | Some(Answers::Labels(_))) => {
+            let labels = if let Some(Answers::Labels(labels)) = &answers { Some(&**labels) } else { None };
+            let data = view.zip(labels).map(|(view, labels)| ((view, labels, weights), name));
+            let report = Report { model: &**model, title, data };
+            conduct(py, &patience, |monitor, _| report.html(threads, monitor))?
         }
-        (Trained::Any(AnyModel::Classifier(model)), None) => {
-            conduct(py, &patience, |monitor, _| Report { model: &**model, title, data: None }.html(threads, monitor))?
-        }
-        (Trained::Any(AnyModel::Regressor(model)), Some(Measure::Targets((targets, weights)))) => {
-            let targets = Targets::new(targets.as_slice()?.to_vec(), targets.shape()[1]).map_err(raise)?;
-            let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-            let data = view.as_ref().map(|view| (view, &targets, weights, name));
+        (Trained::Any(AnyModel::Regressor(model)), None | Some(Answers::Targets(_))) => {
+            let targets = if let Some(Answers::Targets(targets)) = &answers { Some(&**targets) } else { None };
+            let data = view.zip(targets).map(|(view, targets)| (view, targets, weights, name));
             let report = RegressionReport { model: &**model, title, data };
             conduct(py, &patience, |monitor, _| report.html(threads, monitor))?
         }
-        (Trained::Any(AnyModel::Regressor(model)), None) => {
-            let report = RegressionReport { model: &**model, title, data: None };
-            conduct(py, &patience, |monitor, _| report.html(threads, monitor))?
-        }
         (Trained::Any(AnyModel::OneClass(model)), _) => {
-            let report = OneClassReport { model: &**model, title, data: view.as_ref().map(|view| (view, name)) };
+            let report = OneClassReport { model: &**model, title, data: view.map(|view| (view, name)) };
             conduct(py, &patience, |monitor, _| report.html(threads, monitor))?
         }
         _ => {

@@ -4,8 +4,6 @@
 #![expect(clippy::too_many_arguments, reason = "arguments are parameters of estimators, passed by name")]
 #![expect(non_snake_case, reason = "C is the name of a parameter")]
 
-mod auto;
-mod basis_expansion;
 mod basis_plan;
 mod columns;
 mod compared;
@@ -13,6 +11,7 @@ mod convert;
 mod errors;
 mod expansion;
 mod explain;
+mod fit;
 mod inspection;
 mod model;
 mod parts;
@@ -22,7 +21,6 @@ mod rows;
 mod samples;
 mod scores;
 mod store;
-mod thin_plate;
 mod weighted_labels;
 mod weighted_targets;
 mod work;
@@ -35,30 +33,25 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use crate::{
-        auto::fit_auto,
-        basis_expansion::{
-            fit_basis_expansion, fit_basis_expansion_one_class, fit_basis_expansion_one_class_remote,
-            fit_basis_expansion_regressor,
-        },
         basis_plan::{BasisPlan, choose_thin_plate_bases, fit_thin_plate_remote},
         columns::{encode_columns, learn_columns},
         errors::write_file,
         expansion::{fit_basis_expansion_remote, fit_expansion, normalized, unnormalized},
         explain::{explain, report},
+        fit::fit,
         inspection::{
             accepted_kinds, canonical, choose_bases, header_of, hog, pairwise, payload, spectrum, version, with_payload,
         },
         model::Model,
         parts::{Part, State, merge},
-        power_mean::{PowerMeanSelection, choose_power_mean, fit_power_mean, fit_power_mean_remote, scale_and_reduce},
+        power_mean::{PowerMeanSelection, choose_power_mean, fit_power_mean_remote, scale_and_reduce},
         rows::{descriptor_rows, similarity_rows},
         scores::{class_score, curves, probability_scores, regression_scores},
         store::Store,
-        thin_plate::{fit_thin_plate, fit_thin_plate_regressor},
         weighted_labels::WeightedLabels,
         weighted_targets::{
-            WeightedTargets, check_regression_loss, fit_basis_expansion_regressor_remote,
-            fit_thin_plate_regressor_remote,
+            WeightedTargets, check_regression_loss, fit_basis_expansion_one_class_remote,
+            fit_basis_expansion_regressor_remote, fit_thin_plate_regressor_remote,
         },
     };
 }

@@ -8,6 +8,7 @@ use widemargin::expansion::BasisExpansion;
 use widemargin::model::{
     AnyModel, Array, BasisExpansionOneClass, BasisExpansionRegressor, BasisExpansionSvc, bases_arrays, method_of_bytes,
 };
+use widemargin::select::ExpansionModel;
 use widemargin::similarity::AnySimilarity;
 use widemargin::solve::Calibration;
 use widemargin::{Error, Result};
@@ -30,11 +31,7 @@ pub(crate) enum Trained {
 }
 
 /// A model with Python similarities.
-pub(crate) enum CompositeModel {
-    Classifier(Box<BasisExpansionSvc<CompositeSimilarity>>),
-    Regressor(Box<BasisExpansionRegressor<CompositeSimilarity>>),
-    OneClass(Box<BasisExpansionOneClass<CompositeSimilarity>>),
-}
+pub(crate) type CompositeModel = ExpansionModel<CompositeSimilarity>;
 
 /// Evaluates an expression on a model with Python similarities, whatever its task.
 macro_rules! on_composite {
@@ -47,23 +44,6 @@ macro_rules! on_composite {
     };
 }
 pub(crate) use on_composite;
-
-/// The result of a fit with Python similarities, as in [`Model::fitted`]; only the bases are stored, not all training
-/// samples.
-macro_rules! composite {
-    ($task:ident, $py:expr, $model:expr, $features:expr) => {{
-        use $crate::convert::Features;
-        use $crate::model::{CompositeModel, Model, Trained};
-        let bases = $model.expansion().bases().alone($py)?;
-        let named = $model.check_finite().and_then(|()| match ($model.with_bases(bases)?, $features) {
-            (model, None) => model.with_feature_names(None),
-            (model, Some(Features::Names(names))) => model.with_feature_names(Some(names)),
-            (model, Some(Features::Columns(columns))) => model.with_table_columns(Some(columns)),
-        });
-        named.map(|model| Model(Trained::Composite(CompositeModel::$task(Box::new(model))))).map_err(raise)
-    }};
-}
-pub(crate) use composite;
 
 /// The methods of regression and one-class models with Python similarities.
 const REGRESSION: &str = "basis-expansion-regression";
@@ -83,6 +63,26 @@ impl Model {
             Some(Features::Columns(columns)) => model.set_table_columns(Some(columns)),
         });
         named.map(|()| Model(Trained::Any(model))).map_err(raise)
+    }
+
+    /// The same with Python similarities; only the bases are stored, not all training samples.
+    pub fn composite(py: Python<'_>, model: CompositeModel, features: Option<Features>) -> PyResult<Self> {
+        macro_rules! named {
+            ($task:ident, $model:ident) => {{
+                let bases = $model.expansion().bases().alone(py)?;
+                let named = $model.check_finite().and_then(|()| match ($model.with_bases(bases)?, features) {
+                    (model, None) => model.with_feature_names(None),
+                    (model, Some(Features::Names(names))) => model.with_feature_names(Some(names)),
+                    (model, Some(Features::Columns(columns))) => model.with_table_columns(Some(columns)),
+                });
+                CompositeModel::$task(Box::new(named.map_err(raise)?))
+            }};
+        }
+        Ok(Model(Trained::Composite(match model {
+            CompositeModel::Classifier(model) => named!(Classifier, model),
+            CompositeModel::Regressor(model) => named!(Regressor, model),
+            CompositeModel::OneClass(model) => named!(OneClass, model),
+        })))
     }
 }
 

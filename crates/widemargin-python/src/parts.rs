@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use numpy::{PyArray1, PyReadonlyArray2, PyReadwriteArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyReadwriteArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -50,30 +50,17 @@ fn wrong(what: &'static str, problem: &str) -> PyErr {
 
 /// The class of each row and the number of classes; or the index of its set of labels, their number and the signed
 /// weights of the sets, sets × labels.
-#[derive(FromPyObject)]
-pub(crate) struct PyRowTargets<'py> {
-    #[pyo3(item(0))]
-    codes: Bound<'py, PyAny>,
-    #[pyo3(item(1))]
-    n_classes: usize,
-    #[pyo3(item(2))]
-    sets: Option<Bound<'py, PyAny>>,
+type RowTargets<'py> = (Bound<'py, PyAny>, usize, Option<Bound<'py, PyAny>>);
+
+fn row_targets((codes, n_classes, sets): RowTargets<'_>) -> PyResult<PartTargets> {
+    let sets = sets.map(|sets| convert::matrix(&sets)).transpose()?;
+    Ok(PartTargets { codes: convert::vector(&codes)?, n_classes, sets: sets.unwrap_or_default().0 })
 }
 
-impl PyRowTargets<'_> {
-    fn targets(&self) -> PyResult<PartTargets> {
-        let sets = match &self.sets {
-            Some(sets) => convert::contiguous(sets)?.extract::<PyReadonlyArray2<'_, f64>>()?.as_slice()?.to_vec(),
-            None => Vec::new(),
-        };
-        Ok(PartTargets { codes: convert::vector(&self.codes)?, n_classes: self.n_classes, sets })
-    }
-
-    /// Those of the rows of weight above 0.
-    fn present(&self, weights: &[f64]) -> PyResult<PartTargets> {
-        let targets = self.targets()?;
-        Ok(PartTargets { codes: present(&targets.codes, weights), ..targets })
-    }
+/// Those of the rows of weight above 0.
+fn present_targets(targets: RowTargets<'_>, weights: &[f64]) -> PyResult<PartTargets> {
+    let targets = row_targets(targets)?;
+    Ok(PartTargets { codes: present(&targets.codes, weights), ..targets })
 }
 
 /// A pickled part: `restored` and its arguments.
@@ -207,14 +194,14 @@ impl Part {
         &self,
         py: Python<'_>,
         expansion: PyRef<'_, Model>,
-        targets: PyRowTargets<'_>,
+        targets: RowTargets<'_>,
         C: f64,
         loss: &str,
         intercept: &str,
     ) -> PyResult<Part> {
         let (rows, weights) = self.normalized(py, &expansion)?;
         let data = PartData::Linear {
-            targets: targets.targets()?,
+            targets: row_targets(targets)?,
             costs: weights.iter().map(|weight| C * weight).collect(),
             loss: loss.parse().map_err(raise)?,
             intercept: intercept.parse().map_err(raise)?,
@@ -234,8 +221,7 @@ impl Part {
         first: usize,
     ) -> PyResult<Part> {
         let (rows, weights) = self.normalized(py, &expansion)?;
-        let targets = convert::contiguous(&targets)?.extract::<PyReadonlyArray2<'_, f64>>()?.as_slice()?.to_vec();
-        let (weights, units) = (weights.to_vec(), convert::vector(&units)?);
+        let ((targets, _), weights, units) = (convert::matrix(&targets)?, weights.to_vec(), convert::vector(&units)?);
         let data = PartData::Ridge { targets, weights, units, features: PartFeatures::Plain { has_intercept, first } };
         Ok(Part { number: self.number, rows: rows.unbind(), data })
     }
@@ -244,7 +230,7 @@ impl Part {
     fn power_mean(
         &self,
         py: Python<'_>,
-        targets: PyRowTargets<'_>,
+        targets: RowTargets<'_>,
         C: f64,
         loss: &str,
         map: MapParts<'_>,
@@ -265,7 +251,7 @@ impl Part {
             }
         };
         let data = PartData::Linear {
-            targets: targets.present(weights)?,
+            targets: present_targets(targets, weights)?,
             costs: present(weights, weights).into_iter().map(|weight| C * weight).collect(),
             loss: loss.parse().map_err(raise)?,
             intercept: Intercept::None,
@@ -278,7 +264,7 @@ impl Part {
     fn on_bases(
         &self,
         py: Python<'_>,
-        targets: PyRowTargets<'_>,
+        targets: RowTargets<'_>,
         units: Bound<'_, PyAny>,
         plan: PyRef<'_, BasisPlan>,
         lift: Lift,
@@ -286,7 +272,7 @@ impl Part {
         let n_penalized = lift.0;
         let (features, weights) = self.lifted(py, &plan, lift)?;
         let data = PartData::Bases {
-            targets: targets.present(weights)?,
+            targets: present_targets(targets, weights)?,
             n_penalized,
             units: present(&convert::vector::<f64>(&units)?, weights),
             roots: present(weights, weights).into_iter().map(f64::sqrt).collect(),
@@ -305,10 +291,8 @@ impl Part {
     ) -> PyResult<Part> {
         let n_penalized = lift.0;
         let (features, weights) = self.lifted(py, &plan, lift)?;
-        let targets = convert::contiguous(&targets)?;
-        let targets: PyReadonlyArray2<'_, f64> = targets.extract()?;
-        let k = targets.shape()[1];
-        let rows = targets.as_slice()?.chunks(k.max(1)).zip(weights).filter(|(_, weight)| **weight > 0.0);
+        let (targets, k) = convert::matrix(&targets)?;
+        let rows = targets.chunks(k.max(1)).zip(weights).filter(|(_, weight)| **weight > 0.0);
         let data = PartData::Ridge {
             targets: rows.flat_map(|(row, _)| row.iter().copied()).collect(),
             units: present(&convert::vector::<f64>(&units)?, weights),

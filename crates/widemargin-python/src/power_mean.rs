@@ -13,51 +13,14 @@ use widemargin::model::{
 };
 use widemargin::similarity::{AdditiveKernel, OwnKernel, ScalarFunction, ScalarKernel};
 
-use crate::compared::Fitted;
-use crate::convert::{self, Common, Target, labeled};
+use crate::convert::{self, Common};
 use crate::errors::raise;
 use crate::model::Model;
 use crate::python_similarity::PythonCall;
-use crate::samples::{Place, PySamples, fitted};
+use crate::samples::PySamples;
 use crate::weighted_labels::WeightedLabels;
 use crate::work::{Patience, ToCaller, ask, conduct, elsewhere};
 use crate::workers::PythonWorkers;
-
-/// Trains a power mean SVM.
-#[pyfunction]
-#[pyo3(signature = (samples, target, *, kernel, loss, C, approximation, n_nodes,
-    nodes, scale, common))]
-pub(crate) fn fit_power_mean(
-    py: Python<'_>,
-    samples: PySamples<'_>,
-    target: Target<'_>,
-    kernel: KernelArgument,
-    loss: &str,
-    C: Option<f64>,
-    approximation: &str,
-    n_nodes: Option<usize>,
-    nodes: Option<Vec<f64>>,
-    scale: bool,
-    common: Common<'_>,
-) -> PyResult<Fitted> {
-    let (labels, weights) = labeled(&target)?;
-    let params = params(n_nodes, nodes, scale)
-        .loss(loss.parse().map_err(raise)?)
-        .c(C.map_or(CChoice::Auto, CChoice::Value))
-        .approximation(approximation.parse().map_err(raise)?)
-        .class_weight(convert::class_weight(common.class_weight.as_ref(), &labels)?)
-        .tol(common.tol)
-        .max_epochs(common.max_iter)
-        .seed(common.seed)
-        .threads(common.threads);
-    let patience = common.patience()?;
-    let place = samples.place()?;
-    let model = conduct(py, &patience, |monitor, to_caller| {
-        let params = kernel.set(params, to_caller)?;
-        fitted!(params, place, |view| &view.rows("the power mean SVM")?, &labels, weights, monitor)
-    })?;
-    Ok((Model::fitted(AnyModel::Classifier(Box::new(model)), common.features)?, Vec::new()))
-}
 
 /// A kernel: its spec, or a Python function and its name.
 #[derive(FromPyObject)]
@@ -78,13 +41,15 @@ impl KernelArgument {
     fn scalar(self, to_caller: &ToCaller) -> Result<ScalarKernel> {
         match self {
             KernelArgument::BuiltIn(spec) => spec.parse(),
-            KernelArgument::Own((function, name)) => {
-                let called =
-                    PythonFunction { function: Arc::new(function), name: name.clone(), to_caller: to_caller.clone() };
-                Ok(OwnKernel::new(&name, called).into())
-            }
+            KernelArgument::Own(call) => Ok(own_kernel(call, to_caller)),
         }
     }
+}
+
+/// The kernel of a Python function.
+pub(crate) fn own_kernel((function, name): PythonCall, to_caller: &ToCaller) -> ScalarKernel {
+    let called = PythonFunction { function: Arc::new(function), name: name.clone(), to_caller: to_caller.clone() };
+    OwnKernel::new(&name, called).into()
 }
 
 /// A Python function of two arrays.

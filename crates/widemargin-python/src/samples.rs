@@ -7,6 +7,7 @@ use pyo3::types::PyTuple;
 use widemargin::data::{
     AnyRows, AnySamples, BitSets, CsrView, DenseView, Element, Grids, Images, SamplesView, Series, Source,
 };
+use widemargin::select;
 
 use crate::errors::raise;
 use crate::store::Store;
@@ -26,28 +27,14 @@ pub enum Place<'a> {
 }
 
 impl Place<'_> {
-    /// The samples, as a search reads them.
-    pub fn source(&self) -> &dyn Source<Samples = AnySamples> {
+    /// What `work` makes of the samples.
+    pub fn with<T>(&self, work: impl FnOnce(select::Place<'_>) -> T) -> T {
         match self {
-            Place::Memory(view) => view,
-            Place::Files(store) => &store.samples,
+            Place::Memory(view) => work(select::Place::Memory(view)),
+            Place::Files(store) => work(select::Place::Blocks(&store.samples, &store.resources())),
         }
     }
 }
-
-/// A model fitted to samples in memory, or in files block by block.
-macro_rules! fitted {
-    ($params:expr, $place:expr, $targets:expr, $weights:expr, $monitor:expr) => {
-        fitted!($params, $place, |view| view, $targets, $weights, $monitor)
-    };
-    ($params:expr, $place:expr, |$view:ident| $samples:expr, $targets:expr, $weights:expr, $monitor:expr) => {
-        match &$place {
-            Place::Memory($view) => $params.fit_with($samples, $targets, $weights, $monitor),
-            Place::Files(store) => $params.fit_blocks(&store.samples, $targets, $weights, &store.resources(), $monitor),
-        }
-    };
-}
-pub(crate) use fitted;
 
 /// Samples; vectors are borrowed, others owned.
 pub enum PySamples<'py> {

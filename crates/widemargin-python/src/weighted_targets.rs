@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
-use widemargin::data::{Label, Labels, Targets};
+use widemargin::data::{Label, Labels};
 use widemargin::model::{
-    self, AnyModel, BasisExpansionRegressor, CChoice, PartedTargets, RegressorMetadata, SplineMetadata,
-    ThinPlateRegressor,
+    self, AnyModel, BasisExpansionOneClass, BasisExpansionRegressor, CChoice, OneClassMetadata, PartedTargets,
+    RegressorMetadata, SplineMetadata, ThinPlateRegressor,
 };
-use widemargin::problem::Loss;
+use widemargin::select::loss_of_targets;
 use widemargin::similarity::ConditionalKernel;
 
 use crate::basis_plan::features_on_workers;
@@ -31,7 +31,7 @@ impl WeightedTargets {
         weights: Option<PyReadonlyArray1<'_, f64>>,
         has_intercept: bool,
     ) -> PyResult<Self> {
-        let targets = Targets::new(targets.as_slice()?.to_vec(), targets.shape()[1]).map_err(raise)?;
+        let targets = convert::numbers(&targets)?;
         let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
         PartedTargets::new(&targets, weights, has_intercept).map(WeightedTargets).map_err(raise)
     }
@@ -75,13 +75,13 @@ impl WeightedTargets {
 
 /// Refuses a parameter that does not belong to a loss or is out of range, before any work is done.
 #[pyfunction]
-pub(crate) fn check_regression_loss(loss: &str, epsilon: Option<f64>, quantile: Option<f64>) -> PyResult<()> {
-    Loss::of_targets(loss, epsilon, quantile).map(drop).map_err(raise)
+pub(crate) fn check_regression_loss(loss: &str) -> PyResult<()> {
+    loss_of_targets(loss).map(drop).map_err(raise)
 }
 
 /// A regression on an expansion, over the features that `rows` represents.
 #[pyfunction]
-#[pyo3(signature = (expansion, rows, targets, *, C, loss, epsilon, quantile, basis, basis_rows, stages, common))]
+#[pyo3(signature = (expansion, rows, targets, *, C, loss, basis, basis_rows, stages, common))]
 pub(crate) fn fit_basis_expansion_regressor_remote(
     py: Python<'_>,
     expansion: PyRef<'_, Model>,
@@ -89,8 +89,6 @@ pub(crate) fn fit_basis_expansion_regressor_remote(
     targets: PyRef<'_, WeightedTargets>,
     C: Option<f64>,
     loss: &str,
-    epsilon: Option<f64>,
-    quantile: Option<f64>,
     basis: String,
     basis_rows: Vec<usize>,
     stages: Vec<(String, f64)>,
@@ -98,7 +96,7 @@ pub(crate) fn fit_basis_expansion_regressor_remote(
 ) -> PyResult<Model> {
     let (expansion, targets, rows) = (ours(&expansion)?.clone(), &targets.0, Arc::new(rows));
     let c = C.map_or(CChoice::Auto, CChoice::Value);
-    let loss = Loss::of_targets(loss, epsilon, quantile).map_err(raise)?;
+    let loss = loss_of_targets(loss).map_err(raise)?;
     let metadata = RegressorMetadata { basis, basis_rows, c, loss, seed: common.seed, stages: convert::stages(stages) };
     let model = conduct(py, &common.patience()?, |monitor, to_caller| {
         let workers = PythonWorkers::new(&rows, to_caller);
@@ -135,4 +133,29 @@ pub(crate) fn fit_thin_plate_regressor_remote(
         ThinPlateRegressor::fit_on_workers(kernel, bases, rows, targets, metadata, monitor)
     })?;
     Model::fitted(AnyModel::Regressor(Box::new(model)), common.features)
+}
+
+/// A one-class model on an expansion, over the features that `rows` represents; `targets` has 1 and the weight of each row.
+#[pyfunction]
+#[pyo3(signature = (expansion, rows, targets, *, quantile, shrinkage, basis, basis_rows, stages, common))]
+pub(crate) fn fit_basis_expansion_one_class_remote(
+    py: Python<'_>,
+    expansion: PyRef<'_, Model>,
+    rows: Py<PyAny>,
+    targets: PyRef<'_, WeightedTargets>,
+    quantile: f64,
+    shrinkage: f64,
+    basis: String,
+    basis_rows: Vec<usize>,
+    stages: Vec<(String, f64)>,
+    common: Common<'_>,
+) -> PyResult<Model> {
+    let (expansion, targets, rows) = (ours(&expansion)?.clone(), &targets.0, Arc::new(rows));
+    let stages = convert::stages(stages);
+    let metadata = OneClassMetadata { basis, basis_rows, quantile, shrinkage, seed: common.seed, stages };
+    let model = conduct(py, &common.patience()?, |monitor, to_caller| {
+        let workers = PythonWorkers::new(&rows, to_caller);
+        BasisExpansionOneClass::of_workers(expansion, targets, workers, metadata, monitor)
+    })?;
+    Model::fitted(AnyModel::OneClass(Box::new(model)), common.features)
 }

@@ -4,11 +4,10 @@ use std::any::Any;
 
 use serde::{Deserialize, Serialize};
 use widemargin::data::{DenseView, Label, Labels, SamplesView};
-use widemargin::model::{BasisExpansionParams, BasisExpansionSvc, CChoice, Classifier, PowerMeanParams, PowerMeanSvc};
-use widemargin::model::{Standardize, ThinPlateParams, ThinPlateSvc};
+use widemargin::model::{AnyModel, BasisExpansionSvc, Classifier, PowerMeanSvc, ThinPlateSvc};
 use widemargin::monitor::Monitor;
-use widemargin::select::{AutoMethod, AutoParams, SimilaritySearch};
-use widemargin::similarity::{AdditiveKernel, AnySimilarity, ConditionalKernel};
+use widemargin::select::{Answers, AutoParams, Estimator, Method, Place, Task};
+use widemargin::similarity::AnySimilarity;
 
 /// Maximum number of points.
 pub const MAX_POINTS: usize = 2000;
@@ -135,36 +134,30 @@ fn fit_rows(request: &Request, rows: &DenseView<'_, f64>, labels: &Labels) -> wi
         });
         return Ok(fitted(found.model, tried.collect()));
     }
-    let c = request.c.map_or(CChoice::Auto, CChoice::from);
-    let spec = Some(&request.similarity).filter(|spec| *spec != "auto");
-    let model: Box<dyn Classifier> = match request.method.parse()? {
-        AutoMethod::BasisExpansion => {
-            let mut params = BasisExpansionParams::new(AdditiveKernel::Chi2).c(c).threads(1);
+    let method = request.method.parse()?;
+    let mut estimator = Estimator::new(method, Task::Classification)?;
+    estimator.set("threads", "1")?;
+    if let Some(c) = request.c {
+        estimator.set("C", &c.to_string())?;
+    }
+    match method {
+        Method::BasisExpansion => {
+            estimator.set("loss", "squared-hinge")?;
             if let Some(n_basis) = request.n_basis {
-                params = params.n_basis(n_basis);
+                estimator.set("n_basis", &n_basis.to_string())?;
             }
-            let specs: Vec<String> = spec.iter().flat_map(|spec| spec.split(SEPARATOR)).map(str::to_owned).collect();
-            let search = SimilaritySearch::of(&params, &specs, None, request.n_basis.is_none());
-            let found = search.choose(&samples, labels, None, &Monitor::none())?;
-            Box::new(params.with_choice(&found)?.fit_with(&samples, labels, None, &Monitor::none())?)
-        }
-        AutoMethod::ThinPlate => {
-            let params = ThinPlateParams::new(ConditionalKernel::Distance).standardize(Standardize::Auto).threads(1);
-            let params = match spec {
-                Some(spec) => params.kernel(spec.parse()?),
-                None => params.kernel_auto(),
-            };
-            Box::new(params.c(c).fit(rows, labels)?)
-        }
-        AutoMethod::PowerMean => {
-            let mut params = PowerMeanParams::auto().threads(1).c(c);
-            if let Some(spec) = spec {
-                params = params.kernel(spec.parse::<AdditiveKernel>()?);
+            if request.similarity != "auto" {
+                estimator = estimator.similarity(request.similarity.split(SEPARATOR).map(str::to_owned).collect());
             }
-            Box::new(params.fit(rows, labels)?)
         }
-    };
-    Ok(fitted(model, Vec::new()))
+        _ => estimator.set("kernel", &request.similarity)?,
+    }
+    let answers = Answers::from(labels);
+    let (model, _) = estimator.fit(Place::Memory(&samples), Some(&answers), None, &Monitor::none())?;
+    match model {
+        AnyModel::Classifier(model) => Ok(fitted(model, Vec::new())),
+        _ => unreachable!("labels are fitted by a classifier"),
+    }
 }
 
 /// The model with its summary.

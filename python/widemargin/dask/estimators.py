@@ -215,7 +215,7 @@ class BasisExpansionRegressor(DaskRegressor, DaskExpansion, _expansions.BasisExp
     _selection_samples = 1000, 4000
 
     def _checked_parameters(self: Any) -> dict[str, Any]:
-        _core.check_regression_loss(*self._loss())
+        _core.check_regression_loss(self._loss())
         return super()._checked_parameters()
 
     def _train(self, parameters: dict[str, Any], data: FitData) -> tuple[_core.Model, Rows]:
@@ -228,7 +228,7 @@ class BasisExpansionRegressor(DaskRegressor, DaskExpansion, _expansions.BasisExp
         features, bases = self._features(data, parameters)
         arguments = [(one.targets, one.units, bool(self.fit_intercept), one.first) for one in data.pieces]
         rows = data.rows(features.called("ridge", arguments))
-        loss = {name: parameters[name] for name in ("C", "loss", "epsilon", "quantile")}
+        loss = {name: parameters[name] for name in ("C", "loss")}
         model = _core.fit_basis_expansion_regressor_remote(
             features.expansion, rows, data.weighted, **loss, **bases, **self._finish(data)
         )
@@ -303,7 +303,7 @@ class DaskThinPlate(DaskEstimator):
 
     # The function of the extension module that trains the model, and the method of parts that computes the features.
     _core_fit_remote: ClassVar[Any]
-    _method: ClassVar[str]
+    _features_by: ClassVar[str]
 
     def _checked_parameters(self: Any) -> dict[str, Any]:
         if self.n_basis is None:
@@ -324,7 +324,7 @@ class DaskThinPlate(DaskEstimator):
         # Leave-one-out of a regression is for fixed bases.
         units = (one.units_of_others(support, data.n) if is_classifier(self) else one.units for one in data.present)
         arguments = [(one.targets, own) for one, own in zip(data.present, units, strict=True)]
-        features = BasisFeatures(data, self._method, arguments)
+        features = BasisFeatures(data, self._features_by, arguments)
         own: dict[str, Any] = {"bases": bases, "support": support.tolist()}
         own |= {name: parameters[name] for name in ("kernel", "C", "basis", "polynomials") if name in parameters}
         model = self._core_fit_remote(features.samples, features, data.weighted, **own, **self._finish(data))
@@ -387,7 +387,7 @@ class ThinPlateSVC(DaskClassifier, DaskThinPlate, _thin_plate.ThinPlateSVC):
 
     plain = _thin_plate.ThinPlateSVC
     _core_fit_remote = staticmethod(_core.fit_thin_plate_remote)
-    _method = "on_bases"
+    _features_by = "on_bases"
     _parameter_constraints = _thin_plate.ThinPlateSVC._parameter_constraints | {"C": CONSTRAINTS["C"]}
 
     def _weights_of_some(self, weighted: Any, rows: npt.NDArray[np.int64]) -> tuple[Any, dict[str, Any]]:
@@ -434,7 +434,7 @@ class ThinPlateRegressor(DaskRegressor, DaskThinPlate, _thin_plate.ThinPlateRegr
 
     plain = _thin_plate.ThinPlateRegressor
     _core_fit_remote = staticmethod(_core.fit_thin_plate_regressor_remote)
-    _method = "spline"
+    _features_by = "spline"
 
 
 class PowerMeanSVC(DaskClassifier, _power_mean.PowerMeanSVC):

@@ -9,17 +9,18 @@ use serde_json::{Value, json};
 use widemargin::Result;
 use widemargin::model::AnyModel;
 use widemargin::monitor::{Monitor, Stopped};
-use widemargin::select::{CrossValidation, LabelScores, RegressionScoring, Scoring, cross_validate};
+use widemargin::select::{
+    Answers, CrossValidation, Estimator, LabelScores, Method, Place, RegressionScoring, Scoring, Task, cross_validate,
+};
 use widemargin::solve::Status;
 use widemargin_io::{ReadOptions, Samples, Table};
 
 use crate::args::Input;
 use crate::context::Context;
-use crate::fit::{Answers, Data, Fit, fit_of, scoring_of};
+use crate::fit::{estimator_of, fit, scoring_of};
 use crate::folds::{FoldArgs, Folds};
 use crate::options::{Choice, ModelArgs};
 use crate::output::{check_model_file, joined, print, print_json};
-use crate::parameters::{Method, Task};
 use crate::report::{Failure, in_file};
 use crate::resources::Memory;
 use crate::samples::in_whole;
@@ -61,7 +62,7 @@ pub struct Cv {
 /// A point of the grid.
 struct Point {
     choice: Choice,
-    fit: Fit,
+    estimator: Estimator,
 }
 
 /// The results of a point.
@@ -80,12 +81,12 @@ impl Cv {
             let failure = Failure::input("--task outlier-detection: `cv` compares predictions with labels");
             return Err(failure.help("`train --task outlier-detection`, then `evaluate` on samples labeled 1 and -1"));
         }
-        let point = |choice: Choice| Ok(Point { fit: fit_of(&choice, common, self.memory.limit)?, choice });
+        let point = |choice: Choice| Ok(Point { estimator: estimator_of(&choice, common, self.memory.limit)?, choice });
         let points = self.model.grid()?.into_iter().map(point).collect::<Result<Vec<_>, Failure>>()?;
         if let Some(point) = points.iter().find(|point| point.choice.method != Method::ThinPlate)
             && self.memory.limit.is_some()
         {
-            let method = point.choice.method.name();
+            let method = point.choice.method;
             let failure = format!("--memory-limit: `cv --method {method}` holds all samples and their features");
             return Err(Failure::input(failure)
                 .help("choose parameters on a part of the samples, then `train --memory-limit` on all"));
@@ -100,6 +101,7 @@ impl Cv {
         let options = ReadOptions { group: self.folds.group.clone(), ..self.input.options_to_learn() };
         let (table, seconds_read) = context.read(file, &options)?;
         let answers = answers(context, self.model.task, points[0].choice.method, &self.input, &table)?;
+        let Some(answers) = answers else { unreachable!("outlier detection is refused") };
         let folds = self.folds(context, &table, &answers, scoring)?;
         let search = Search {
             cv: &self,
@@ -122,8 +124,9 @@ impl Cv {
             return context.check_interrupted();
         };
         let sink = |progress| context.bar.fit("the best point: ", progress);
-        let samples = Data::Samples(&table.samples, table.weights.as_deref());
-        let model = (points[best].fit)(samples, &answers, &context.monitor(&sink));
+        let (estimator, monitor) = (&points[best].estimator, context.monitor(&sink));
+        let view = table.samples.view()?;
+        let model = fit(estimator, Place::Memory(&view), Some(&answers), table.weights.as_deref(), &monitor);
         let fitted = model.and_then(|model| Fitted::of(model, &table));
         let fitted = fitted.map_err(|error| in_file(error, file, &table, 0))?;
         let summary = fitted.write(context, seconds_read, output, self.stopping)?;
@@ -154,7 +157,7 @@ impl Cv {
     ) -> Result<Folds, Failure> {
         let (file, groups, n) = (&self.input.data, table.groups.as_ref(), table.samples.n_rows());
         let labels = match answers {
-            Answers::Classes(labels) if table.indicators.is_none() => Some(&**labels),
+            Answers::Labels(labels) if table.indicators.is_none() => Some(&**labels),
             _ => None,
         };
         labels.map_or(Ok(()), |labels| labels.check(n)).map_err(|error| in_file(error, file, table, 0))?;
@@ -174,7 +177,7 @@ fn common_scoring(points: &[Point]) -> Result<RegressionScoring, Failure> {
         RegressionScoring::NegMeanPinballLoss { quantile } => quantile == 0.5,
         _ => true,
     };
-    let scorings = points.iter().map(|point| scoring_of(&point.choice)).collect::<std::result::Result<Vec<_>, _>>()?;
+    let scorings = points.iter().map(|point| scoring_of(&point.choice)).collect::<Result<Vec<_>>>()?;
     let first = scorings[0];
     match scorings.iter().find(|scoring| **scoring != first) {
         None => Ok(first),
@@ -242,7 +245,7 @@ impl Search<'_> {
                 return Ok(f64::NAN);
             }
             let started = Instant::now();
-            let (score, status) = self.fold(&point.fit, train, test, &monitor)?;
+            let (score, status) = self.fold(&point.estimator, train, test, &monitor)?;
             if self.cv.output.is_some() {
                 // All samples are as many folds as those of a fit, and one; twice, because time may grow faster.
                 let n_folds = self.cv.folds.folds as f64;
@@ -258,21 +261,33 @@ impl Search<'_> {
     }
 
     /// Fits to the first rows; the score on the others.
-    fn fold(&self, fit: &Fit, train: &[usize], test: &[usize], monitor: &Monitor<'_>) -> Result<(f64, Status)> {
+    fn fold(
+        &self,
+        estimator: &Estimator,
+        train: &[usize],
+        test: &[usize],
+        monitor: &Monitor<'_>,
+    ) -> Result<(f64, Status)> {
         let (part, weights) = self.part(train)?;
-        let model = fit(Data::Samples(&part, weights.as_deref()), &self.answers.select(train), monitor);
+        let model = fit(
+            estimator,
+            Place::Memory(&part.view()?),
+            Some(&self.answers.select(train)),
+            weights.as_deref(),
+            monitor,
+        );
         let model = model.map_err(|error| in_whole(error, train))?;
         let (part, weights) = self.part(test)?;
         let (view, weights, threads) = (part.view()?, weights.as_deref(), self.context.common.threads);
         let score = match (&model, self.scoring, self.answers.select(test)) {
-            (AnyModel::Classifier(model), AnyScoring::Classes(scoring), Answers::Classes(labels)) => {
+            (AnyModel::Classifier(model), AnyScoring::Classes(scoring), Answers::Labels(labels)) => {
                 let values = model.decision_function(&view, threads, monitor).map_err(|error| in_whole(error, test))?;
                 match labels.is_multilabel() {
                     true => LabelScores::of(&labels, values.values(), weights)?.score(scoring),
                     false => scoring.score_model(&**model, &labels, weights, values.values()),
                 }
             }
-            (AnyModel::Regressor(model), AnyScoring::Numbers(scoring), Answers::Numbers(targets)) => {
+            (AnyModel::Regressor(model), AnyScoring::Numbers(scoring), Answers::Targets(targets)) => {
                 let values = model.predict(&view, threads, monitor).map_err(|error| in_whole(error, test))?;
                 scoring.score(&targets.output(0), &values.values, weights)
             }
@@ -296,7 +311,7 @@ impl Search<'_> {
         };
         let samples = &self.table.samples;
         let mut found = json!({
-            "method": tried[best].choice.method.name(),
+            "method": tried[best].choice.method.to_string(),
             "task": tried[best].choice.json(common)["task"],
             "n_samples": samples.n_rows(),
             "samples": samples.kind(),
@@ -308,7 +323,7 @@ impl Search<'_> {
             "points": tried.iter().map(point).collect::<Vec<_>>(),
             "best": best,
         });
-        if let Answers::Classes(labels) = self.answers {
+        if let Answers::Labels(labels) = self.answers {
             found["classes"] = json!(labels.classes());
         }
         found

@@ -1,6 +1,5 @@
 //! `widemargin demo`: trains and evaluates on built-in handwritten digits, and prints a table.
 
-use std::borrow::Cow;
 use std::time::Instant;
 
 use clap::{Args, Command, FromArgMatches};
@@ -8,13 +7,13 @@ use indicatif::{DecimalBytes, HumanCount};
 use serde_json::{Value, json};
 use widemargin::data::{DenseMatrix, Labels, Samples as _};
 use widemargin::model::{AnyModel, ThinPlateSvc};
-use widemargin::select::Evaluation;
+use widemargin::select::{Answers, Evaluation, Place};
 use widemargin_io::Samples;
 
 use crate::args::Common;
 use crate::context::Context;
 use crate::details::as_method;
-use crate::fit::{Answers, Data, fit_of};
+use crate::fit::estimator_of;
 use crate::options::ModelArgs;
 use crate::output::{print, print_json};
 use crate::report::Failure;
@@ -89,11 +88,12 @@ fn outcome(
     let options = matches.and_then(|matches| ModelArgs::from_arg_matches(&matches));
     let choice = options.map_err(|error| Failure::work(error.to_string()))?.single()?;
     // On data this small threads do not pay off.
-    let fit = fit_of(&choice, &Common { threads: 1, ..context.common.clone() }, None)?;
+    let estimator = estimator_of(&choice, &Common { threads: 1, ..context.common.clone() }, None)?;
     let sink = |progress| context.bar.fit("", progress);
     let (monitor, start) = (context.monitor(&sink), Instant::now());
-    let answers = Answers::Classes(Cow::Borrowed(&train.labels));
-    let AnyModel::Classifier(model) = fit(Data::Samples(&train.images, None), &answers, &monitor)? else {
+    let (images, answers) = (train.images.view()?, Answers::from(&train.labels));
+    let (AnyModel::Classifier(model), _) = estimator.fit(Place::Memory(&images), Some(&answers), None, &monitor)?
+    else {
         unreachable!("the digits are classes")
     };
     let (seconds_train, start) = (start.elapsed().as_secs_f64(), Instant::now());

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
+use widemargin::select::{Place, Task};
 
 use crate::args::Input;
 use crate::context::Context;
-use crate::fit::{Data, fit_of, fits_blocks};
+use crate::fit::{estimator_of, fit, fits_blocks};
 use crate::options::ModelArgs;
 use crate::output::{check_model_file, print_json};
-use crate::parameters::Task;
 use crate::report::{Failure, in_file};
 use crate::resources::{Memory, OnDisk};
 use crate::summary::{Fitted, Stopping};
@@ -46,7 +46,7 @@ impl Train {
     /// Runs the command: check, read, fit, write, summarize.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
         let choice = self.model.single()?;
-        let fit = fit_of(&choice, &context.common, self.memory.limit)?;
+        let estimator = estimator_of(&choice, &context.common, self.memory.limit)?;
         let (data, output) = (&self.input.data, &self.output);
         check_model_file(output, &self.input)?;
         if let Some(folder) = &self.checkpoint {
@@ -68,14 +68,15 @@ impl Train {
                 OnDisk::open(context, data, &self.input.options(), self.memory, (self.checkpoint.as_deref(), output))?;
             let (seconds, table) = (start.elapsed().as_secs_f64(), on_disk.store.outline());
             let answers = answers(context, task, choice.method, &self.input, table)?;
-            let model = on_disk.fit(data, |samples| fit(samples, &answers, &monitor))?;
-            (Fitted::on_disk(model, &on_disk)?, described(table, &answers), seconds)
+            let model = on_disk.fit(data, |samples| fit(&estimator, samples, answers.as_ref(), None, &monitor))?;
+            (Fitted::on_disk(model, &on_disk)?, described(table, answers.as_ref()), seconds)
         } else {
             let (table, seconds) = context.read(data, &self.input.options_to_learn())?;
             let answers = answers(context, task, choice.method, &self.input, &table)?;
-            let samples = Data::Samples(&table.samples, table.weights.as_deref());
-            let model = fit(samples, &answers, &monitor).map_err(|error| in_file(error, data, &table, 0))?;
-            (Fitted::of(model, &table)?, described(&table, &answers), seconds)
+            let (view, weights) = (table.samples.view()?, table.weights.as_deref());
+            let model = fit(&estimator, Place::Memory(&view), answers.as_ref(), weights, &monitor);
+            let model = model.map_err(|error| in_file(error, data, &table, 0))?;
+            (Fitted::of(model, &table)?, described(&table, answers.as_ref()), seconds)
         };
         let summary = fitted.write(context, seconds_read, output, self.stopping)?;
         label.into_iter().for_each(|label| context.note(&label));

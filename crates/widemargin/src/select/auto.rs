@@ -328,7 +328,7 @@ impl AutoParams {
             return Err(Error::parameter("methods", self.names(), "basis-expansion among them for samples in blocks"));
         }
         let params = self.basis_expansion();
-        let search = SimilaritySearch::of(&params, &[], None, true).choosing_loss(&params, true);
+        let search = SimilaritySearch::of(&params, &[], None, false);
         let found = search.choose(samples, labels, sample_weight, monitor)?;
         let model = params.with_choice(&found)?.fit_blocks(samples, labels, sample_weight, resources, monitor)?;
         let mut note = "samples in blocks: only the basis expansion was tried".to_owned();
@@ -402,7 +402,7 @@ impl AutoParams {
         match method {
             AutoMethod::BasisExpansion => {
                 let params = self.basis_expansion();
-                let search = SimilaritySearch::of(&params, &[], None, true).choosing_loss(&params, true);
+                let search = SimilaritySearch::of(&params, &[], None, false);
                 let start = Instant::now();
                 let found = search.choose(samples, labels, sample_weight, of_search)?;
                 let seconds = start.elapsed().as_secs_f64();

@@ -1,12 +1,14 @@
 //! Model selection: cross-validation, scores, and selection of similarities.
 
 mod auto;
+mod by_name;
 mod candidate;
 mod column_gradients;
 mod column_scales;
 mod column_weights;
 mod cross_validation;
 mod curves;
+mod estimator;
 mod evaluation;
 mod held_out_score;
 mod label_scores;
@@ -23,10 +25,12 @@ mod usual_candidates;
 
 pub use crate::search::Tried;
 pub use auto::{AutoFit, AutoMethod, AutoParams, MethodPoint};
+pub use by_name::{PER_CLASS, loss_of_targets, split_spec};
 pub use candidate::Candidate;
 pub use cross_validation::{CrossValidation, cross_validate};
 #[doc(hidden)]
 pub use curves::Ranking;
+pub use estimator::{Compared, Estimator, ExpansionModel, Method, Place, Task};
 pub use evaluation::{ClassScore, ConfusionMatrix, Evaluation};
 pub use label_scores::{LabelScore, LabelScores};
 pub use probability_scores::{brier_score, log_loss};

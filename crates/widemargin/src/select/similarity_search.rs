@@ -179,13 +179,13 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
 
 impl SimilaritySearch {
     /// The search for the automatic parameters: the similarity if there are no specs, the normalization if it is
-    /// `None`, and the number of bases. A single similarity gets its usual normalization or the mean norm; several the
-    /// mean norm.
+    /// `None`, the number of bases, and the loss unless the parameters have one or another penalty than the default. A
+    /// single similarity gets its usual normalization or the mean norm; several the mean norm.
     pub fn of<S: Similarity>(
         params: &BasisExpansionParams<S>,
         specs: &[String],
         normalization: Option<Normalization>,
-        counts_bases: bool,
+        has_loss: bool,
     ) -> Self {
         // Bases that are left out must have features of their own.
         let prunes = params.penalty == Penalty::L1 || params.max_basis.is_some();
@@ -193,8 +193,8 @@ impl SimilaritySearch {
         SimilaritySearch {
             candidates: Candidate::of_specs(specs, normalization),
             normalization,
-            counts_bases,
-            chooses_loss: false,
+            counts_bases: params.expander.n_basis.is_none() && params.can_count_bases(),
+            chooses_loss: !has_loss && params.penalty == Penalty::default(),
             intercept: params.intercept,
             class_weight: params.class_weight.clone(),
             seed: params.expander.seed,
@@ -215,11 +215,6 @@ impl SimilaritySearch {
             threads: params.threads,
             ..SimilaritySearch::default()
         }
-    }
-
-    /// The same with an automatic loss, if `is_open` and the penalty is the default: others have the squared hinge.
-    pub fn choosing_loss<S: Similarity>(self, params: &BasisExpansionParams<S>, is_open: bool) -> Self {
-        SimilaritySearch { chooses_loss: is_open && params.penalty == Penalty::default(), ..self }
     }
 
     fn settings(&self) -> Settings {
@@ -248,23 +243,26 @@ impl SimilaritySearch {
         let (answers, settings) = (answers.into(), &self.settings());
         let monitor = &monitor.with_strict_limit().with_part_of_time(SELECTION_TIME_SHARE);
         let weights = answers.weights(samples.n_samples(), sample_weight, &self.class_weight)?;
+        let only = match &self.candidates[..] {
+            [only] => Some((self.normalized(only.clone()), None)),
+            _ => None,
+        };
+        // Features alone need no bases.
+        if let Some(only) = &only
+            && (!self.counts_bases || !compares(&only.0)?)
+        {
+            return Ok(SimilarityChoice::of(only.clone()));
+        }
         let samples = &About::new(samples, &weights)?;
-        let all = || All::new(samples, &answers, (&weights, sample_weight), settings, monitor);
-        if let [only] = &self.candidates[..] {
-            let only = (self.normalized(only.clone()), None);
+        let all = All::new(samples, &answers, (&weights, sample_weight), settings, monitor)?;
+        let (policy, is_part) = (Policy::of(&all), all.len() > Policy::of(&all).samples);
+        if let Some(only) = only {
             let choice = SimilarityChoice::of(only.clone());
-            // Features alone need no bases.
-            if !self.counts_bases || !compares(&only.0)? {
-                return Ok(choice);
-            }
-            let all = all()?;
-            return match all.len() > Policy::of(&all).samples {
+            return match is_part {
                 true => self.on_more(&all, settings, choice, &[only], Work::default(), monitor),
                 false => Ok(choice),
             };
         }
-        let all = all()?;
-        let (policy, is_part) = (Policy::of(&all), all.len() > Policy::of(&all).samples);
         let mut trial = Trial::on(&all, policy.samples, settings, *monitor)?;
         trial.shares_bases = is_part;
         let candidates = match &self.candidates[..] {

@@ -50,6 +50,14 @@ impl<'a> From<&'a Targets> for Answers<'a> {
 }
 
 impl Answers<'_> {
+    /// Those of some rows.
+    pub fn select(&self, rows: &[usize]) -> Answers<'static> {
+        match self {
+            Answers::Labels(labels) => Answers::Labels(Cow::Owned(labels.select(rows))),
+            Answers::Targets(targets) => Answers::Targets(Cow::Owned(targets.of_rows(rows))),
+        }
+    }
+
     /// The effective weights of the samples.
     ///
     /// # Errors

@@ -154,11 +154,6 @@ impl ThinPlateParams {
         memory_limit: u64 => memory_limit = Some(memory_limit);
     }
 
-    /// Whether samples may stay on a disk: the exact solver holds them all.
-    pub fn fits_blocks(&self) -> bool {
-        self.n_basis.is_some()
-    }
-
     /// The number of bases for this number of two-class problems on `n` samples; none for the exact solver, which takes
     /// n³ operations for each.
     pub(super) fn basis_size(&self, n: usize, n_problems: usize) -> Option<usize> {

@@ -1,0 +1,445 @@
+//! Estimators of all methods and tasks, whose parameters are set by their names and texts, as on the command line, in
+//! Python and on the site.
+
+use std::fmt;
+
+use super::auto::{AutoFit, AutoParams, MethodPoint};
+use super::by_name::ByName;
+use super::similarity_search::SimilaritySearch;
+use super::subset::{Answers, SimilarityPoint};
+use super::uneven_columns::{outlier_similarity, uneven_columns};
+use crate::basis::BasisChoice;
+use crate::data::{AnySamples, ClassWeight, Labels, Resources, Rows, SamplesView, Source};
+use crate::error::{Error, Result};
+use crate::expansion::Normalization;
+use crate::instant::Instant;
+use crate::macros::named;
+use crate::model::{
+    AnyModel, BasisExpansionOneClass, BasisExpansionOneClassParams, BasisExpansionParams, BasisExpansionRegressor,
+    BasisExpansionRegressorParams, BasisExpansionSvc, CChoice, EXACT_UP_TO, KernelPoint, PowerMeanParams,
+    SPLINE_EXACT_UP_TO, Standardize, ThinPlateParams, ThinPlateRegressorParams, ThinPlateSvc,
+};
+use crate::monitor::Monitor;
+use crate::search::Tried;
+use crate::similarity::{AdditiveKernel, AnySimilarity, ConditionalKernel, ScalarKernel, Similarity};
+use crate::tuning::DEFAULT_N_BASIS;
+
+/// What a model predicts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Task {
+    /// A class or a set of labels for each sample.
+    #[default]
+    Classification,
+    /// Numbers.
+    Regression,
+    /// Whether a sample is like those of the training.
+    OutlierDetection,
+}
+
+named!("task": Task {
+    "classification" = Task::Classification,
+    "regression" = Task::Regression,
+    "outlier-detection" = Task::OutlierDetection,
+});
+
+/// How a model is trained.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// The best of the methods that suit the samples; a basis expansion for other tasks than classification.
+    #[default]
+    Auto,
+    /// On a basis expansion, for samples of any kind.
+    BasisExpansion,
+    /// The power mean SVM, for vectors without values below 0.
+    PowerMean,
+    /// The thin plate SVM and the smoothing spline, for vectors.
+    ThinPlate,
+}
+
+named!("method": Method {
+    "auto" = Method::Auto,
+    "basis-expansion" = Method::BasisExpansion,
+    "power-mean" = Method::PowerMean,
+    "thin-plate" = Method::ThinPlate,
+});
+
+impl Task {
+    /// All of them.
+    pub const ALL: [Task; 3] = [Task::Classification, Task::Regression, Task::OutlierDetection];
+}
+
+impl Method {
+    /// All of them.
+    pub const ALL: [Method; 4] = [Method::Auto, Method::BasisExpansion, Method::PowerMean, Method::ThinPlate];
+}
+
+/// Where the samples of a fit are.
+#[derive(Clone, Copy)]
+pub enum Place<'a> {
+    /// In memory.
+    Memory(&'a SamplesView<'a>),
+    /// On a disk, from which they are read in blocks with these resources.
+    Blocks(&'a dyn Source<Samples = AnySamples>, &'a Resources<'a>),
+}
+
+/// The candidates that were compared for a model.
+#[derive(Debug)]
+pub enum Compared {
+    /// Similarities with their normalizations.
+    Similarities(Vec<Tried<SimilarityPoint>>),
+    /// Kernels and scalings.
+    Kernels(Vec<Tried<KernelPoint>>),
+    /// Methods.
+    Methods(Vec<Tried<MethodPoint>>),
+}
+
+/// A model on a basis expansion of any similarity.
+#[derive(Clone, Debug)]
+pub enum ExpansionModel<S: Similarity> {
+    /// Of classes.
+    Classifier(Box<BasisExpansionSvc<S>>),
+    /// A regression model.
+    Regressor(Box<BasisExpansionRegressor<S>>),
+    /// An outlier detector.
+    OneClass(Box<BasisExpansionOneClass<S>>),
+}
+
+/// Those of a basis expansion have a similarity that is replaced in the fit.
+#[derive(Clone, Debug)]
+enum Params {
+    Auto(AutoParams),
+    PowerMean(PowerMeanParams),
+    ThinPlate(ThinPlateParams),
+    Spline(ThinPlateRegressorParams),
+    Classifier(BasisExpansionParams<AdditiveKernel>),
+    Regressor(BasisExpansionRegressorParams<AdditiveKernel>),
+    OneClass(BasisExpansionOneClassParams<AdditiveKernel>),
+}
+
+/// Evaluates an expression on the parameters of any method.
+macro_rules! on_params {
+    ($params:expr, $each:ident => $body:expr) => {
+        match $params {
+            Params::Auto($each) => $body,
+            Params::PowerMean($each) => $body,
+            Params::ThinPlate($each) => $body,
+            Params::Spline($each) => $body,
+            Params::Classifier($each) => $body,
+            Params::Regressor($each) => $body,
+            Params::OneClass($each) => $body,
+        }
+    };
+}
+
+/// The samples of a fit with their weights, and its monitor.
+#[derive(Clone, Copy)]
+struct Data<'a> {
+    samples: Place<'a>,
+    weights: Option<&'a [f64]>,
+    monitor: &'a Monitor<'a>,
+}
+
+/// The model of samples in memory, as an expression takes them, or on a disk.
+macro_rules! fitted {
+    ($params:expr, $answers:expr, $data:ident, $view:ident => $samples:expr) => {
+        match $data.samples {
+            Place::Memory($view) => $params.fit_with($samples, $answers, $data.weights, $data.monitor)?,
+            Place::Blocks(source, resources) => {
+                $params.fit_blocks(source, $answers, $data.weights, resources, $data.monitor)?
+            }
+        }
+    };
+}
+
+/// A thin plate model, and the kernels that were compared. On a disk, an automatic number of bases is the default one.
+macro_rules! spline {
+    ($params:ident, $answers:expr, $data:ident, $name:literal) => {
+        match $data.samples {
+            Place::Memory(view) => $params.fit_tried(&view.rows($name)?, $answers, $data.weights, $data.monitor)?,
+            Place::Blocks(source, resources) => {
+                let usual = ($params.exact_up_to < usize::MAX).then_some(DEFAULT_N_BASIS);
+                let params = $params.clone().n_basis($params.n_basis.or(usual));
+                (params.fit_blocks(source, $answers, $data.weights, resources, $data.monitor)?, Vec::new())
+            }
+        }
+    };
+}
+
+/// The model with the similarity of a search, and the result of that.
+macro_rules! searched {
+    ($search:ident, $params:ident, $answers:expr, $data:ident) => {{
+        let start = Instant::now();
+        let found = $search.choose($data.samples.source(), $answers, $data.weights, $data.monitor)?;
+        let seconds = start.elapsed().as_secs_f64();
+        let model = fitted!($params.clone().with_choice(&found)?, $answers, $data, view => view);
+        let model = model.with_notes(found.summary());
+        let model = if found.tried.is_empty() { model } else { model.with_search(seconds) };
+        (model, found)
+    }};
+}
+
+impl fmt::Debug for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if let Place::Memory(_) = self { "Memory" } else { "Blocks" })
+    }
+}
+
+impl<'a> Place<'a> {
+    fn source(self) -> &'a dyn Source<Samples = AnySamples> {
+        match self {
+            Place::Memory(view) => view,
+            Place::Blocks(source, _) => source,
+        }
+    }
+
+    fn in_memory(self) -> Result<&'a SamplesView<'a>> {
+        match self {
+            Place::Memory(view) => Ok(view),
+            Place::Blocks(..) => Err(Error::parameter("samples", "blocks", "in memory for outlier detection")),
+        }
+    }
+}
+
+/// A method with its parameters. Those that are not set are automatic, or have their defaults.
+#[derive(Clone, Debug)]
+pub struct Estimator {
+    params: Params,
+    /// Specs; none are a search.
+    similarity: Vec<String>,
+    /// `None` if it is selected.
+    normalization: Option<Normalization>,
+    has_loss: bool,
+}
+
+impl Estimator {
+    /// A method for a task.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a task that the method does not have.
+    pub fn new(method: Method, task: Task) -> Result<Self> {
+        let (replaced, distance) = (AdditiveKernel::Chi2, ConditionalKernel::Distance);
+        let params = match (method, task) {
+            (Method::Auto, Task::Classification) => Params::Auto(AutoParams::default()),
+            (Method::PowerMean, Task::Classification) => Params::PowerMean(PowerMeanParams::auto()),
+            (Method::ThinPlate, Task::Classification) => {
+                let params = ThinPlateParams::new(distance).kernel_auto().exact_up_to(EXACT_UP_TO);
+                Params::ThinPlate(params.standardize(Standardize::Auto))
+            }
+            (Method::ThinPlate, Task::Regression) => {
+                let params = ThinPlateRegressorParams::new(distance).kernel_auto().exact_up_to(SPLINE_EXACT_UP_TO);
+                Params::Spline(params.standardize(Standardize::Auto))
+            }
+            (Method::PowerMean, _) | (Method::ThinPlate, Task::OutlierDetection) => {
+                return Err(Error::parameter("task", task, format!("{method} is not for it")));
+            }
+            (_, Task::Classification) => Params::Classifier(BasisExpansionParams::new(replaced).c(CChoice::Auto)),
+            (_, Task::Regression) => Params::Regressor(BasisExpansionRegressorParams::new(replaced)),
+            (_, Task::OutlierDetection) => Params::OneClass(BasisExpansionOneClassParams::new(replaced)),
+        };
+        Ok(Estimator { params, similarity: Vec::new(), normalization: None, has_loss: false })
+    }
+
+    /// The names of the parameters that have texts.
+    pub fn names(&self) -> &'static [&'static str] {
+        fn names<P: ByName>(_: &P) -> &'static [&'static str] {
+            P::NAMES
+        }
+        on_params!(&self.params, params => names(params))
+    }
+
+    /// Sets a parameter to the value of a text; `auto` leaves it as it is.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] for a parameter that the method does not have; errors of a text that is no such value.
+    pub fn set(&mut self, name: &str, text: &str) -> Result<()> {
+        if text == "auto" {
+            return Ok(());
+        }
+        on_params!(&mut self.params, params => params.set(name, text))?;
+        match name {
+            "normalization" => self.normalization = Some(text.parse()?),
+            "loss" => self.has_loss = true,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The specs of the similarities of a basis expansion, side by side; with none, one is selected.
+    #[must_use]
+    pub fn similarity(self, specs: Vec<String>) -> Self {
+        Estimator { similarity: specs, ..self }
+    }
+
+    /// The rows of the bases of a basis expansion.
+    #[must_use]
+    pub fn basis_rows(self, rows: Vec<usize>) -> Self {
+        let basis = BasisChoice::Rows(rows);
+        let params = match self.params {
+            Params::Classifier(params) => Params::Classifier(params.basis(basis)),
+            Params::Regressor(params) => Params::Regressor(params.basis(basis)),
+            Params::OneClass(params) => Params::OneClass(params.basis(basis)),
+            others => others,
+        };
+        Estimator { params, ..self }
+    }
+
+    /// The class weights of a classifier.
+    #[must_use]
+    pub fn class_weight(self, class_weight: ClassWeight) -> Self {
+        let params = match self.params {
+            Params::Auto(params) => Params::Auto(AutoParams { class_weight, ..params }),
+            Params::PowerMean(params) => Params::PowerMean(params.class_weight(class_weight)),
+            Params::ThinPlate(params) => Params::ThinPlate(params.class_weight(class_weight)),
+            Params::Classifier(params) => Params::Classifier(params.class_weight(class_weight)),
+            others => others,
+        };
+        Estimator { params, ..self }
+    }
+
+    /// The kernel of a power mean SVM.
+    #[must_use]
+    pub fn scalar_kernel(self, kernel: ScalarKernel) -> Self {
+        let params = match self.params {
+            Params::PowerMean(params) => Params::PowerMean(params.kernel(kernel)),
+            others => others,
+        };
+        Estimator { params, ..self }
+    }
+
+    /// Checks the parameters without fitting.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] naming the first that is invalid; errors of the specs.
+    pub fn check(&self) -> Result<()> {
+        match &self.params {
+            Params::Auto(_) => Ok(()),
+            Params::PowerMean(params) => params.check(),
+            Params::ThinPlate(params) => params.check(),
+            Params::Spline(params) => params.check(),
+            Params::Classifier(params) if self.similarity.is_empty() => params.check(),
+            Params::Classifier(params) => params.clone().with_similarity(AnySimilarity::new(&self.similarity)?).check(),
+            Params::Regressor(params) => params.check(),
+            Params::OneClass(params) => params.check(),
+        }
+    }
+
+    /// Trains with labels, with targets, or for outlier detection without either, with one weight per sample and a
+    /// monitor; with the candidates that were compared.
+    ///
+    /// # Errors
+    /// Those of the method; [`Error::Parameter`] for labels or targets of another task.
+    pub fn fit(
+        &self,
+        samples: Place<'_>,
+        answers: Option<&Answers<'_>>,
+        weights: Option<&[f64]>,
+        monitor: &Monitor<'_>,
+    ) -> Result<(AnyModel, Compared)> {
+        self.check()?;
+        let data = Data { samples, weights, monitor };
+        Ok(match (&self.params, answers) {
+            (Params::Auto(params), Some(Answers::Labels(labels))) => {
+                let AutoFit { model, tried } = fitted!(params, labels, data, view => view);
+                (AnyModel::Classifier(model), Compared::Methods(tried))
+            }
+            (Params::PowerMean(params), Some(Answers::Labels(labels))) => {
+                let model = fitted!(params, labels, data, view => &view.rows("the power mean SVM")?);
+                (AnyModel::Classifier(Box::new(model)), Compared::Kernels(Vec::new()))
+            }
+            (Params::ThinPlate(params), Some(Answers::Labels(labels))) => {
+                let (model, tried) = spline!(params, labels, data, "the thin plate SVM");
+                (AnyModel::Classifier(Box::new(model)), Compared::Kernels(tried))
+            }
+            (Params::Spline(params), Some(Answers::Targets(targets))) => {
+                let (model, tried) = spline!(params, targets, data, "the smoothing spline");
+                (AnyModel::Regressor(Box::new(model)), Compared::Kernels(tried))
+            }
+            (Params::Classifier(params), Some(Answers::Labels(labels))) => {
+                let search = SimilaritySearch::of(params, &self.similarity, self.normalization, self.has_loss);
+                let (model, found) = searched!(search, params, &**labels, data);
+                (AnyModel::Classifier(Box::new(model)), Compared::Similarities(found.tried))
+            }
+            (Params::Regressor(params), Some(Answers::Targets(targets))) => {
+                let search = SimilaritySearch::of_regression(params, &self.similarity, self.normalization);
+                let (model, found) = searched!(search, params, &**targets, data);
+                let source = samples.source();
+                let model = search.confirmed((params, &found), model, source, (&**targets, weights), monitor)?;
+                (AnyModel::Regressor(Box::new(model)), Compared::Similarities(found.tried))
+            }
+            (Params::OneClass(params), None) => {
+                let view = samples.in_memory()?;
+                let specs = match &self.similarity[..] {
+                    [] => vec![usual_similarity(view, weights)?.to_owned()],
+                    specs => specs.to_vec(),
+                };
+                let similarity = AnySimilarity::new(&specs)?;
+                let warning = uneven_columns(view, weights, &similarity)?;
+                let model = params.clone().with_similarity(similarity).fit_with(view, weights, monitor)?;
+                (AnyModel::OneClass(Box::new(model.with_warnings(warning))), Compared::Similarities(Vec::new()))
+            }
+            (_, answers) => return Err(unsuitable(answers)),
+        })
+    }
+
+    /// The same of a basis expansion with a similarity of one's own.
+    ///
+    /// # Errors
+    /// As for [`Estimator::fit`]; [`Error::Parameter`] for another method.
+    pub fn fit_own<S: Similarity>(
+        &self,
+        similarity: S,
+        samples: &dyn Source<Samples = S::Samples>,
+        answers: Option<&Answers<'_>>,
+        weights: Option<&[f64]>,
+        monitor: &Monitor<'_>,
+    ) -> Result<ExpansionModel<S>> {
+        Ok(match (self.params.clone(), answers) {
+            (Params::Classifier(params), Some(Answers::Labels(labels))) => {
+                let params = params.with_similarity(similarity);
+                ExpansionModel::Classifier(Box::new(params.fit_with(samples, labels, weights, monitor)?))
+            }
+            (Params::Regressor(params), Some(Answers::Targets(targets))) => {
+                let params = params.with_similarity(similarity);
+                ExpansionModel::Regressor(Box::new(params.fit_with(samples, targets, weights, monitor)?))
+            }
+            (Params::OneClass(params), None) => {
+                let params = params.with_similarity(similarity);
+                ExpansionModel::OneClass(Box::new(params.fit_with(samples, weights, monitor)?))
+            }
+            (_, answers) => return Err(unsuitable(answers)),
+        })
+    }
+}
+
+fn unsuitable(answers: Option<&Answers<'_>>) -> Error {
+    let found = match answers {
+        Some(Answers::Labels(_)) => "labels",
+        Some(Answers::Targets(_)) => "targets",
+        None => "none",
+    };
+    Error::parameter("answers", found, "labels for a classifier, targets for a regression, none for outlier detection")
+}
+
+/// The similarity of vectors where none is set; there are no labels by which to select another.
+fn usual_similarity(samples: &SamplesView<'_>, weights: Option<&[f64]>) -> Result<&'static str> {
+    outlier_similarity(samples, weights)?.ok_or_else(|| {
+        let expected = format!("one of {}: there are no labels by which to choose it", samples.kind());
+        Error::parameter("similarity", "auto", expected)
+    })
+}
+
+impl ThinPlateParams {
+    /// The fit, and the results of each kernel, if there was a choice.
+    fn fit_tried(
+        &self,
+        samples: &impl Rows,
+        labels: &Labels,
+        weights: Option<&[f64]>,
+        monitor: &Monitor<'_>,
+    ) -> Result<(ThinPlateSvc, Vec<Tried<KernelPoint>>)> {
+        match self.open_kernels() {
+            Some(kernels) => self.fit_best(kernels, samples, labels, weights, monitor),
+            None => Ok((self.fit_with(samples, labels, weights, monitor)?, Vec::new())),
+        }
+    }
+}

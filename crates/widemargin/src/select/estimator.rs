@@ -1,6 +1,8 @@
 //! Estimators of all methods and tasks, whose parameters are set by their names and texts, as on the command line, in
 //! Python and on the site.
 
+use std::fmt;
+
 use super::auto::{AutoFit, AutoParams, MethodPoint};
 use super::by_name::ByName;
 use super::similarity_search::SimilaritySearch;
@@ -103,7 +105,7 @@ pub enum ExpansionModel<S: Similarity> {
 }
 
 /// Those of a basis expansion have a similarity that is replaced in the fit.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 enum Params {
     Auto(AutoParams),
     PowerMean(PowerMeanParams),
@@ -176,6 +178,12 @@ macro_rules! searched {
     }};
 }
 
+impl fmt::Debug for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if let Place::Memory(_) = self { "Memory" } else { "Blocks" })
+    }
+}
+
 impl<'a> Place<'a> {
     fn source(self) -> &'a dyn Source<Samples = AnySamples> {
         match self {
@@ -193,7 +201,7 @@ impl<'a> Place<'a> {
 }
 
 /// A method with its parameters. Those that are not set are automatic, or have their defaults.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Estimator {
     params: Params,
     /// Specs; none are a search.
@@ -355,7 +363,7 @@ impl Estimator {
                 let search = SimilaritySearch::of_regression(params, &self.similarity, self.normalization);
                 let (model, found) = searched!(search, params, &**targets, data);
                 let source = samples.source();
-                let model = search.confirmed((params, &found), model, source, (targets, weights), monitor)?;
+                let model = search.confirmed((params, &found), model, source, (&**targets, weights), monitor)?;
                 (AnyModel::Regressor(Box::new(model)), Compared::Similarities(found.tried))
             }
             (Params::OneClass(params), None) => {

@@ -155,7 +155,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
     pub fn with_choice(self, choice: &SimilarityChoice) -> Result<BasisExpansionParams<AnySimilarity>> {
         let similarity = AnySimilarity::new(&choice.best.similarity)?;
         let mut params = self.with_similarity(similarity).normalization(choice.best.normalization);
-        params.near = choice.lambda;
+        params.task.near = choice.lambda;
         if let Some(loss) = choice.loss {
             params = params.loss(loss);
         }
@@ -188,15 +188,15 @@ impl SimilaritySearch {
         counts_bases: bool,
     ) -> Self {
         // Bases that are left out must have features of their own.
-        let prunes = params.penalty == Penalty::L1 || params.max_basis.is_some();
+        let prunes = params.task.penalty == Penalty::L1 || params.task.max_basis.is_some();
         let normalization = normalization.or(prunes.then_some(Normalization::MeanNorm));
         SimilaritySearch {
             candidates: Candidate::of_specs(specs, normalization),
             normalization,
             counts_bases,
             chooses_loss: false,
-            intercept: params.intercept,
-            class_weight: params.class_weight.clone(),
+            intercept: params.task.intercept,
+            class_weight: params.task.class_weight.clone(),
             seed: params.expander.seed,
             threads: params.threads,
         }
@@ -219,7 +219,7 @@ impl SimilaritySearch {
 
     /// The same with an automatic loss, if `is_open` and the penalty is the default: others have the squared hinge.
     pub fn choosing_loss<S: Similarity>(self, params: &BasisExpansionParams<S>, is_open: bool) -> Self {
-        SimilaritySearch { chooses_loss: is_open && params.penalty == Penalty::default(), ..self }
+        SimilaritySearch { chooses_loss: is_open && params.task.penalty == Penalty::default(), ..self }
     }
 
     fn settings(&self) -> Settings {

@@ -50,22 +50,22 @@ macro_rules! set {
     };
 }
 
-/// Methods that return a field: a reference to it, or the value of one that is `copy`.
+/// Methods that return a field, or one of the field `$owner`: a reference to it, or the value of one that is `copy`.
 macro_rules! getters {
-    () => {};
-    ($(#[$doc:meta])* copy $name:ident: $type:ty; $($rest:tt)*) => {
-        $(#[$doc])*
+    ($($owner:ident =>)?) => {};
+    ($($owner:ident =>)? $(#[$doc:meta])+ copy $name:ident: $type:ty; $($rest:tt)*) => {
+        $(#[$doc])+
         pub fn $name(&self) -> $type {
-            self.$name
+            self.$($owner.)?$name
         }
-        crate::macros::getters! { $($rest)* }
+        crate::macros::getters! { $($owner =>)? $($rest)* }
     };
-    ($(#[$doc:meta])* $name:ident: &$type:ty; $($rest:tt)*) => {
-        $(#[$doc])*
+    ($($owner:ident =>)? $(#[$doc:meta])+ $name:ident: &$type:ty; $($rest:tt)*) => {
+        $(#[$doc])+
         pub fn $name(&self) -> &$type {
-            &self.$name
+            &self.$($owner.)?$name
         }
-        crate::macros::getters! { $($rest)* }
+        crate::macros::getters! { $($owner =>)? $($rest)* }
     };
 }
 

@@ -3,10 +3,14 @@
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
 
+use super::basis_expansion::expansion_model::ExpansionTask;
+use super::basis_expansion::{Classification, OneClassTask, Regression, expansion_file};
 use super::file::{self, NO_FILE, Reader};
 use super::interface::Model;
+use super::thin_plate::spline_model::SplineTask;
+use super::thin_plate::{SplineClassification, SplineRegression};
 use super::{BasisExpansionOneClass, BasisExpansionRegressor, BasisExpansionSvc, Classifier, OneClass, PowerMeanSvc};
-use super::{Regressor, ThinPlateRegressor, ThinPlateSvc, basis_expansion, power_mean, thin_plate};
+use super::{Regressor, ThinPlateRegressor, ThinPlateSvc, power_mean};
 use crate::error::{Error, Result};
 
 /// Reads a classifier of any method that was saved.
@@ -69,17 +73,13 @@ impl AnyModel {
 
     fn read(reader: &Reader<'_>) -> Result<Self> {
         Ok(match reader.method() {
-            basis_expansion::file::METHOD => AnyModel::Classifier(Box::new(BasisExpansionSvc::read(reader)?)),
+            Classification::METHOD => AnyModel::Classifier(Box::new(BasisExpansionSvc::read(reader)?)),
             power_mean::file::METHOD => AnyModel::Classifier(Box::new(PowerMeanSvc::read(reader)?)),
-            thin_plate::file::METHOD => AnyModel::Classifier(Box::new(ThinPlateSvc::read(reader)?)),
-            basis_expansion::regressor_file::METHOD => {
-                AnyModel::Regressor(Box::new(BasisExpansionRegressor::read(reader)?))
-            }
-            thin_plate::regressor::METHOD => AnyModel::Regressor(Box::new(ThinPlateRegressor::read(reader)?)),
-            basis_expansion::one_class_file::METHOD => {
-                AnyModel::OneClass(Box::new(BasisExpansionOneClass::read(reader)?))
-            }
-            basis_expansion::expansion_file::METHOD => {
+            SplineClassification::METHOD => AnyModel::Classifier(Box::new(ThinPlateSvc::read(reader)?)),
+            Regression::METHOD => AnyModel::Regressor(Box::new(BasisExpansionRegressor::read(reader)?)),
+            SplineRegression::METHOD => AnyModel::Regressor(Box::new(ThinPlateRegressor::read(reader)?)),
+            OneClassTask::METHOD => AnyModel::OneClass(Box::new(BasisExpansionOneClass::read(reader)?)),
+            expansion_file::METHOD => {
                 return Err(reader.wrong("it holds an expansion alone, which is no model".into()));
             }
             _ => return Err(reader.unknown_method()),

@@ -4,9 +4,9 @@ use serde_json::json;
 
 use super::dual_variables::{costs, of_smooth};
 use super::file::Array;
-use super::interface::{Model, Parameters, expansion_methods, model_methods};
+use super::interface::{Model, Parameters, model_methods};
+use super::power_mean;
 use super::{BasisExpansionSvc, Explanation, PowerMeanSvc, Scores, ThinPlateSvc};
-use super::{basis_expansion, power_mean, thin_plate};
 use crate::data::{AnySamples, DenseMatrix, Images, Label, Labels, SamplesView};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
@@ -175,28 +175,9 @@ pub trait Classifier: Model {
     }
 }
 
-impl Model for BasisExpansionSvc<AnySimilarity> {
-    model_methods!(basis_expansion::file::METHOD);
-    expansion_methods!();
-
-    fn parameters(&self) -> Parameters {
-        Parameters::of(json!({
-            "similarity": self.expansion.similarity().specs(),
-            "samples": self.kind(),
-            "normalization": self.expansion.normalization().to_string(),
-            "n_basis": self.n_bases(),
-            "basis": self.basis,
-            "C": self.c,
-            "loss": self.loss.to_string(),
-            "penalty": self.penalty.to_string(),
-            "intercept": self.intercept.to_string(),
-        }))
-    }
-}
-
 impl Classifier for BasisExpansionSvc<AnySimilarity> {
     fn classes(&self) -> &[Label] {
-        &self.classes
+        &self.task.classes
     }
 
     fn check_samples(&self, samples: &SamplesView<'_>) -> Result<()> {
@@ -213,11 +194,11 @@ impl Classifier for BasisExpansionSvc<AnySimilarity> {
     }
 
     fn c(&self, _problem: usize) -> f64 {
-        self.c
+        self.task.c
     }
 
     fn loss(&self) -> Loss {
-        self.loss
+        self.task.loss
     }
 
     fn squared_norms(&self, _threads: usize) -> Result<Vec<f64>> {
@@ -259,8 +240,8 @@ impl Model for PowerMeanSvc {
     fn parameters(&self) -> Parameters {
         Parameters::of(json!({
             "kernel": self.map.kernel().to_string(),
-            "C": self.c,
-            "loss": self.loss.to_string(),
+            "C": self.task.c,
+            "loss": self.task.loss.to_string(),
             "approximation": self.map.approximation().to_string(),
             "n_nodes": self.map.n_nodes(),
             "nodes": self.map.nodes(),
@@ -283,7 +264,7 @@ impl Model for PowerMeanSvc {
 
 impl Classifier for PowerMeanSvc {
     fn classes(&self) -> &[Label] {
-        &self.classes
+        &self.task.classes
     }
 
     fn iterations(&self) -> &'static str {
@@ -291,11 +272,11 @@ impl Classifier for PowerMeanSvc {
     }
 
     fn c(&self, _problem: usize) -> f64 {
-        self.c
+        self.task.c
     }
 
     fn loss(&self) -> Loss {
-        self.loss
+        self.task.loss
     }
 
     fn squared_norms(&self, _threads: usize) -> Result<Vec<f64>> {
@@ -317,56 +298,13 @@ impl Classifier for PowerMeanSvc {
     }
 }
 
-impl Model for ThinPlateSvc {
-    model_methods!(thin_plate::file::METHOD);
-
-    fn of_picked(&mut self, rows: &[usize]) {
-        self.spline.support.iter_mut().for_each(|row| *row = rows[*row as usize] as u64);
-        self.loo_values = Vec::new();
-    }
-
-    fn parameters(&self) -> Parameters {
-        let chosen = self.chosen();
-        Parameters::of(json!({
-            "kernel": self.kernel().to_string(),
-            "C": self.c,
-            "C_by_leave_one_out": self.path.len() > 1 || !self.per_class.is_empty(),
-            "C_per_class": self.per_class.iter().map(|one| one.c).collect::<Vec<f64>>(),
-            "lambda": self.lambda,
-            "polynomials": self.polynomials.to_string(),
-            "n_polynomials": self.polynomial().len() / self.n_problems(),
-            "rank": self.rank,
-            "standardized": self.scale().is_some(),
-            "n_bases": self.n_bases(),
-            "bases": if self.support().is_empty() { "centers" } else { "samples" },
-            "violators": self.n_violators(),
-            "loo_squared_hinge": chosen.and_then(|point| point.loo_squared_hinge),
-            "loo_error": chosen.and_then(|point| point.loo_error),
-            "loo_exact": chosen.is_some_and(|point| point.loo_exact),
-            "fold_error": chosen.and_then(|point| point.fold_error),
-        }))
-    }
-
-    fn n_features(&self) -> Option<usize> {
-        Some(self.spline.n_features)
-    }
-
-    fn n_weights(&self) -> usize {
-        self.bases().len() + self.coefficients().len() + self.polynomial().len()
-    }
-
-    fn arrays(&self) -> Vec<Array<'_>> {
-        Self::arrays(self)
-    }
-}
-
 impl Classifier for ThinPlateSvc {
     fn classes(&self) -> &[Label] {
-        &self.classes
+        &self.task.classes
     }
 
     fn c(&self, problem: usize) -> f64 {
-        self.per_class.get(problem).map_or(self.c, |of_class| of_class.c)
+        self.task.per_class.get(problem).map_or(self.task.c, |of_class| of_class.c)
     }
 
     fn loss(&self) -> Loss {

@@ -2,14 +2,18 @@
 
 use std::ops::Range;
 
+use super::basis_expansion::expansion_model::{ExpansionModel, ExpansionTask};
+use super::basis_expansion::{Classification, OneClassTask, Regression};
 use super::explanation::{Explanation, Term, TermSource};
 use super::origin::Origin;
 use super::scores::check_width;
-use super::thin_plate::{Spline, ThinPlateSvc};
-use super::{BasisExpansionOneClass, BasisExpansionRegressor, BasisExpansionSvc, PowerMeanSvc, ThinPlateRegressor};
+use super::thin_plate::Spline;
+use super::thin_plate::spline_model::{SplineModel, SplineTask};
+use super::{BasisExpansionOneClass, BasisExpansionRegressor, BasisExpansionSvc, PowerMeanSvc};
+use super::{ThinPlateRegressor, ThinPlateSvc};
 use crate::data::{Label, Rows, Samples, Source};
 use crate::error::{Error, Result};
-use crate::expansion::{BasisExpansion, WeighedColumns};
+use crate::expansion::WeighedColumns;
 use crate::monitor::Monitor;
 use crate::problem::OneVsRest;
 use crate::similarity::{ColumnMeaning, Comparison, Pieces, Similarity};
@@ -23,40 +27,40 @@ fn checked_row(row: usize, n_samples: usize) -> Result<Range<usize>> {
     Err(Error::parameter("row", row, format!("0 to {}: there are {n_samples} samples", n_samples.saturating_sub(1))))
 }
 
-/// The parts that all methods have in common.
+/// The decision values of a sample, and what they are of.
 struct Decided<'a> {
     method: &'static str,
-    classes: &'a [Label],
+    /// Classes, labels, or the names of numbers.
+    classes: Vec<Label>,
     values: Vec<f64>,
-    origin: &'a Origin,
+    intercepts: Vec<f64>,
+    /// None where the values are the predictions.
+    origin: Option<&'a Origin>,
 }
 
 impl Decided<'_> {
-    fn explanation(
-        self,
-        class: Option<usize>,
-        intercepts: Vec<f64>,
-        parts: Vec<String>,
-        terms: Vec<Term>,
-    ) -> Explanation {
+    fn explanation(self, class: Option<usize>, parts: Vec<String>, terms: Vec<Term>) -> Explanation {
         let single: Vec<f32> = self.values.iter().map(|&value| value as f32).collect();
-        let (n_classes, multilabel) = (self.classes.len(), self.origin.multilabel);
+        let n_classes = self.classes.len();
+        let multilabel = self.origin.is_some_and(|origin| origin.multilabel);
         // Of one label its decision value does not choose between two.
-        let predicted = if n_classes == 1 { 0 } else { OneVsRest::decide(&single) };
+        let predicted = if n_classes == 1 || self.origin.is_none() { 0 } else { OneVsRest::decide(&single) };
         let probabilities = |calibration: &Calibration| match multilabel {
             true => calibration.of_labels(&self.values, false),
             false => calibration.probabilities(&self.values, n_classes),
         };
+        let explained = class.unwrap_or(predicted);
         Explanation {
             method: self.method,
-            classes: self.classes.to_vec(),
             multilabel,
-            is_of_values: false,
-            predicted,
-            explained: class.unwrap_or(predicted),
-            probabilities: self.origin.calibration.as_ref().map(probabilities),
+            is_of_values: self.origin.is_none(),
+            // The prediction of one of several outputs is that output's.
+            predicted: if self.origin.is_none() { explained } else { predicted },
+            explained,
+            probabilities: self.origin.and_then(|origin| origin.calibration.as_ref()).map(probabilities),
+            classes: self.classes,
             decision_values: self.values,
-            intercepts,
+            intercepts: self.intercepts,
             parts,
             terms,
         }
@@ -96,24 +100,33 @@ fn column_name(meaning: &ColumnMeaning, names: Option<&[String]>, column: usize)
     }
 }
 
-/// A linear model on an expansion, as its values are explained.
-struct OnExpansion<'a, S: Similarity, W> {
-    expansion: &'a BasisExpansion<S>,
-    /// `[problem][feature]`.
-    weights: &'a [W],
-    n_problems: usize,
-    basis_rows: &'a [usize],
-    feature_names: Option<&'a [String]>,
-}
+impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
+    /// The explanation of a row of the samples, on which `decide` decides, for one of `n_classes` classes or outputs.
+    fn explained<'a>(
+        &'a self,
+        samples: &dyn Source<Samples = S::Samples>,
+        row: usize,
+        (class, n_classes): (Option<usize>, usize),
+        compared: usize,
+        decide: impl FnOnce(&S::Samples) -> Result<Decided<'a>>,
+    ) -> Result<Explanation> {
+        let rows = checked_row(row, samples.n_samples())?;
+        check_class(class, n_classes)?;
+        let sample = self.expansion.read(samples, rows)?;
+        let decided = decide(&sample)?;
+        let similarity = self.expansion.similarity();
+        let parts = (0..similarity.n_parts()).map(|part| similarity.part(part)).collect();
+        let explanation = decided.explanation(class, parts, self.terms(&sample, row)?);
+        self.compare(sample, compared, explanation)
+    }
 
-impl<S: Similarity, W: Copy + Into<f64>> OnExpansion<'_, S, W> {
     /// The similarities and features of one sample, whose number is `row` in messages.
     fn terms(&self, sample: &S::Samples, row: usize) -> Result<Vec<Term>> {
-        let (expansion, k) = (self.expansion, self.n_problems);
+        let (expansion, k) = (&self.expansion, self.task.n_problems());
         let similarity = expansion.similarity();
         let n_polynomials = similarity.n_polynomials();
         let mut terms = Vec::new();
-        let parts = expansion.weighed_columns(self.weights, k, sample.clone(), row)?;
+        let parts = expansion.weighed_columns(self.task.weights(), k, sample.clone(), row)?;
         for (part, found) in parts.into_iter().enumerate() {
             let WeighedColumns { columns, values, references, weights } = found;
             let is_own = similarity.own_features(part, expansion.described()).is_some();
@@ -126,12 +139,12 @@ impl<S: Similarity, W: Copy + Into<f64>> OnExpansion<'_, S, W> {
                 let distance = values[at] - references[at];
                 let basis = of_part.get(column).copied().unwrap_or(column);
                 let source = if is_own {
-                    TermSource::Column { index: column, name: column_name(&meaning, self.feature_names, column) }
+                    TermSource::Column { index: column, name: column_name(&meaning, self.feature_names(), column) }
                 } else if column + n_polynomials >= of_part.len().max(n_polynomials) && n_polynomials > 0 {
                     let number = column + n_polynomials - of_part.len();
                     TermSource::Polynomial { name: format!("polynomial {number}") }
                 } else {
-                    TermSource::Basis { index: basis, row: self.basis_rows.get(basis).copied() }
+                    TermSource::Basis { index: basis, row: self.basis.rows.get(basis).copied() }
                 };
                 let contributions = weights.iter().map(|weight| weight * distance).collect();
                 let offset = offsets.map_or(0.0, |offsets| offsets[column]);
@@ -142,14 +155,9 @@ impl<S: Similarity, W: Copy + Into<f64>> OnExpansion<'_, S, W> {
         Ok(terms)
     }
 
-    fn parts(&self) -> Vec<String> {
-        let similarity = self.expansion.similarity();
-        (0..similarity.n_parts()).map(|part| similarity.part(part)).collect()
-    }
-
     /// Adds the parts of the `compared` strongest similarities.
     fn compare(&self, sample: S::Samples, compared: usize, mut explanation: Explanation) -> Result<Explanation> {
-        let (expansion, similarity) = (self.expansion, self.expansion.similarity());
+        let (expansion, similarity) = (&self.expansion, self.expansion.similarity());
         let described = expansion.describe(sample.clone())?;
         for (at, basis) in detailed_terms(&explanation, compared) {
             if basis >= expansion.described().len() {
@@ -172,29 +180,6 @@ impl<S: Similarity, W: Copy + Into<f64>> OnExpansion<'_, S, W> {
             explanation.terms[at].comparison = Some(comparison.meant(&meaning));
         }
         Ok(explanation)
-    }
-}
-
-/// The explanation of one of the predicted numbers.
-fn of_values(
-    method: &'static str,
-    (names, values): (Vec<Label>, Vec<f64>),
-    output: Option<usize>,
-    intercepts: Vec<f64>,
-    (parts, terms): (Vec<String>, Vec<Term>),
-) -> Explanation {
-    Explanation {
-        method,
-        classes: names,
-        multilabel: false,
-        is_of_values: true,
-        predicted: output.unwrap_or(0),
-        explained: output.unwrap_or(0),
-        decision_values: values,
-        probabilities: None,
-        intercepts,
-        parts,
-        terms,
     }
 }
 
@@ -222,26 +207,16 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         class: Option<usize>,
         compared: usize,
     ) -> Result<Explanation> {
-        let rows = checked_row(row, samples.n_samples())?;
-        check_class(class, self.classes.len())?;
-        let sample = self.expansion().read(samples, rows)?;
-        let scores = self.decision_function_with(&sample, 1, &Monitor::none())?;
-        let model = OnExpansion {
-            expansion: self.expansion(),
-            weights: self.weights(),
-            n_problems: self.origin.n_problems(self.classes.len()),
-            basis_rows: self.basis_rows(),
-            feature_names: self.feature_names(),
-        };
-        let terms = model.terms(&sample, row)?;
-        let decided = Decided {
-            method: super::basis_expansion::file::METHOD,
-            classes: self.classes(),
-            values: scores.values().iter().map(|&value| f64::from(value)).collect(),
-            origin: &self.origin,
-        };
-        let explanation = decided.explanation(class, self.intercepts().to_vec(), model.parts(), terms);
-        model.compare(sample, compared, explanation)
+        self.explained(samples, row, (class, self.classes().len()), compared, |sample| {
+            let scores = self.decision_function_with(sample, 1, &Monitor::none())?;
+            Ok(Decided {
+                method: Classification::METHOD,
+                classes: self.classes().to_vec(),
+                values: scores.values().iter().map(|&value| f64::from(value)).collect(),
+                intercepts: self.intercepts().to_vec(),
+                origin: Some(&self.origin),
+            })
+        })
     }
 }
 
@@ -259,28 +234,15 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
         output: Option<usize>,
         compared: usize,
     ) -> Result<Explanation> {
-        let (rows, k) = (checked_row(row, samples.n_samples())?, self.n_outputs());
-        check_class(output, k)?;
-        let sample = self.expansion.read(samples, rows)?;
-        let values = self.predict_with(&sample, 1, &Monitor::none())?.values;
-        let model = OnExpansion {
-            expansion: &self.expansion,
-            weights: &self.weights,
-            n_problems: k,
-            basis_rows: &self.basis_rows,
-            feature_names: self.feature_names(),
-        };
-        let terms = model.terms(&sample, row)?;
-        let method = super::basis_expansion::regressor_file::METHOD;
-        let of_terms = (model.parts(), terms);
-        let explanation = of_values(method, (outputs(k), values), output, self.intercepts.clone(), of_terms);
-        model.compare(sample, compared, explanation)
-    }
-
-    /// The norm over all outputs and parts of the weights on the similarity to each basis, as
-    /// [`BasisExpansionSvc::weights_of_similarities`].
-    pub fn weights_of_similarities(&self) -> Vec<f64> {
-        self.expansion.norms_of_bases(&self.weights, self.n_outputs())
+        self.explained(samples, row, (output, self.n_outputs()), compared, |sample| {
+            Ok(Decided {
+                method: Regression::METHOD,
+                classes: outputs(self.n_outputs()),
+                values: self.predict_with(sample, 1, &Monitor::none())?.values,
+                intercepts: self.intercepts().to_vec(),
+                origin: None,
+            })
+        })
     }
 }
 
@@ -296,26 +258,16 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         row: usize,
         compared: usize,
     ) -> Result<Explanation> {
-        let sample = self.expansion.read(samples, checked_row(row, samples.n_samples())?)?;
-        let score = self.score_samples_with(&sample, 1, &Monitor::none())?[0];
-        let model = OnExpansion {
-            expansion: &self.expansion,
-            weights: &self.weights,
-            n_problems: 1,
-            basis_rows: &self.basis_rows,
-            feature_names: self.feature_names(),
-        };
-        let terms = model.terms(&sample, row)?;
-        let method = super::basis_expansion::one_class_file::METHOD;
-        let value = (vec!["score".into()], vec![score - self.threshold]);
-        let explanation = of_values(method, value, None, vec![-self.threshold], (model.parts(), terms));
-        model.compare(sample, compared, explanation)
-    }
-
-    /// The norm over all parts of the weights on the similarity to each basis, as
-    /// [`BasisExpansionSvc::weights_of_similarities`].
-    pub fn weights_of_similarities(&self) -> Vec<f64> {
-        self.expansion.norms_of_bases(&self.weights, 1)
+        self.explained(samples, row, (None, 1), compared, |sample| {
+            let score = self.score_samples_with(sample, 1, &Monitor::none())?[0];
+            Ok(Decided {
+                method: OneClassTask::METHOD,
+                classes: vec!["score".into()],
+                values: vec![score - self.threshold()],
+                intercepts: vec![-self.threshold()],
+                origin: None,
+            })
+        })
     }
 }
 
@@ -346,9 +298,14 @@ impl PowerMeanSvc {
                 comparison: None,
             });
         }
-        let decided =
-            Decided { method: super::power_mean::file::METHOD, classes: self.classes(), values, origin: &self.origin };
-        Ok(decided.explanation(class, vec![0.0; k], vec![self.map().kernel().to_string()], terms))
+        let decided = Decided {
+            method: super::power_mean::file::METHOD,
+            classes: self.classes().to_vec(),
+            values,
+            intercepts: vec![0.0; k],
+            origin: Some(&self.origin),
+        };
+        Ok(decided.explanation(class, vec![self.map().kernel().to_string()], terms))
     }
 }
 
@@ -407,6 +364,28 @@ impl Spline {
     }
 }
 
+impl<T: SplineTask> SplineModel<T> {
+    /// The explanation of a row of the samples for one of these classes or outputs.
+    fn explained(
+        &self,
+        samples: &impl Rows,
+        row: usize,
+        (class, classes): (Option<usize>, Vec<Label>),
+        compared: usize,
+        origin: Option<&Origin>,
+    ) -> Result<Explanation> {
+        checked_row(row, samples.n_rows())?;
+        check_class(class, classes.len())?;
+        let spline = &self.spline;
+        check_width(samples, spline.n_features)?;
+        let sample = spline.scaled(samples, row)?;
+        let SplineTerms { terms, values, intercepts } = spline.terms(&sample, self.feature_names());
+        let decided = Decided { method: T::METHOD, classes, values, intercepts, origin };
+        let explanation = decided.explanation(class, vec![spline.kernel.to_string()], terms);
+        Ok(spline.compare(&sample, compared, explanation))
+    }
+}
+
 impl ThinPlateSvc {
     /// The decision value of one sample as a sum over the support samples or bases and the polynomials; see
     /// [`Explanation`]. The `compared` strongest kernel values for or against a class or label (by default the
@@ -422,16 +401,7 @@ impl ThinPlateSvc {
         class: Option<usize>,
         compared: usize,
     ) -> Result<Explanation> {
-        checked_row(row, samples.n_rows())?;
-        check_class(class, self.classes().len())?;
-        check_width(samples, self.n_features())?;
-        let spline = &self.spline;
-        let sample = spline.scaled(samples, row)?;
-        let SplineTerms { terms, values, intercepts } = spline.terms(&sample, self.feature_names());
-        let decided =
-            Decided { method: super::thin_plate::file::METHOD, classes: self.classes(), values, origin: &self.origin };
-        let explanation = decided.explanation(class, intercepts, vec![self.kernel().to_string()], terms);
-        Ok(spline.compare(&sample, compared, explanation))
+        self.explained(samples, row, (class, self.classes().to_vec()), compared, Some(&self.origin))
     }
 }
 
@@ -450,15 +420,6 @@ impl ThinPlateRegressor {
         output: Option<usize>,
         compared: usize,
     ) -> Result<Explanation> {
-        checked_row(row, samples.n_rows())?;
-        check_class(output, self.n_outputs())?;
-        check_width(samples, self.n_features())?;
-        let spline = &self.spline;
-        let sample = spline.scaled(samples, row)?;
-        let SplineTerms { terms, values, intercepts } = spline.terms(&sample, self.feature_names());
-        let of_terms = (vec![self.kernel().to_string()], terms);
-        let method = super::thin_plate::regressor::METHOD;
-        let explanation = of_values(method, (outputs(self.n_outputs()), values), output, intercepts, of_terms);
-        Ok(spline.compare(&sample, compared, explanation))
+        self.explained(samples, row, (output, outputs(self.n_outputs())), compared, None)
     }
 }

@@ -14,9 +14,12 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView, View};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::origin::Origin;
 use crate::checksum::{PLACEHOLDER, checksum};
+use crate::data::Label;
 use crate::error::{Error, Result};
 use crate::output::OutputFile;
+use crate::solve::Report;
 
 /// The version of the format.
 pub const FORMAT_VERSION: u32 = 1;
@@ -34,11 +37,49 @@ struct Preamble {
 
 /// A header as written, including the fields common to all methods.
 #[derive(Serialize)]
-struct Written<'a, H> {
+struct Written<'a, L, H> {
     format_version: u32,
     checksum: &'a str,
+    method: &'a str,
     #[serde(flatten)]
-    header: &'a H,
+    layout: &'a L,
+    #[serde(flatten)]
+    head: H,
+}
+
+/// The header of a model besides the layout of its arrays.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Head<'a, T: Clone> {
+    #[serde(flatten)]
+    pub task: Cow<'a, T>,
+    pub report: Cow<'a, Report>,
+    #[serde(flatten)]
+    pub origin: Cow<'a, Origin>,
+}
+
+impl<'a, T: Clone> Head<'a, T> {
+    pub fn of(task: &'a T, report: &'a Report, origin: &'a Origin) -> Self {
+        Head { task: Cow::Borrowed(task), report: Cow::Borrowed(report), origin: Cow::Borrowed(origin) }
+    }
+}
+
+/// Values in a header by their names.
+pub(super) mod by_name {
+    use std::fmt::Display;
+    use std::str::FromStr;
+
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use crate::error::Error;
+
+    pub fn serialize<T: Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(value)
+    }
+
+    pub fn deserialize<'de, T: FromStr<Err = Error>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
 }
 
 /// Metadata of a model file whose checksum has been verified.
@@ -160,8 +201,23 @@ impl View for &Array<'_> {
 }
 
 /// The header of a model as JSON, its checksum still open.
-pub(super) fn header(header: &impl Serialize) -> Result<String> {
-    let header = Written { format_version: FORMAT_VERSION, checksum: PLACEHOLDER, header };
+///
+/// # Errors
+/// [`Error::NotFinite`] for a report whose numbers overflowed; [`Error::Shape`] for names of other features.
+pub(super) fn model_header<T: Clone + Serialize>(
+    method: &str,
+    layout: &impl Serialize,
+    n_features: Option<usize>,
+    head: Head<'_, T>,
+) -> Result<String> {
+    head.report.check_finite()?;
+    head.origin.check(n_features)?;
+    header(method, layout, head)
+}
+
+/// The header as JSON, its checksum still open.
+pub(super) fn header(method: &str, layout: &impl Serialize, head: impl Serialize) -> Result<String> {
+    let header = Written { format_version: FORMAT_VERSION, checksum: PLACEHOLDER, method, layout, head };
     serde_json::to_string(&header)
         .map_err(|error| Error::ModelFile { path: NO_FILE.into(), problem: error.to_string() })
 }
@@ -261,7 +317,8 @@ pub fn method_of_bytes(bytes: &[u8]) -> Result<String> {
 }
 
 /// A model file's bytes, their checksum, format and version already checked.
-pub(crate) struct Reader<'a> {
+#[derive(Debug)]
+pub struct Reader<'a> {
     /// Where they come from, for messages.
     path: &'a Path,
     tensors: SafeTensors<'a>,
@@ -326,14 +383,39 @@ impl<'a> Reader<'a> {
         serde_json::from_str(&self.header).map_err(|error| self.wrong(format!("its header: {error}")))
     }
 
+    /// The header besides the layout, whose names must be those of this number of features, if it is known.
+    pub fn head<T: Clone + DeserializeOwned>(&self, n_features: Option<usize>) -> Result<Head<'static, T>> {
+        let head: Head<'static, T> = self.parse()?;
+        head.origin.check(n_features).map_err(|error| self.caused(&error))?;
+        Ok(head)
+    }
+
+    /// The number of two-class problems of these classes, which must be possible.
+    pub fn n_problems(&self, classes: &[Label], origin: &Origin) -> Result<usize> {
+        match origin.problem(classes.len()) {
+            Some(problem) => Err(self.wrong(problem)),
+            None => Ok(origin.n_problems(classes.len())),
+        }
+    }
+
     /// An error about this file.
     pub fn wrong(&self, problem: String) -> Error {
         Error::ModelFile { path: self.path.to_owned(), problem }
     }
 
+    /// The same for an error that its content caused.
+    pub fn caused(&self, error: &Error) -> Error {
+        self.wrong(error.to_string())
+    }
+
     /// The error for a file of an unknown method.
     pub fn unknown_method(&self) -> Error {
         self.wrong(format!("it holds a model of '{}', which this version does not know", self.metadata.method))
+    }
+
+    /// The size of a tensor along an axis; 0 where it has none.
+    pub fn size(&self, name: &str, axis: usize) -> usize {
+        self.tensors.tensor(name).ok().and_then(|tensor| tensor.shape().get(axis).copied()).unwrap_or(0)
     }
 
     /// The numbers of one tensor, which must have exactly this type and shape.
@@ -356,7 +438,7 @@ impl<'a> Reader<'a> {
 }
 
 /// A number a tensor may hold, little-endian.
-pub(crate) trait Number: Copy + 'static {
+pub trait Number: Copy + 'static {
     const DTYPE: Dtype;
     fn from_bytes(bytes: &[u8]) -> Self;
     fn is_finite(self) -> bool;
@@ -391,9 +473,19 @@ number!(u8, U8, |_| true);
 number!(u32, U32, |_| true);
 number!(u64, U64, |_| true);
 
-/// Writing a model to a file and reading it back, for one that has `to_bytes` and a `read` of a [`Reader`].
+/// Writing a model to a file and reading it back, for one that has a `header` and a `read` of a [`Reader`]; `$arrays` are
+/// those of the file.
 macro_rules! file_methods {
-    ($method:expr) => {
+    ($method:expr, $arrays:expr) => {
+        /// The bytes that `save` writes.
+        ///
+        /// # Errors
+        /// [`Error::NotFinite`](crate::Error::NotFinite) for a model with non-finite numbers.
+        pub fn to_bytes(&self) -> crate::error::Result<Vec<u8>> {
+            let arrays: fn(&Self) -> crate::error::Result<Vec<crate::model::file::Array<'_>>> = $arrays;
+            crate::model::file::to_bytes(self.header()?, &arrays(self)?)
+        }
+
         /// Writes the model to a file, whole or not at all.
         ///
         /// # Errors

@@ -4,8 +4,13 @@ use std::path::Path;
 
 use serde::de::DeserializeOwned;
 
-use super::file::{NO_FILE, Reader};
-use super::{basis_expansion, power_mean, thin_plate};
+use super::basis_expansion::expansion_file::{self, ExpansionHeader};
+use super::basis_expansion::expansion_model::{ExpansionTask, Layout};
+use super::basis_expansion::{Classification, OneClassTask, Regression};
+use super::file::{Head, NO_FILE, Reader};
+use super::power_mean;
+use super::thin_plate::spline_model::SplineTask;
+use super::thin_plate::{SplineClassification, SplineLayout, SplineRegression};
 use crate::error::Result;
 
 /// The header of a model file's bytes as JSON text. The checksum is verified, and every field that `docs/model-file.md`
@@ -15,18 +20,19 @@ use crate::error::Result;
 /// As for making the model from the bytes: [`Error::ModelFile`](crate::Error::ModelFile) or
 /// [`Error::ModelVersion`](crate::Error::ModelVersion).
 pub fn header_of_bytes(bytes: &[u8]) -> Result<String> {
-    fn check<H: DeserializeOwned>(reader: &Reader<'_>) -> Result<()> {
-        reader.parse::<H>().map(drop)
+    fn check<L: DeserializeOwned, T: Clone + DeserializeOwned>(reader: &Reader<'_>) -> Result<()> {
+        reader.parse::<L>()?;
+        reader.parse::<Head<'_, T>>().map(drop)
     }
     let reader = Reader::of_any(Path::new(NO_FILE), bytes)?;
     match reader.method() {
-        basis_expansion::file::METHOD => check::<basis_expansion::file::Header>(&reader)?,
-        basis_expansion::expansion_file::METHOD => check::<basis_expansion::expansion_file::Header>(&reader)?,
-        basis_expansion::regressor_file::METHOD => check::<basis_expansion::regressor_file::Header>(&reader)?,
-        basis_expansion::one_class_file::METHOD => check::<basis_expansion::one_class_file::Header>(&reader)?,
-        power_mean::file::METHOD => check::<power_mean::file::Header>(&reader)?,
-        thin_plate::file::METHOD => check::<thin_plate::file::Header>(&reader)?,
-        thin_plate::regressor::METHOD => check::<thin_plate::regressor::Header>(&reader)?,
+        Classification::METHOD => check::<Layout, Classification>(&reader)?,
+        Regression::METHOD => check::<Layout, Regression>(&reader)?,
+        OneClassTask::METHOD => check::<Layout, OneClassTask>(&reader)?,
+        expansion_file::METHOD => reader.parse::<ExpansionHeader>().map(drop)?,
+        power_mean::file::METHOD => check::<power_mean::file::Layout, power_mean::fit::Task>(&reader)?,
+        SplineClassification::METHOD => check::<SplineLayout, SplineClassification>(&reader)?,
+        SplineRegression::METHOD => check::<SplineLayout, SplineRegression>(&reader)?,
         _ => return Err(reader.unknown_method()),
     }
     Ok(reader.into_header())

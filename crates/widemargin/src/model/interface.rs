@@ -5,13 +5,16 @@ use std::fmt;
 use std::path::Path;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::TrainingSettings;
+use super::basis_expansion::expansion_model::{ExpansionModel, ExpansionTask};
 use super::file::{self, Array};
 use super::origin::Origin;
+use super::thin_plate::spline_model::{SplineModel, SplineTask};
 use crate::data::{AnySamples, ColumnRoles, TableColumns};
 use crate::error::Result;
+use crate::similarity::AnySimilarity;
 use crate::solve::Report;
 
 /// A trained model of any method and task. Anything particular to a method is in its type: `&dyn Model` is a `&dyn Any`
@@ -178,39 +181,80 @@ macro_rules! model_methods {
     };
 }
 
-/// Those of models on an expansion.
-macro_rules! expansion_methods {
-    () => {
-        fn kind(&self) -> &'static str {
-            crate::data::AnySamples::kind(self.expansion.bases())
-        }
+pub(super) use model_methods;
 
-        fn n_features(&self) -> Option<usize> {
-            match self.expansion.bases() {
-                crate::data::AnySamples::Vectors(vectors) => Some(vectors.n_cols()),
-                crate::data::AnySamples::Far(vectors) => Some(vectors.differences().n_cols),
-                _ => None,
-            }
-        }
+impl<T: ExpansionTask> Model for ExpansionModel<AnySimilarity, T> {
+    model_methods!(T::METHOD);
 
-        fn of_picked(&mut self, rows: &[usize]) {
-            self.basis_rows.iter_mut().for_each(|row| *row = rows[*row]);
-        }
+    fn kind(&self) -> &'static str {
+        Self::kind(self)
+    }
 
-        fn n_weights(&self) -> usize {
-            self.weights.len()
-        }
+    fn of_picked(&mut self, rows: &[usize]) {
+        Self::of_picked(self, rows);
+    }
 
-        fn bases(&self) -> Option<&crate::data::AnySamples> {
-            Some(self.expansion.bases())
+    fn n_features(&self) -> Option<usize> {
+        match self.expansion.bases() {
+            AnySamples::Vectors(vectors) => Some(vectors.n_cols()),
+            AnySamples::Far(vectors) => Some(vectors.differences().n_cols),
+            _ => None,
         }
+    }
 
-        fn arrays(&self) -> Vec<crate::model::file::Array<'_>> {
-            self.all_arrays()
-        }
-    };
+    fn n_weights(&self) -> usize {
+        self.weights().len()
+    }
+
+    fn parameters(&self) -> Parameters {
+        let own = json!({
+            "similarity": self.expansion.similarity().specs(),
+            "samples": self.kind(),
+            "normalization": self.expansion.normalization().to_string(),
+            "n_basis": self.n_bases(),
+            "basis": self.basis(),
+        });
+        Parameters::of(self.task.parameters()).and(own)
+    }
+
+    fn bases(&self) -> Option<&AnySamples> {
+        Some(self.expansion.bases())
+    }
+
+    fn arrays(&self) -> Vec<Array<'_>> {
+        self.all_arrays()
+    }
 }
-pub(super) use {expansion_methods, model_methods};
+
+impl<T: SplineTask> Model for SplineModel<T> {
+    model_methods!(T::METHOD);
+
+    fn of_picked(&mut self, rows: &[usize]) {
+        Self::of_picked(self, rows);
+    }
+
+    fn parameters(&self) -> Parameters {
+        let own = json!({
+            "kernel": self.kernel().to_string(),
+            "standardized": self.scale().is_some(),
+            "n_bases": self.n_bases(),
+            "bases": if self.support().is_empty() { "centers" } else { "samples" },
+        });
+        Parameters::of(self.task.parameters(self.spline.space.len())).and(own)
+    }
+
+    fn n_features(&self) -> Option<usize> {
+        Some(self.spline.n_features)
+    }
+
+    fn n_weights(&self) -> usize {
+        self.bases().len() + self.coefficients().len() + self.polynomial().len()
+    }
+
+    fn arrays(&self) -> Vec<Array<'_>> {
+        Self::arrays(self)
+    }
+}
 
 /// Parameters of a model by their names; a JSON object to [`serde`] and to [`fmt::Display`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -223,6 +267,12 @@ impl Parameters {
             Value::Object(map) => Parameters(map),
             _ => Parameters(Map::new()),
         }
+    }
+
+    /// The same with those of another object.
+    fn and(mut self, object: Value) -> Self {
+        self.0.extend(Parameters::of(object).0);
+        self
     }
 }
 

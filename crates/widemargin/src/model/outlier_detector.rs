@@ -1,7 +1,7 @@
 //! The interface of outlier detectors.
 
-use super::interface::{Model, Parameters, expansion_methods, model_methods};
-use super::{BasisExpansionOneClass, Explanation, basis_expansion};
+use super::interface::Model;
+use super::{BasisExpansionOneClass, Explanation};
 use crate::data::SamplesView;
 use crate::error::Result;
 use crate::monitor::Monitor;
@@ -57,43 +57,25 @@ pub trait OneClass: Model {
     fn weights_of_bases(&self) -> (Vec<f64>, Vec<usize>);
 }
 
-impl Model for BasisExpansionOneClass<AnySimilarity> {
-    model_methods!(basis_expansion::one_class_file::METHOD);
-    expansion_methods!();
-
-    fn parameters(&self) -> Parameters {
-        Parameters::of(serde_json::json!({
-            "similarity": self.expansion.similarity().specs(),
-            "samples": self.kind(),
-            "normalization": self.expansion.normalization().to_string(),
-            "n_basis": self.n_bases(),
-            "basis": self.basis,
-            "quantile": self.quantile,
-            "shrinkage": self.shrinkage,
-            "threshold": self.threshold,
-        }))
-    }
-}
-
 impl OneClass for BasisExpansionOneClass<AnySimilarity> {
     fn explain(&self, samples: &SamplesView<'_>, row: usize, compared: usize) -> Result<Explanation> {
         Self::explain(self, samples, row, compared)
     }
 
     fn weights_of_bases(&self) -> (Vec<f64>, Vec<usize>) {
-        (self.weights_of_similarities(), self.basis_rows.clone())
+        (self.weights_of_similarities(), self.basis.rows.clone())
     }
 
     fn threshold(&self) -> f64 {
-        self.threshold
+        self.task.threshold
     }
 
     fn quantile(&self) -> f64 {
-        self.quantile
+        self.task.quantile
     }
 
     fn loo_scores(&self) -> &[f64] {
-        &self.loo_scores
+        &self.task.loo_scores
     }
 
     fn score_samples(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Vec<f64>> {

@@ -3,6 +3,7 @@
 use crate::data::{Fingerprint, Targets};
 use crate::error::Result;
 use crate::model::StandardTargets;
+use crate::solve::ridge::RowTargets;
 
 /// The targets and weights of all samples, standardized: with mean 0, where there is an intercept, and a largest
 /// magnitude of
@@ -56,6 +57,11 @@ impl PartedTargets {
     /// The part of each weight that leave-one-out removes: all of it, since equal samples are not merged.
     pub fn units(&self) -> &[f64] {
         &self.weights
+    }
+
+    /// The same for the rows of this process.
+    pub(crate) fn row_targets(&self) -> RowTargets<'_> {
+        RowTargets { values: &self.values, n_outputs: self.n_outputs, weights: &self.weights, units: &self.weights }
     }
 
     /// The sum of the weights.

@@ -1,10 +1,7 @@
 //! The interface of regression models of all methods.
 
-use super::file::Array;
-use super::interface::{Model, Parameters, expansion_methods, model_methods};
-use super::{
-    BasisExpansionRegressor, Explanation, LossPoint, RegressionPoint, ThinPlateRegressor, basis_expansion, thin_plate,
-};
+use super::interface::Model;
+use super::{BasisExpansionRegressor, Explanation, LossPoint, RegressionPoint, ThinPlateRegressor};
 use crate::data::{DenseMatrix, SamplesView};
 use crate::error::Result;
 use crate::monitor::Monitor;
@@ -72,48 +69,13 @@ pub trait Regressor: Model {
     fn weights_of_bases(&self) -> (Vec<f64>, Vec<usize>);
 }
 
-impl Model for BasisExpansionRegressor<AnySimilarity> {
-    model_methods!(basis_expansion::regressor_file::METHOD);
-    expansion_methods!();
-
-    fn parameters(&self) -> Parameters {
-        let chosen = Regressor::chosen(self);
-        let mut parameters = serde_json::json!({
-            "similarity": self.expansion.similarity().specs(),
-            "samples": self.kind(),
-            "normalization": self.expansion.normalization().to_string(),
-            "n_basis": self.n_bases(),
-            "basis": self.basis,
-            "C": self.c,
-            "loss": self.loss.name(),
-            "intercept": if self.has_intercept { "free" } else { "none" },
-        });
-        if let Some(quantile) = self.loss.quantile() {
-            parameters["quantile"] = quantile.into();
-        }
-        if !self.epsilons.is_empty() {
-            parameters["epsilon"] = self.epsilons.clone().into();
-        }
-        let estimated = Regressor::chosen_loss(self);
-        let (errors, scores) = match self.loss {
-            Loss::SquaredError => ("loo_rmse", "loo_r2"),
-            Loss::Quantile { .. } => ("fold_loss", "fold_d2"),
-            _ => ("loo_loss", "loo_d2"),
-        };
-        parameters[errors] =
-            serde_json::json!(chosen.map(|point| &point.loo_rmse).or(estimated.map(|point| &point.loss)));
-        parameters[scores] = serde_json::json!(chosen.map(|point| point.loo_r2).or(estimated.map(|point| point.d2)));
-        Parameters::of(parameters)
-    }
-}
-
 impl Regressor for BasisExpansionRegressor<AnySimilarity> {
     fn c(&self) -> f64 {
-        self.c
+        self.task.c
     }
 
     fn path(&self) -> &[RegressionPoint] {
-        &self.path
+        &self.task.path
     }
 
     fn n_outputs(&self) -> usize {
@@ -121,11 +83,11 @@ impl Regressor for BasisExpansionRegressor<AnySimilarity> {
     }
 
     fn loss(&self) -> Loss {
-        self.loss
+        self.task.loss
     }
 
     fn loss_path(&self) -> &[LossPoint] {
-        &self.loss_path
+        &self.task.loss_path
     }
 
     fn predict(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<DenseMatrix<f64>> {
@@ -143,50 +105,17 @@ impl Regressor for BasisExpansionRegressor<AnySimilarity> {
     }
 
     fn weights_of_bases(&self) -> (Vec<f64>, Vec<usize>) {
-        (self.weights_of_similarities(), self.basis_rows.clone())
-    }
-}
-
-impl Model for ThinPlateRegressor {
-    model_methods!(thin_plate::regressor::METHOD);
-
-    fn parameters(&self) -> Parameters {
-        let chosen = Regressor::chosen(self);
-        Parameters::of(serde_json::json!({
-            "kernel": self.kernel().to_string(),
-            "C": self.c(),
-            "C_by_leave_one_out": self.path().len() > 1,
-            "lambda": self.lambda(),
-            "loss": "squared-error",
-            "rank": self.rank(),
-            "standardized": self.scale().is_some(),
-            "n_bases": self.n_bases(),
-            "bases": if self.support().is_empty() { "centers" } else { "samples" },
-            "loo_rmse": chosen.map(|point| &point.loo_rmse),
-            "loo_r2": chosen.map(|point| point.loo_r2),
-        }))
-    }
-
-    fn n_features(&self) -> Option<usize> {
-        Some(Self::n_features(self))
-    }
-
-    fn n_weights(&self) -> usize {
-        self.bases().len() + self.coefficients().len() + self.polynomial().len()
-    }
-
-    fn arrays(&self) -> Vec<Array<'_>> {
-        Self::arrays(self)
+        (self.weights_of_similarities(), self.basis.rows.clone())
     }
 }
 
 impl Regressor for ThinPlateRegressor {
     fn c(&self) -> f64 {
-        self.c
+        self.task.c
     }
 
     fn path(&self) -> &[RegressionPoint] {
-        &self.path
+        &self.task.path
     }
 
     fn n_outputs(&self) -> usize {

@@ -12,49 +12,24 @@ use crate::error::{Error, Result};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub(super) enum Shape {
-    Dense {
-        n: usize,
-        n_features: usize,
-    },
-    Sparse {
-        n: usize,
-        n_features: usize,
-        n_values: usize,
-    },
-    Images {
-        n: usize,
-        height: usize,
-        width: usize,
-        channels: usize,
-    },
-    Grids {
-        n: usize,
-        rows: usize,
-        cols: usize,
-        depth: usize,
-    },
-    Series {
-        n: usize,
-        n_steps: usize,
-        channels: usize,
-    },
-    Strings {
-        n: usize,
-        n_bytes: usize,
-    },
-    BitSets {
-        n: usize,
-        n_bits: usize,
-    },
+    /// Dense vectors.
+    Dense { n: usize, n_features: usize },
+    /// Sparse vectors.
+    Sparse { n: usize, n_features: usize, n_values: usize },
+    /// Images of one size.
+    Images { n: usize, height: usize, width: usize, channels: usize },
+    /// Grids of one size.
+    Grids { n: usize, rows: usize, cols: usize, depth: usize },
+    /// Series with `n_steps` steps in all.
+    Series { n: usize, n_steps: usize, channels: usize },
+    /// Strings with `n_bytes` bytes in all.
+    Strings { n: usize, n_bytes: usize },
+    /// Sets of bits.
+    BitSets { n: usize, n_bits: usize },
     /// Dense vectors as differences from an offset of each column.
-    Far {
-        n: usize,
-        n_features: usize,
-    },
+    Far { n: usize, n_features: usize },
     /// Not in the file: the caller stores them.
-    Elsewhere {
-        n: usize,
-    },
+    Elsewhere { n: usize },
 }
 
 /// Bases as the arrays of a model file.

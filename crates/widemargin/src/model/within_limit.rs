@@ -5,6 +5,8 @@
 //! fit is on all samples or the time has passed. A fit that is not done by then is abandoned, and the one before it
 //! returned. Without a time limit, or for few samples, there is only the fit on all.
 
+use super::{choose_rows, draw_rows};
+use crate::data::{Labels, Targets};
 use crate::error::{Error, Result};
 use crate::instant::Instant;
 use crate::monitor::Monitor;
@@ -16,12 +18,12 @@ use crate::tuning::{
 
 /// The size of a problem.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Size {
-    pub n_samples: usize,
+struct Size {
+    n_samples: usize,
     /// Of problems without classes 1.
-    pub n_classes: usize,
+    n_classes: usize,
     /// The number of bases if there are as many samples; none if all samples are bases.
-    pub n_basis: Option<usize>,
+    n_basis: Option<usize>,
 }
 
 impl Size {
@@ -59,12 +61,82 @@ impl Size {
     }
 }
 
+/// The classes or targets of training samples.
+pub(crate) trait Known {
+    /// Of targets 1.
+    fn n_classes(&self) -> usize;
+
+    /// Those of some rows.
+    fn of_rows(&self, rows: &[usize]) -> Self;
+
+    /// About `n` rows among those with a weight.
+    fn pick(&self, weights: &[f64], n: usize, seed: u64) -> Vec<usize>;
+}
+
+impl Known for Labels {
+    fn n_classes(&self) -> usize {
+        self.classes().len()
+    }
+
+    fn of_rows(&self, rows: &[usize]) -> Self {
+        self.select(rows)
+    }
+
+    fn pick(&self, weights: &[f64], n: usize, seed: u64) -> Vec<usize> {
+        choose_rows(self, weights, n, seed)
+    }
+}
+
+impl Known for Targets {
+    fn n_classes(&self) -> usize {
+        1
+    }
+
+    fn of_rows(&self, rows: &[usize]) -> Self {
+        Targets::of_rows(self, rows)
+    }
+
+    fn pick(&self, weights: &[f64], n: usize, seed: u64) -> Vec<usize> {
+        draw_rows(weights, n, seed)
+    }
+}
+
+/// Some of the training samples.
+pub(crate) struct Part<'a, K> {
+    pub rows: &'a [usize],
+    pub known: K,
+    pub sample_weight: Option<Vec<f64>>,
+}
+
+/// The fit to samples, or to some of them, within the time limit of the monitor; `weights` are the effective ones.
+///
+/// # Errors
+/// As for [`fit_within_limit`].
+pub(crate) fn fit_samples<K: Known, M>(
+    known: &K,
+    (weights, sample_weight): (&[f64], Option<&[f64]>),
+    (n_basis, seed): (Option<usize>, u64),
+    monitor: &Monitor<'_>,
+    fit: impl Fn(Option<Part<'_, K>>, &Monitor<'_>) -> Result<M>,
+    report: fn(&mut M) -> &mut Report,
+) -> Result<M> {
+    let size = Size { n_samples: weights.len(), n_classes: known.n_classes(), n_basis };
+    let fit = |rows: Option<&[usize]>, monitor: &Monitor<'_>| {
+        let part = rows.map(|rows| {
+            let sample_weight = sample_weight.map(|all| rows.iter().map(|&row| all[row]).collect());
+            Part { rows, known: known.of_rows(rows), sample_weight }
+        });
+        fit(part, monitor)
+    };
+    fit_within_limit(size, monitor, |n| known.pick(weights, n, seed), fit, report)
+}
+
 /// The fit within the time limit of the monitor. `fit` is called with the rows of some samples, or with none for all
 /// samples; `pick` returns the rows of a number of samples; `report` is the report of a fit.
 ///
 /// # Errors
 /// Those of `fit`; [`Error::TooShort`] if the first fit did not end in time.
-pub(crate) fn fit_within_limit<M>(
+fn fit_within_limit<M>(
     size: Size,
     monitor: &Monitor<'_>,
     pick: impl Fn(usize) -> Vec<usize>,

@@ -139,7 +139,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
     pub fn with_choice(self, choice: &SimilarityChoice) -> Result<BasisExpansionParams<AnySimilarity>> {
         let similarity = AnySimilarity::new(&choice.best.similarity)?;
         let mut params = self.with_similarity(similarity).normalization(choice.best.normalization);
-        params.near = choice.lambda;
+        params.task.near = choice.lambda;
         if let Some(loss) = choice.loss {
             params = params.loss(loss);
         }
@@ -172,15 +172,15 @@ impl SimilaritySearch {
         has_loss: bool,
     ) -> Self {
         // Bases that are left out must have features of their own.
-        let prunes = params.penalty == Penalty::L1 || params.max_basis.is_some();
+        let prunes = params.task.penalty == Penalty::L1 || params.task.max_basis.is_some();
         let normalization = normalization.or(prunes.then_some(Normalization::MeanNorm));
         SimilaritySearch {
             candidates: Candidate::of_specs(specs, normalization),
             normalization,
             counts_bases: params.expander.n_basis.is_none() && params.can_count_bases(),
-            chooses_loss: !has_loss && params.penalty == Penalty::default(),
-            intercept: params.intercept,
-            class_weight: params.class_weight.clone(),
+            chooses_loss: !has_loss && params.task.penalty == Penalty::default(),
+            intercept: params.task.intercept,
+            class_weight: params.task.class_weight.clone(),
             seed: params.expander.seed,
             threads: params.threads,
         }

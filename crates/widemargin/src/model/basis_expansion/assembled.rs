@@ -1,6 +1,7 @@
-//! Assembles a basis expansion SVM from an expansion and weights computed elsewhere, such as on several machines.
+//! A basis expansion SVM on features that workers hold.
 
-use crate::data::Label;
+use super::expansion_model::{Basis, ExpansionModel};
+use super::model::Classification;
 use crate::error::{Error, Result};
 use crate::expansion::BasisExpansion;
 use crate::model::BasisExpansionSvc;
@@ -8,39 +9,10 @@ use crate::model::on_workers::{BroughtRows, Solved, WeightedLabels, solve};
 use crate::model::origin::{Origin, TrainingSettings};
 use crate::monitor::Monitor;
 use crate::partition::Workers;
-use crate::problem::{Intercept, Loss, Penalty};
+use crate::problem::Penalty;
 use crate::similarity::Similarity;
+use crate::solve::Stage;
 use crate::solve::newton::NewtonSettings;
-use crate::solve::thin_plate::PathPoint;
-use crate::solve::{Report, Stage};
-use std::sync::OnceLock;
-
-/// The parts of a classifier other than its expansion.
-#[derive(Clone, Debug)]
-pub(super) struct Assembled {
-    /// How the bases were selected.
-    pub basis: String,
-    /// Their training rows; empty for explicit bases.
-    pub basis_rows: Vec<usize>,
-    /// The weight C of the losses.
-    pub c: f64,
-    /// The evaluated values of C, if it was selected.
-    pub path: Vec<PathPoint>,
-    /// The loss.
-    pub loss: Loss,
-    /// How the intercept was treated.
-    pub intercept: Intercept,
-    /// Whether the targets are multilabel; the labels then are the classes.
-    pub multilabel: bool,
-    /// The classes, in the order of the problems.
-    pub classes: Vec<Label>,
-    /// `[problem][feature]`.
-    pub weights: Vec<f32>,
-    /// One per problem.
-    pub intercepts: Vec<f64>,
-    /// The report of the fit.
-    pub report: Report,
-}
 
 /// The metadata of a model of features that workers hold, in addition to its solution.
 #[derive(Clone, Debug)]
@@ -76,52 +48,25 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         let ClassifierMetadata { basis, basis_rows, c, training, stages } = metadata;
         let Solved { solution, shape, report, calibration } =
             solve(workers, labeled, brought, (c, settings), stages, monitor)?;
-        let parts = Assembled {
-            basis,
-            basis_rows,
-            c,
-            path: Vec::new(),
-            loss: shape.loss,
-            intercept: shape.intercept,
-            multilabel: labeled.labels.is_multilabel(),
-            classes: labeled.classes(),
-            weights: solution.weights,
-            intercepts: solution.intercepts,
-            report,
-        };
-        Ok(BasisExpansionSvc::assembled(expansion, parts)?.with_training(training).with_calibration(calibration))
-    }
-
-    /// Assembles the classifier.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] if weights, intercepts, classes and expansion are inconsistent.
-    pub(super) fn assembled(expansion: BasisExpansion<S>, parts: Assembled) -> Result<Self> {
-        let origin = Origin { multilabel: parts.multilabel, ..Origin::default() };
-        let (d, k) = (expansion.n_features(), origin.n_problems(parts.classes.len()));
-        if parts.weights.len() != k * d || parts.intercepts.len() != k {
+        let origin = Origin::of(training).labeled(labeled.labels).calibrated(calibration);
+        let (d, k) = (expansion.n_features(), origin.n_problems(labeled.labels.classes().len()));
+        if solution.weights.len() != k * d || solution.intercepts.len() != k {
             return Err(Error::shape(
                 "parts of a machine",
-                format!("{} weights and {} intercepts", parts.weights.len(), parts.intercepts.len()),
+                format!("{} weights and {} intercepts", solution.weights.len(), solution.intercepts.len()),
                 format!("{} and {k}: {k} problems of {d} features", k * d),
             ));
         }
-        let Assembled { basis, basis_rows, c, path, loss, intercept, classes, weights, intercepts, report, .. } = parts;
-        Ok(BasisExpansionSvc {
-            expansion,
-            basis,
-            basis_rows,
-            c,
-            path,
-            loss,
+        let task = Classification {
+            loss: shape.loss,
             penalty: Penalty::L2,
-            intercept,
-            classes,
-            weights,
-            intercepts,
-            report,
-            decision: OnceLock::new(),
-            origin,
-        })
+            c,
+            path: Vec::new(),
+            intercept: shape.intercept,
+            classes: labeled.classes(),
+            weights: solution.weights,
+            intercepts: solution.intercepts,
+        };
+        Ok(ExpansionModel::new(expansion, Basis { choice: basis, rows: basis_rows }, task, report, origin))
     }
 }

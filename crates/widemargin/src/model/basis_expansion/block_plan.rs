@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::data::Checkpoint;
 use crate::error::{Error, Result};
+use crate::model::manifest::Manifest;
 use crate::tuning::{MAX_RESIDENT_PER_FEATURE, MIN_RESIDENT_PER_FEATURE};
 
 /// Maximum rows per piece; a multiple of the minimum, which is a multiple of the rows compared at a time.
@@ -55,14 +57,26 @@ impl Plan {
     }
 
     /// The sizes that affect the bits of the result, for a checkpoint.
-    pub fn sizes(&self) -> BTreeMap<String, u64> {
+    fn sizes(&self) -> BTreeMap<String, u64> {
         let size = |name: &str, rows: usize| (name.to_owned(), rows as u64);
         BTreeMap::from([size("rows per piece", self.piece_rows), size("rows that stay", self.n_resident)])
     }
 
+    /// The plan of the checkpoint of this fit, if there is one.
+    ///
+    /// # Errors
+    /// [`Error::Checkpoint`] for that of another fit.
+    pub fn settle(self, mut manifest: Manifest, checkpoint: Option<&dyn Checkpoint>) -> Result<Plan> {
+        manifest.plan = self.sizes();
+        if let Some(checkpoint) = checkpoint {
+            manifest = manifest.settle(checkpoint)?;
+        }
+        self.with(&manifest.plan)
+    }
+
     /// Replaces the sizes by those of a checkpoint, independent of the memory that is available now: it is seldom much
     /// less.
-    pub fn with(self, sizes: &BTreeMap<String, u64>) -> Result<Plan> {
+    fn with(self, sizes: &BTreeMap<String, u64>) -> Result<Plan> {
         let size = |name: &str, most: usize| {
             let rows = sizes.get(name).copied().and_then(|rows| usize::try_from(rows).ok());
             rows.filter(|rows| (1..=most).contains(rows))

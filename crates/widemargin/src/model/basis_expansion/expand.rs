@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::expansion_model::Basis;
 use crate::basis::{self, Bases, BasisChoice};
 use crate::data::{DenseMatrix, Distinct, Picked, Samples, Source, Training, Vectors};
-use crate::error::{Error, Result};
+use crate::error::{Result, require};
 use crate::expansion::{BasisExpansion, Normalization, NystroemCut};
 use crate::model::clock::Clock;
-use crate::model::within_limit::Size;
 use crate::monitor::Monitor;
 use crate::similarity::Similarity;
 use crate::tuning::DEFAULT_N_BASIS;
@@ -38,10 +38,9 @@ pub(crate) struct Expansion<S: Similarity> {
     pub expansion: BasisExpansion<S>,
     /// The features of the distinct samples.
     pub phi: Vectors,
-    /// The caller's rows that are bases; none for explicit bases.
-    pub chosen: Bases,
-    /// How the bases were selected.
-    pub basis: String,
+    pub basis: Basis,
+    /// A warning about the bases.
+    pub warning: Option<String>,
 }
 
 impl<S: Similarity> Expansion<S> {
@@ -50,7 +49,7 @@ impl<S: Similarity> Expansion<S> {
         if self.expansion.similarity().brings_columns() {
             return HashMap::new();
         }
-        let places = self.chosen.rows.iter().map(|&row| distinct.places[row]).enumerate();
+        let places = self.basis.rows.iter().map(|&row| distinct.places[row]).enumerate();
         places.map(|(basis, place)| (place, basis)).collect()
     }
 
@@ -59,18 +58,18 @@ impl<S: Similarity> Expansion<S> {
     /// # Errors
     /// Those of making sparse features dense, which have no bases to leave out.
     pub fn with_bases(self, bases: &[usize]) -> Result<Self> {
-        let Expansion { expansion, phi, mut chosen, basis } = self;
+        let Expansion { expansion, phi, mut basis, warning } = self;
         let (phi, n_columns) = (phi.into_dense()?, expansion.n_columns());
         let expansion = expansion.select_bases(bases);
         let mut values = Vec::with_capacity(phi.n_rows * expansion.n_features());
         for part in phi.values.chunks(n_columns.max(1)) {
             values.extend(bases.iter().map(|&at| part[at]));
         }
-        if !chosen.rows.is_empty() {
-            chosen.rows = bases.iter().map(|&at| chosen.rows[at]).collect();
+        if !basis.rows.is_empty() {
+            basis.rows = bases.iter().map(|&at| basis.rows[at]).collect();
         }
         let phi = DenseMatrix { values, n_rows: phi.n_rows, n_cols: expansion.n_features() };
-        Ok(Expansion { expansion, phi: Vectors::Dense(phi), chosen, basis })
+        Ok(Expansion { expansion, phi: Vectors::Dense(phi), basis, warning })
     }
 
     /// The same where the mean norm of each part is 1 again, after bases were removed; `weights` are those of the
@@ -94,6 +93,11 @@ impl<S: Similarity> Expansion<S> {
         }
         self
     }
+}
+
+/// The parts whose weights are to be learned.
+pub(super) fn unweighted<S: Similarity>(similarity: &S) -> Vec<usize> {
+    (0..similarity.n_parts()).filter(|&part| similarity.options(part).weight.is_none()).collect()
 }
 
 /// Multiplies some columns of rows of `width` numbers.
@@ -138,10 +142,19 @@ impl<S: Similarity> Expander<S> {
         Some(Expander { similarity, n_basis, basis: self.basis.clone(), explicit, normalization, cut, seed })
     }
 
-    /// The size of a fit.
-    pub fn size(&self, n_samples: usize, n_classes: usize) -> Size {
-        let n_basis = self.explicit.as_ref().map_or(self.n_basis.unwrap_or(DEFAULT_N_BASIS), Samples::len);
-        Size { n_samples, n_classes, n_basis: Some(n_basis) }
+    /// The number of bases if there are as many samples.
+    pub fn most_bases(&self) -> usize {
+        self.explicit.as_ref().map_or(self.n_basis.unwrap_or(DEFAULT_N_BASIS), Samples::len)
+    }
+
+    /// Checks the parameters; weights of similarities are learned for classes only.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`](crate::Error::Parameter).
+    pub fn check(&self, has_classes: bool) -> Result<()> {
+        let learned = "a number: weights of similarities are learned for classes";
+        require(has_classes || unweighted(&self.similarity).is_empty(), "weight", "auto", learned)?;
+        require(self.n_basis != Some(0), "n_basis", "0", "at least 1")
     }
 
     /// Fits the expansion to the distinct samples and computes their features.
@@ -161,17 +174,34 @@ impl<S: Similarity> Expander<S> {
                 .map_err(|error| error.of_bases_and_rows(&chosen.rows, rows))?;
         clock.end("similarity")?;
 
-        let basis = if chosen.rows.is_empty() { "explicit".into() } else { self.basis.to_string() };
-        Ok(Expansion { expansion, phi, chosen, basis })
+        Ok(Expansion { expansion, phi, basis: Basis::of(&self.basis, chosen.rows), warning: chosen.warning })
+    }
+
+    /// The explicit bases, if there are any.
+    pub fn explicit_bases(
+        &mut self,
+        samples: &dyn Source<Samples = S::Samples>,
+        weights: &[f64],
+    ) -> Result<Option<S::Samples>> {
+        let Some(explicit) = self.explicit.take() else { return Ok(None) };
+        require(!explicit.is_empty(), "bases", "none", "at least one sample")?;
+        Ok(Some(explicit.about(samples.needed_offsets(weights)?.as_ref())))
+    }
+
+    /// The parameters that affect the result, as written on the command line.
+    pub fn identity(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("similarity", self.similarity.spec()),
+            ("n_basis", self.n_basis.map_or_else(|| "default".into(), |n| n.to_string())),
+            ("basis", self.basis.to_string()),
+            ("bases", if self.explicit.is_some() { "explicit" } else { "none" }.into()),
+            ("normalization", self.normalization.to_string()),
+            ("seed", self.seed.to_string()),
+        ]
     }
 
     fn choose_bases(&mut self, training: &TrainingSamples<'_, S::Samples>) -> Result<(S::Samples, Bases)> {
-        if let Some(explicit) = self.explicit.take() {
-            if explicit.is_empty() {
-                let expected = "at least one sample".into();
-                return Err(Error::Parameter { name: "bases", value: "none".into(), expected });
-            }
-            let explicit = explicit.about(training.samples.needed_offsets(training.weights)?.as_ref());
+        if let Some(explicit) = self.explicit_bases(training.samples, training.weights)? {
             return Ok((explicit, Bases { rows: Vec::new(), warning: None }));
         }
         let distinct = training.distinct;

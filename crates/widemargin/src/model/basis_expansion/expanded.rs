@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use super::expand::TrainingSamples;
+use super::expand::{TrainingSamples, unweighted};
 use super::features_of_all::features_of_all;
-use super::learn_weights::unweighted;
 use crate::data::{
     About, ClassWeight, DenseMatrix, Distinct, Labels, Source, Vectors, WeightedCodes, effective_weights,
 };
@@ -67,9 +66,9 @@ impl<S: Similarity> BasisExpansionParams<S> {
             Some(labels) => labels.strata(),
             None => (vec![0; n], 1),
         };
-        let weighed = labels.filter(|_| self.class_weight != ClassWeight::Uniform);
+        let weighed = labels.filter(|_| self.task.class_weight != ClassWeight::Uniform);
         let effective = match weighed {
-            Some(labels) => effective_weights(labels, None, &self.class_weight)?,
+            Some(labels) => effective_weights(labels, None, &self.task.class_weight)?,
             None => vec![1.0; n],
         };
         let mut clock = Clock::start(monitor);
@@ -77,7 +76,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let weighted = WeightedCodes { codes: &codes, weights: None, effective: &effective };
         let distinct = Distinct::find(|rows| samples.fingerprints(rows), weighted, 0, self.threads, monitor)?;
         let weights = match weighed {
-            Some(labels) => distinct.labeled(labels, &self.class_weight)?.1,
+            Some(labels) => distinct.labeled(labels, &self.task.class_weight)?.1,
             None => distinct.weights.clone(),
         };
         let codes: Vec<u32> = distinct.rows.iter().map(|&row| codes[row]).collect();
@@ -88,8 +87,8 @@ impl<S: Similarity> BasisExpansionParams<S> {
         Ok(Expanded {
             features: features_of_all(made.phi, &distinct, &made.expansion, samples, threads, monitor)?,
             expansion: made.expansion,
-            basis_rows: made.chosen.rows,
-            warnings: made.chosen.warning.into_iter().collect(),
+            basis_rows: made.basis.rows,
+            warnings: made.warning.into_iter().collect(),
         })
     }
 }

@@ -38,20 +38,6 @@ enum MapShape {
     PreciseProjection { n_columns: usize, n_features: usize },
 }
 
-/// The JSON header of an expansion alone.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Header {
-    method: String,
-    #[serde(flatten)]
-    expansion: ExpansionHeader,
-}
-
-impl Header {
-    fn new(expansion: ExpansionHeader) -> Self {
-        Header { method: METHOD.into(), expansion }
-    }
-}
-
 impl ExpansionHeader {
     /// Of an expansion that is written whole, and its arrays.
     pub fn whole(expansion: &BasisExpansion<AnySimilarity>) -> Result<(Self, Vec<Array<'_>>)> {
@@ -203,7 +189,7 @@ impl BasisExpansion<AnySimilarity> {
     /// # Errors
     /// As for the bytes.
     pub fn header(&self) -> Result<String> {
-        header(&Header::new(ExpansionHeader::whole(self)?.0))
+        header(METHOD, &ExpansionHeader::whole(self)?.0, ())
     }
 
     /// The arrays of [`BasisExpansion::to_bytes`], without those of the bases.
@@ -219,7 +205,7 @@ impl BasisExpansion<AnySimilarity> {
     /// [`Error::ModelFile`] for an expansion that cannot be serialized, which no fit produces.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let (expansion, arrays) = ExpansionHeader::whole(self)?;
-        to_bytes(header(&Header::new(expansion))?, &arrays)
+        to_bytes(header(METHOD, &expansion, ())?, &arrays)
     }
 
     /// Deserializes the result of [`BasisExpansion::to_bytes`].
@@ -229,7 +215,7 @@ impl BasisExpansion<AnySimilarity> {
     /// [`Error::ModelVersion`] for a newer format.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let reader = Reader::of_bytes(bytes, METHOD)?;
-        reader.parse::<Header>()?.expansion.read(&reader)
+        reader.parse::<ExpansionHeader>()?.read(&reader)
     }
 }
 
@@ -239,7 +225,7 @@ impl<S: Similarity> BasisExpansion<S> {
     /// # Errors
     /// As for the bytes.
     pub fn header_without_bases(&self) -> Result<String> {
-        header(&Header::new(ExpansionHeader::without_bases(self).0))
+        header(METHOD, &ExpansionHeader::without_bases(self).0, ())
     }
 
     /// All but the similarity and the bases as bytes, in the format of a model file; the caller keeps these two.
@@ -248,7 +234,7 @@ impl<S: Similarity> BasisExpansion<S> {
     /// As for [`BasisExpansion::to_bytes`].
     pub fn to_bytes_without_bases(&self) -> Result<Vec<u8>> {
         let (expansion, arrays) = ExpansionHeader::without_bases(self);
-        to_bytes(header(&Header::new(expansion))?, &arrays)
+        to_bytes(header(METHOD, &expansion, ())?, &arrays)
     }
 
     /// Deserializes the result of [`BasisExpansion::to_bytes_without_bases`], with the fitted similarity and the bases
@@ -259,134 +245,6 @@ impl<S: Similarity> BasisExpansion<S> {
     /// similarity.
     pub fn from_bytes_with(bytes: &[u8], similarity: S, bases: S::Samples) -> Result<Self> {
         let reader = Reader::of_bytes(bytes, METHOD)?;
-        reader.parse::<Header>()?.expansion.read_with(&reader, similarity, bases)
+        reader.parse::<ExpansionHeader>()?.read_with(&reader, similarity, bases)
     }
 }
-
-/// The tensor of a model file with the bases as the caller encoded them.
-pub(crate) const OWN_BASES: &str = "bases of an own similarity";
-
-/// Reading and writing of a model on an expansion, with its similarity and bases or without: for a `$model` with
-/// `own_arrays`, `header_with`, `read_by` and `METHOD`.
-macro_rules! expansion_file_methods {
-    ($model:ident) => {
-        impl $model<crate::similarity::AnySimilarity> {
-            crate::model::file::file_methods!(METHOD);
-
-            /// The bytes that [`save`](Self::save) writes.
-            ///
-            /// # Errors
-            /// [`Error::NotFinite`](crate::Error::NotFinite) for a model with non-finite numbers.
-            pub fn to_bytes(&self) -> Result<Vec<u8>> {
-                let (header, mut arrays) = ExpansionHeader::whole(&self.expansion)?;
-                arrays.extend(self.own_arrays());
-                crate::model::file::to_bytes(self.header_with(header)?, &arrays)
-            }
-
-            pub(crate) fn header(&self) -> Result<String> {
-                self.header_with(ExpansionHeader::whole(&self.expansion)?.0)
-            }
-
-            pub(crate) fn all_arrays(&self) -> Vec<Array<'_>> {
-                let mut arrays = self.expansion.arrays();
-                arrays.extend(self.own_arrays());
-                arrays
-            }
-
-            pub(crate) fn read(reader: &Reader<'_>) -> Result<Self> {
-                $model::read_by(reader, ExpansionHeader::read)
-            }
-        }
-
-        impl<S: Similarity> $model<S> {
-            /// Serializes everything except the similarity and the bases, which the caller stores.
-            ///
-            /// # Errors
-            /// [`Error::NotFinite`](crate::Error::NotFinite) for a model with non-finite numbers.
-            pub fn to_bytes_without_bases(&self) -> Result<Vec<u8>> {
-                crate::model::file::to_bytes(self.header_without_bases()?, &self.arrays())
-            }
-
-            /// Refuses a model that cannot be written.
-            ///
-            /// # Errors
-            /// [`Error::NotFinite`](crate::Error::NotFinite) for one whose numbers overflowed in the fit.
-            pub fn check_finite(&self) -> Result<()> {
-                self.report.check_finite()?;
-                crate::model::file::check_finite(&self.arrays())
-            }
-
-            /// The JSON header of [`to_bytes_without_bases`](Self::to_bytes_without_bases).
-            ///
-            /// # Errors
-            /// As for the bytes.
-            pub fn header_without_bases(&self) -> Result<String> {
-                self.header_with(ExpansionHeader::without_bases(&self.expansion).0)
-            }
-
-            /// The model from the result of [`to_bytes_without_bases`](Self::to_bytes_without_bases), with the
-            /// similarity as it was when it had been fitted, and the bases in their order.
-            ///
-            /// # Errors
-            /// [`Error::ModelFile`](crate::Error::ModelFile) and [`Error::ModelVersion`](crate::Error::ModelVersion) as
-            /// for `load`, also for bytes that include the bases; [`Error::Shape`](crate::Error::Shape) for a different
-            /// number of bases; errors of the similarity.
-            pub fn from_bytes_with(bytes: &[u8], similarity: S, bases: S::Samples) -> Result<Self> {
-                $model::read_by(&Reader::of_bytes(bytes, METHOD)?, |header, reader| {
-                    header.read_with(reader, similarity, bases)
-                })
-            }
-
-            /// Writes the model to a file, with the bytes into which `encode` turns the bases, so that a model of a
-            /// user's own similarity is one file.
-            ///
-            /// # Errors
-            /// [`Error::NotFinite`](crate::Error::NotFinite) for a model with non-finite numbers;
-            /// [`Error::Io`](crate::Error::Io) if the file cannot be written.
-            pub fn save_with(
-                &self,
-                path: impl AsRef<std::path::Path>,
-                encode: impl FnOnce(&S::Samples) -> Vec<u8>,
-            ) -> Result<()> {
-                let bases = encode(self.expansion.bases());
-                let bytes = crate::model::with_payload(
-                    &self.to_bytes_without_bases()?,
-                    crate::model::basis_expansion::expansion_file::OWN_BASES,
-                    &bases,
-                )?;
-                crate::model::file::save(path.as_ref(), &bytes)
-            }
-
-            /// Reads a file of [`save_with`](Self::save_with): `decode` makes the similarity and the bases from the
-            /// bytes.
-            ///
-            /// # Errors
-            /// As for [`from_bytes_with`](Self::from_bytes_with); [`Error::ModelFile`](crate::Error::ModelFile) for a
-            /// file without such bytes, and with the message of an error of `decode`.
-            pub fn load_with<E: std::fmt::Display>(
-                path: impl AsRef<std::path::Path>,
-                decode: impl FnOnce(&[u8]) -> std::result::Result<(S, S::Samples), E>,
-            ) -> Result<Self> {
-                let path = path.as_ref();
-                let wrong = |problem| crate::Error::ModelFile { path: path.to_owned(), problem };
-                let bytes = crate::model::file::read(path)?;
-                let Some(bases) =
-                    crate::model::payload(&bytes, crate::model::basis_expansion::expansion_file::OWN_BASES)?
-                else {
-                    return Err(wrong("it has no bases written by `save_with`".into()));
-                };
-                let (similarity, bases) = decode(&bases).map_err(|error| wrong(error.to_string()))?;
-                Self::from_bytes_with(&bytes, similarity, bases)
-            }
-
-            /// The parameters of the model, and of the map from similarities to features, as in the model's file;
-            /// without bases and parameters of descriptors.
-            pub fn arrays(&self) -> Vec<Array<'_>> {
-                let mut arrays = ExpansionHeader::without_bases(&self.expansion).1;
-                arrays.extend(self.own_arrays());
-                arrays
-            }
-        }
-    };
-}
-pub(super) use expansion_file_methods;

@@ -5,7 +5,7 @@
 //! or one fit at a fixed C.
 
 use super::choose_c::{LabeledSamples, Sampled};
-use super::expand::scale_columns;
+use super::expand::{scale_columns, unweighted};
 use crate::data::DenseView;
 use crate::error::Result;
 use crate::expansion::BasisExpansion;
@@ -15,11 +15,6 @@ use crate::problem::{Block, Intercept};
 use crate::similarity::Similarity;
 use crate::solve::thin_plate::PathOptions;
 use crate::tuning::{MAX_WEIGHT_POWER, MIN_WEIGHT_GAIN, WEIGHT_SAMPLES, WEIGHT_STEPS};
-
-/// The parts whose weights are to be learned.
-pub(super) fn unweighted<S: Similarity>(similarity: &S) -> Vec<usize> {
-    (0..similarity.n_parts()).filter(|&part| similarity.options(part).weight.is_none()).collect()
-}
 
 /// The problem for which weights are learned.
 pub(super) struct WeightTask<'a> {

@@ -1,53 +1,88 @@
 //! A trained basis expansion SVM.
 
-use std::fmt;
-use std::sync::OnceLock;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-use super::on_expansion::on_expansion;
+use super::expansion_model::{ExpansionModel, ExpansionTask};
 use super::products::products;
 use crate::data::{DenseMatrix, Label, Labels, Source};
 use crate::error::{Error, Result};
-use crate::expansion::{BasisExpansion, Decision};
 use crate::macros::getters;
 use crate::model::Scores;
 use crate::model::dual_variables::{costs, in_classes, of_smooth};
-use crate::model::origin::{Origin, tells_origin};
+use crate::model::file::{Array, Reader, array, by_name};
+use crate::model::origin::Origin;
 use crate::monitor::Monitor;
 use crate::problem::{Intercept, Loss, OneVsRest, Penalty};
 use crate::similarity::Similarity;
-use crate::solve::Report;
 use crate::solve::dual::{DualSettings, linear};
 use crate::solve::thin_plate::PathPoint;
 
 /// A basis expansion SVM. It stores its bases, and compares samples with these only.
-#[derive(Clone)]
-pub struct BasisExpansionSvc<S: Similarity> {
-    pub(crate) expansion: BasisExpansion<S>,
-    /// How the bases were selected.
-    pub(crate) basis: String,
-    /// Their training rows; empty for explicit bases.
-    pub(crate) basis_rows: Vec<usize>,
+pub type BasisExpansionSvc<S> = ExpansionModel<S, Classification>;
+
+/// The task of a basis expansion SVM.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Classification {
+    #[serde(with = "by_name")]
+    pub(crate) loss: Loss,
+    /// Absent for `l2`.
+    #[serde(with = "by_name", default, skip_serializing_if = "is_l2")]
+    pub(crate) penalty: Penalty,
+    #[serde(rename = "C")]
     pub(crate) c: f64,
     /// By descending λ; empty for a fixed C.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) path: Vec<PathPoint>,
-    pub(crate) loss: Loss,
-    pub(crate) penalty: Penalty,
+    #[serde(with = "by_name")]
     pub(crate) intercept: Intercept,
     pub(crate) classes: Vec<Label>,
     /// `[problem][feature]`.
+    #[serde(skip)]
     pub(crate) weights: Vec<f32>,
+    #[serde(skip)]
     pub(crate) intercepts: Vec<f64>,
-    pub(crate) report: Report,
-    /// The weights in the form used for prediction, computed on first use.
-    pub(crate) decision: OnceLock<Option<Decision>>,
-    pub(crate) origin: Origin,
+}
+
+fn is_l2(penalty: &Penalty) -> bool {
+    *penalty == Penalty::L2
+}
+
+impl ExpansionTask for Classification {
+    const METHOD: &'static str = "basis-expansion";
+    type Weight = f32;
+
+    fn weights(&self) -> &[f32] {
+        &self.weights
+    }
+
+    fn n_problems(&self) -> usize {
+        self.intercepts.len()
+    }
+
+    fn arrays(&self, n_features: usize) -> [Array<'_>; 2] {
+        let k = self.n_problems();
+        [array("weights", vec![k, n_features], &self.weights), array("intercepts", vec![k], &self.intercepts)]
+    }
+
+    fn read(&mut self, reader: &Reader<'_>, origin: &Origin, n_features: usize) -> Result<()> {
+        let k = reader.n_problems(&self.classes, origin)?;
+        self.weights = reader.tensor("weights", &[k, n_features])?;
+        self.intercepts = reader.tensor("intercepts", &[k])?;
+        Ok(())
+    }
+
+    fn parameters(&self) -> Value {
+        json!({
+            "C": self.c,
+            "loss": self.loss.to_string(),
+            "penalty": self.penalty.to_string(),
+            "intercept": self.intercept.to_string(),
+        })
+    }
 }
 
 impl<S: Similarity> BasisExpansionSvc<S> {
-    // The number of features depends on the kind of samples.
-    tells_origin!(|_| None);
-    on_expansion!(BasisExpansionSvc);
-
     /// Decision values of samples: one column for two classes (values above 0 predict the second), otherwise one per
     /// class.
     ///
@@ -70,11 +105,11 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         threads: usize,
         monitor: &Monitor<'_>,
     ) -> Result<Scores> {
-        let k = self.intercepts.len();
-        let decision = self.decision.get_or_init(|| self.expansion.decision(&self.weights, k)).as_ref();
-        let mut values = products(&self.expansion, (decision, &self.weights), k, samples, threads, monitor)?;
+        let k = self.task.intercepts.len();
+        let decision = self.decision.get_or_init(|| self.expansion.decision(&self.task.weights, k)).as_ref();
+        let mut values = products(&self.expansion, (decision, &self.task.weights), k, samples, threads, monitor)?;
         for row in values.chunks_mut(k) {
-            row.iter_mut().zip(&self.intercepts).for_each(|(score, b)| *score = (f64::from(*score) + b) as f32);
+            row.iter_mut().zip(&self.task.intercepts).for_each(|(score, b)| *score = (f64::from(*score) + b) as f32);
         }
         Ok(Scores::new(values, k))
     }
@@ -85,7 +120,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     /// As for [`BasisExpansionSvc::decision_function`].
     pub fn predict(&self, samples: &dyn Source<Samples = S::Samples>, threads: usize) -> Result<Vec<&Label>> {
         self.origin.check_one_class("the class of each sample")?;
-        Ok(self.decision_function(samples, threads)?.decide(&self.classes))
+        Ok(self.decision_function(samples, threads)?.decide(&self.task.classes))
     }
 
     /// The geometric margin 1/‖w‖ of each two-class problem: the distance from the boundary, in the normalized feature
@@ -115,7 +150,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         threads: usize,
     ) -> Result<DenseMatrix<f64>> {
         let n_rows = samples.n_samples();
-        let labels = in_classes(labels, &self.classes, n_rows)?;
+        let labels = in_classes(labels, &self.task.classes, n_rows)?;
         let (targets, norms) = (OneVsRest::of(&labels), self.norms());
         let scores = self.decision_function(samples, threads)?;
         let n_cols = norms.len();
@@ -143,16 +178,17 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         threads: usize,
         monitor: &Monitor<'_>,
     ) -> Result<DenseMatrix<f64>> {
-        if self.penalty == Penalty::L1 {
+        if self.task.penalty == Penalty::L1 {
             let expected = "l2: with an L1 penalty the weights are not a sum of the samples' features";
-            return Err(Error::parameter("penalty", self.penalty, expected));
+            return Err(Error::parameter("penalty", self.task.penalty, expected));
         }
         let training = self.training();
-        let (labels, costs) = costs(self.c, labels, &self.classes, samples.n_samples(), (sample_weight, training))?;
-        if self.loss.is_smooth() {
+        let (labels, costs) =
+            costs(self.task.c, labels, &self.task.classes, samples.n_samples(), (sample_weight, training))?;
+        if self.task.loss.is_smooth() {
             let scores = self.decision_function_with(samples, threads, monitor)?;
             let values: Vec<f64> = scores.values().iter().map(|&score| f64::from(score)).collect();
-            return Ok(of_smooth(self.loss, &labels, &costs, &values));
+            return Ok(of_smooth(self.task.loss, &labels, &costs, &values));
         }
         let phi = self.expansion.transform_with(samples, threads, monitor)?;
         let targets = OneVsRest::of(&labels);
@@ -163,7 +199,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
             seed: training.seed,
             ..default
         });
-        let alphas = linear::solve(phi.view()?, targets, &costs, self.intercept, &settings, monitor)?.alphas;
+        let alphas = linear::solve(phi.view()?, targets, &costs, self.task.intercept, &settings, monitor)?.alphas;
         let (n_rows, n_cols) = (phi.n_rows, targets.n_problems());
         let values = (0..n_rows * n_cols).map(|at| alphas[at % n_cols * n_rows + at / n_cols]).collect();
         Ok(DenseMatrix { values, n_rows, n_cols })
@@ -177,8 +213,8 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     /// ‖w‖² of each two-class problem, the reciprocal of the papers' margin (eq. 8 and 10).
     pub fn squared_norms(&self) -> Vec<f64> {
         let d = self.expansion.n_features();
-        let squared = |k: usize| self.weights[k * d..(k + 1) * d].iter().map(|w| f64::from(*w).powi(2)).sum();
-        (0..self.intercepts.len()).map(squared).collect()
+        let squared = |k: usize| self.task.weights[k * d..(k + 1) * d].iter().map(|w| f64::from(*w).powi(2)).sum();
+        (0..self.task.intercepts.len()).map(squared).collect()
     }
 
     /// The norm of each basis's weights in all problems and parts; `None` where the normalization mixes the bases, or
@@ -188,25 +224,18 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         if expansion.n_columns() != n || !expansion.normalization().has_feature_per_basis() {
             return None;
         }
-        Some(expansion.squares_of_bases(&self.weights).into_iter().map(f64::sqrt).collect())
-    }
-
-    /// The norm over all problems and parts of the weights on the similarity to each basis, for any normalization:
-    /// of Mw, where features are φ = Mᵀs. Empty where samples bring their similarities, or features only.
-    pub fn weights_of_similarities(&self) -> Vec<f64> {
-        self.expansion.norms_of_bases(&self.weights, self.intercepts.len())
+        Some(expansion.squares_of_bases(&self.task.weights).into_iter().map(f64::sqrt).collect())
     }
 
     /// The selected point of the path; none for a fixed C.
     pub fn chosen(&self) -> Option<&PathPoint> {
-        self.path.iter().find(|point| point.c == self.c)
+        self.task.path.iter().find(|point| point.c == self.task.c)
     }
 
     getters! {
+        task =>
         /// The classes, in the order of the decision values' columns.
         classes: &[Label];
-        /// The weights, `[problem][feature]`.
-        weights: &[f32];
         /// The intercepts, one per problem.
         intercepts: &[f64];
         /// The weight C of the losses, fixed or selected.
@@ -219,15 +248,5 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         copy penalty: Penalty;
         /// How the intercept is treated.
         copy intercept: Intercept;
-    }
-}
-
-impl<S: Similarity> fmt::Debug for BasisExpansionSvc<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BasisExpansionSvc")
-            .field("expansion", &self.expansion)
-            .field("classes", &self.classes)
-            .field("report", &self.report)
-            .finish_non_exhaustive()
     }
 }

@@ -1,6 +1,9 @@
 //! Outlier detection on features that are on other machines.
 
-use super::one_class::{BasisExpansionOneClass, Found, check_number, check_numbers, loo_scores, one_copy, penalty};
+use super::expansion_model::Basis;
+use super::one_class::{
+    BasisExpansionOneClass, OneClassTask, check_number, check_numbers, loo_scores, one_copy, penalty,
+};
 use super::threshold::threshold;
 use crate::error::Result;
 use crate::expansion::BasisExpansion;
@@ -59,8 +62,8 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         basis_rows.iter().filter(|row| **row < loo_values.len()).for_each(|&row| others[row] -= copies[row]);
         let threshold = threshold(&loo_values, targets.weights(), &others, quantile);
         stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
-        let found = Found { weights, threshold, loo_scores: loo_values };
-        let metadata = (basis, basis_rows, seed);
-        Ok(BasisExpansionOneClass::of(expansion, found, (quantile, shrinkage), metadata, (targets.n_present(), stages)))
+        let task = OneClassTask { quantile, shrinkage, threshold, weights, loo_scores: loo_values };
+        let basis = Basis { choice: basis, rows: basis_rows };
+        Ok(BasisExpansionOneClass::of(expansion, task, (basis, seed), (targets.n_present(), stages)))
     }
 }

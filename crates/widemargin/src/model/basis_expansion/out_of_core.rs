@@ -9,21 +9,21 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::assembled::Assembled;
 use super::block_plan::Plan;
 use super::choose_c::{LabeledSamples, SelectedC, choose_c};
+use super::expansion_model::ExpansionModel;
 use super::feature_pieces::FeaturePieces;
 use super::held_out::{judge, n_held_out};
 use super::hessian_rows::{choose_hessian_rows, stand_ins};
 use super::hessian_sample::{HessianSample, Learner};
 use super::learn_weights::{WeightTask, learn_weights};
+use super::model::Classification;
 use super::start::Start;
-use super::wanted_bases::Wanted;
 use crate::data::{About, DenseView, Labels, Resources, Source, Training, check_costs, effective_weights};
 use crate::error::{Error, Result};
-use crate::expansion::BasisExpansion;
 use crate::model::clock::Clock;
 use crate::model::manifest::Manifest;
+use crate::model::origin::Origin;
 use crate::model::{BasisExpansionParams, BasisExpansionSvc, CChoice, assess};
 use crate::monitor::Monitor;
 use crate::par::Pool;
@@ -65,54 +65,42 @@ impl<S: Similarity> BasisExpansionParams<S> {
     ) -> Result<BasisExpansionSvc<S>> {
         self.check()?;
         labels.check(samples.n_samples())?;
-        if self.penalty == Penalty::L1 || self.max_basis.is_some() {
-            let (name, value) = match self.max_basis {
+        if self.task.penalty == Penalty::L1 || self.task.max_basis.is_some() {
+            let (name, value) = match self.task.max_basis {
                 Some(most) => ("max_basis", most.to_string()),
-                None => ("penalty", self.penalty.to_string()),
+                None => ("penalty", self.task.penalty.to_string()),
             };
             let expected = "l2 and all bases for samples in blocks: an L1 penalty needs all features in memory";
             return Err(Error::Parameter { name, value, expected: expected.into() });
         }
-        let loss = self.loss;
+        let loss = self.task.loss;
         if !loss.is_smooth() {
             let expected = "squared-hinge, squared-error or logistic for samples in blocks (the hinge's solver holds all features)";
-            return Err(Error::Parameter { name: "loss", value: self.loss.to_string(), expected: expected.into() });
+            return Err(Error::Parameter {
+                name: "loss",
+                value: self.task.loss.to_string(),
+                expected: expected.into(),
+            });
         }
-        let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
-        let labels = &labels.clone().weighted(&self.class_weight, &weights);
-        check_costs(self.c.or_one(), &weights, labels.classes().len())?;
+        let weights = effective_weights(labels, sample_weight, &self.task.class_weight)?;
+        let labels = &labels.clone().weighted(&self.task.class_weight, &weights);
+        check_costs(self.task.c.or_one(), &weights, labels.classes().len())?;
         let mut clock = Clock::start(monitor);
         let (parameters, requested) = (self.identity(), self.training());
         let samples = &About::new(samples, &weights)?;
         let training = Training { samples, weights: &weights, threads: self.threads, monitor };
 
         let (settings, expander) = (self.newton(), self.expander);
-        let mut similarity = expander.similarity;
-        similarity.fit(&training)?;
-        clock.end("descriptor")?;
-        let wanted = Wanted {
-            explicit: expander.explicit,
-            choice: &expander.basis,
-            n_basis: expander.n_basis,
-            seed: expander.seed,
-        };
-        let (bases, chosen) = wanted.bases(&similarity, labels, &training)?;
-        clock.end("bases")?;
-        let expansion =
-            BasisExpansion::before_normalization(similarity, bases, (expander.normalization, expander.cut), &training)
-                .map_err(|error| error.of_bases_and_rows(&chosen.rows, &[]))?;
+        let seed = expander.seed;
+        let (expansion, basis, warning) = expander.before_normalization(labels, &training, &mut clock)?;
 
         let targets = OneVsRest::of(labels);
         let plan = Plan::new(resources.memory, samples.n_samples(), expansion.n_features(), targets.n_problems())?;
-        let mut manifest = Manifest::new("basis-expansion", &parameters, samples, labels, &weights)?;
-        manifest.plan = plan.sizes();
-        if let Some(checkpoint) = resources.checkpoint {
-            manifest = manifest.settle(checkpoint)?;
-        }
-        let plan = plan.with(&manifest.plan)?;
+        let manifest = Manifest::new("basis-expansion", &parameters, samples, labels, &weights)?;
+        let plan = plan.settle(manifest, resources.checkpoint)?;
 
         let pool = Arc::new(Pool::new(self.threads)?);
-        let stays = choose_hessian_rows(labels, &weights, plan.n_resident, expander.seed);
+        let stays = choose_hessian_rows(labels, &weights, plan.n_resident, seed);
         let pieces = FeaturePieces::new(expansion, samples, pool.clone());
         let learner = Learner { pieces, weights: &weights, plan: &plan, resources, monitor };
         let (mut pieces, mut hessian_sample) = learner.learn(stays, &mut clock)?;
@@ -120,8 +108,8 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let part: Vec<f64> = hessian_sample.rows.iter().map(|&row| weights[row]).collect();
         let of_part = labels.select(&hessian_sample.rows);
         let samples = LabeledSamples { labels: &of_part, weights: &part, units: &part };
-        let (seed, threads, intercept) = (expander.seed, self.threads, self.intercept);
-        let task = WeightTask { samples, c: self.c.value(), intercept, seed, threads };
+        let (threads, intercept) = (self.threads, self.task.intercept);
+        let task = WeightTask { samples, c: self.task.c.value(), intercept, seed, threads };
         let weighed = learn_weights(&mut pieces.expansion, &mut hessian_sample.phi, &task, monitor)?;
         if weighed.is_some() {
             clock.end("weights")?;
@@ -130,25 +118,25 @@ impl<S: Similarity> BasisExpansionParams<S> {
                 pieces.cache = None;
             }
         }
-        let mut chosen_c = match self.c {
+        let mut chosen_c = match self.task.c {
             CChoice::Value(c) => SelectedC::fixed(c),
             CChoice::Auto => {
                 let phi = DenseView::new(&hessian_sample.phi, part.len(), pieces.expansion.n_features())?;
-                let kind = (self.loss, intercept);
-                let chosen = choose_c(phi.into(), samples, self.near, kind, (seed, threads), monitor)?;
+                let kind = (self.task.loss, intercept);
+                let chosen = choose_c(phi.into(), samples, self.task.near, kind, (seed, threads), monitor)?;
                 clock.end("choose C")?;
                 chosen
             }
         };
         let costs = chosen_c.costs(&weights, labels.classes().len())?;
-        let problem = Targets { targets, costs: &costs, loss, intercept: self.intercept };
+        let problem = Targets { targets, costs: &costs, loss, intercept: self.task.intercept };
         let blocks =
             Blocks { pieces: &pieces, hessian_sample: &hessian_sample, labels, problem, plan, resources, pool };
         let start = chosen_c.start.as_ref().map(Start::newton);
         let (solution, note) = blocks.solve(&settings, start, ANSWERS, monitor)?;
         clock.end_solved("solve")?;
 
-        let scores = blocks.held_out_scores(&chosen.rows, &weights, &settings, seed, monitor)?;
+        let scores = blocks.held_out_scores(&basis.rows, &weights, &settings, seed, monitor)?;
         clock.end("hold out")?;
 
         let mut report: Report = solution.report(clock.stages, &settings);
@@ -156,26 +144,21 @@ impl<S: Similarity> BasisExpansionParams<S> {
         report.notes.extend(weighed.into_iter().chain(chosen_c.note.take()));
         let (notes, warnings) = pieces.expansion.remarks();
         report.notes.extend(notes);
-        report.warnings.extend(warnings.into_iter().chain(chosen.warning));
+        report.warnings.extend(warnings.into_iter().chain(warning));
         let plain_weights = sample_weight.map_or_else(|| vec![1.0; labels.len()], <[f64]>::to_vec);
         let calibration = assess(&mut report, &scores, labels, &plain_weights, EstimateMethod::HeldOut);
-        let basis = if chosen.rows.is_empty() { "explicit".into() } else { expander.basis.to_string() };
-        let parts = Assembled {
-            basis,
-            basis_rows: chosen.rows,
+        let task = Classification {
+            loss,
+            penalty: Penalty::L2,
             c: chosen_c.c,
             path: chosen_c.path,
-            loss: self.loss,
-            intercept: self.intercept,
-            multilabel: labels.is_multilabel(),
+            intercept,
             classes: labels.classes().to_vec(),
             weights: solution.weights,
             intercepts: solution.intercepts,
-            report,
         };
-        Ok(BasisExpansionSvc::assembled(pieces.expansion, parts)?
-            .with_training(requested)
-            .with_calibration(calibration))
+        let origin = Origin::of(requested).labeled(labels).calibrated(calibration);
+        Ok(ExpansionModel::new(pieces.expansion, basis, task, report, origin))
     }
 }
 

@@ -10,13 +10,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::block_plan::Plan;
+use super::expansion_model::Basis;
 use super::feature_pieces::FeaturePieces;
 use super::hessian_sample::{HessianSample, Learner};
+use super::regressor::RegressionParams;
 use super::regressor_solution::RegressorMetadata;
-use super::wanted_bases::Wanted;
 use crate::data::{About, Label, Labels, Resources, Source, Targets, Training};
 use crate::error::{Error, Result};
-use crate::expansion::BasisExpansion;
 use crate::memory;
 use crate::model::clock::Clock;
 use crate::model::manifest::Manifest;
@@ -27,7 +27,7 @@ use crate::partition::{Executor, Query, Recorded, add_answer};
 use crate::problem::{Loss, Pieces};
 use crate::similarity::Similarity;
 use crate::solve::residuals;
-use crate::solve::ridge::{ROWS, RidgeFeatures, RidgePart, RidgeRows};
+use crate::solve::ridge::{ROWS, RidgeFeatures, RidgeRows};
 
 /// The checkpoint name of the sums.
 const ANSWERS: &str = "answers";
@@ -68,23 +68,14 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         self.check()?;
         let n = samples.n_samples();
         let weights = targets.weights(n, sample_weight)?;
-        let targets = PartedTargets::new(targets, sample_weight, self.has_intercept)?;
+        let targets = PartedTargets::new(targets, sample_weight, self.task.has_intercept)?;
         let mut clock = Clock::start(monitor);
         let samples = &About::new(samples, &weights)?;
         let training = Training { samples, weights: &weights, threads: self.threads, monitor };
         let parameters = self.identity(&targets);
-        let (c, loss, threads, expander) = (self.c, self.loss, self.threads, self.expander);
-        let mut similarity = expander.similarity;
-        similarity.fit(&training)?;
-        clock.end("descriptor")?;
+        let (c, loss, threads, seed) = (self.task.c, self.task.loss, self.threads, self.expander.seed);
         let all_alike = Labels::from_codes(vec![Label::Integer(0)], vec![0; n])?;
-        let (explicit, choice, seed) = (expander.explicit, &expander.basis, expander.seed);
-        let wanted = Wanted { explicit, choice, n_basis: expander.n_basis, seed };
-        let (bases, chosen) = wanted.bases(&similarity, &all_alike, &training)?;
-        clock.end("bases")?;
-        let expansion =
-            BasisExpansion::before_normalization(similarity, bases, (expander.normalization, expander.cut), &training)
-                .map_err(|error| error.of_bases_and_rows(&chosen.rows, &[]))?;
+        let (expansion, basis, warning) = self.expander.before_normalization(&all_alike, &training, &mut clock)?;
 
         let (d, pool) = (expansion.n_features(), Arc::new(Pool::new(threads)?));
         let of_solver = match loss {
@@ -92,12 +83,8 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
             loss => residuals::memory(loss, (n, d, targets.n_outputs()), pool.threads()),
         };
         let plan = Plan::new(resources.memory.saturating_sub(of_solver), n, d, targets.n_outputs())?;
-        let mut manifest = Manifest::new("basis-expansion-regression", &parameters, samples, &all_alike, &weights)?;
-        manifest.plan = plan.sizes();
-        if let Some(checkpoint) = resources.checkpoint {
-            manifest = manifest.settle(checkpoint)?;
-        }
-        let plan = plan.with(&manifest.plan)?;
+        let manifest = Manifest::new("basis-expansion-regression", &parameters, samples, &all_alike, &weights)?;
+        let plan = plan.settle(manifest, resources.checkpoint)?;
 
         let present = (0..n).filter(|&row| weights[row] > 0.0).collect();
         let stays = if plan.is_whole() { present } else { Vec::new() };
@@ -115,30 +102,25 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
             pool: &pool,
         };
         let mut rows = Recorded::new(rows, resources.checkpoint, ANSWERS)?;
-        let basis = if chosen.rows.is_empty() { "explicit".into() } else { expander.basis.to_string() };
-        let metadata = RegressorMetadata { basis, basis_rows: chosen.rows, c, loss, seed, stages: clock.stages };
+        let Basis { choice: basis, rows: basis_rows } = basis;
+        let metadata = RegressorMetadata { basis, basis_rows, c, loss, seed, stages: clock.stages };
         let mut model = BasisExpansionRegressor::of_parts(expansion, of_rows, &mut rows, metadata, monitor)?;
-        model.report.warnings.extend(chosen.warning);
+        model.report.warnings.extend(warning);
         Ok(model)
     }
 
     /// All parameters that affect the result, and the identity of the targets.
     fn identity(&self, targets: &PartedTargets) -> Vec<(&'static str, String)> {
-        let expander = &self.expander;
-        vec![
-            ("similarity", expander.similarity.spec()),
-            ("n_basis", expander.n_basis.map_or_else(|| "default".into(), |n| n.to_string())),
-            ("basis", expander.basis.to_string()),
-            ("bases", if expander.explicit.is_some() { "explicit" } else { "none" }.into()),
-            ("normalization", expander.normalization.to_string()),
-            ("C", self.c.to_string()),
-            ("loss", self.loss.name().into()),
-            ("epsilon", self.loss.epsilon().map_or_else(|| "auto".into(), |epsilon| epsilon.to_string())),
-            ("quantile", self.loss.quantile().map_or_else(|| "none".into(), |quantile| quantile.to_string())),
-            ("intercept", self.has_intercept.to_string()),
-            ("seed", expander.seed.to_string()),
+        let RegressionParams { c, loss, has_intercept } = &self.task;
+        let own = [
+            ("C", c.to_string()),
+            ("loss", loss.name().into()),
+            ("epsilon", loss.epsilon().map_or_else(|| "auto".into(), |epsilon| epsilon.to_string())),
+            ("quantile", loss.quantile().map_or_else(|| "none".into(), |quantile| quantile.to_string())),
+            ("intercept", has_intercept.to_string()),
             ("targets", targets.fingerprint()),
-        ]
+        ];
+        self.expander.identity().into_iter().chain(own).collect()
     }
 }
 
@@ -161,20 +143,13 @@ impl<S: Similarity> FeaturesInPasses<'_, S> {
         (rows, phi): (Range<usize>, &[f32]),
         monitor: &Monitor<'_>,
     ) -> Result<()> {
-        let (width, k, targets) = (self.pieces.n_features(), self.targets.n_outputs(), self.targets);
+        let (width, targets) = (self.pieces.n_features(), self.targets);
         let answer = |some: Range<usize>| {
             let own = rows.start + some.start..rows.start + some.end;
             let values = &phi[some.start * width..some.end * width];
             let features =
                 RidgeFeatures::Plain { values: values.into(), has_intercept: targets.has_intercept, first: own.start };
-            let mut part = RidgePart {
-                features,
-                width,
-                targets: &targets.values()[own.start * k..own.end * k],
-                weights: &targets.weights()[own.clone()],
-                units: &targets.units()[own],
-            };
-            query.answer(&mut part, monitor)
+            query.answer(&mut targets.row_targets().part(own, features, width), monitor)
         };
         self.pool.fold_chunks(rows.len(), ROWS, answer, |next| add_answer(query, total, next))
     }

@@ -63,7 +63,7 @@ pub(super) fn products<S: Similarity>(
 /// that they are within single precision. The form of the weights that is used is computed once.
 pub(super) fn precise_products<S: Similarity>(
     expansion: &BasisExpansion<S>,
-    (once, weights): (&OnceLock<Decision>, &[f64]),
+    (once, weights): (&OnceLock<Option<Decision>>, &[f64]),
     k: usize,
     samples: &dyn Source<Samples = S::Samples>,
     threads: usize,
@@ -77,8 +77,8 @@ pub(super) fn precise_products<S: Similarity>(
     let scales: Vec<f64> = (0..k).map(scale).collect();
     let decision = once.get_or_init(|| {
         let scaled: Vec<f64> = weights.iter().enumerate().map(|(at, weight)| weight / scales[at / d.max(1)]).collect();
-        expansion.precise_decision(&scaled, k)
+        Some(expansion.precise_decision(&scaled, k))
     });
-    let products = products(expansion, (Some(decision), &[]), k, samples, threads, monitor)?;
+    let products = products(expansion, (decision.as_ref(), &[]), k, samples, threads, monitor)?;
     Ok(products.iter().enumerate().map(|(at, product)| f64::from(*product) * scales[at % k]).collect())
 }

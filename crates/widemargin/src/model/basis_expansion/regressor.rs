@@ -1,97 +1,64 @@
 //! Regression on a basis expansion: for any similarity at the cost of a linear one.
 //!
-//! Samples are compared with a few bases and the similarities normalized, as for the classifier ([`Expander`]); on
+//! Samples are compared with a few bases and the similarities normalized, as for the classifier ([`Expander`](super::expand::Expander)); on
 //! these features the squared loss is minimized in closed form, with an unpenalized intercept ([`FeatureRidge`]), and
 //! other losses by Newton's method ([`residuals`]). With the squared loss, a Nyström map of a positive definite kernel
 //! and all samples as bases this is kernel ridge regression.
 
-use std::fmt;
-use std::sync::OnceLock;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Value, json};
 
-use super::expand::{Expander, TrainingSamples};
-use super::learn_weights::unweighted;
-use super::on_expansion::on_expansion;
+use super::expand::TrainingSamples;
+use super::expansion_model::{Basis, ExpansionModel, ExpansionTask};
+use super::expansion_params::ExpansionParams;
 use super::products::precise_products;
-use super::regressor_solution::{RegressorMetadata, Solution, by_residuals, of_closed_form};
-use crate::basis::BasisChoice;
-use crate::data::{ABSENT, About, DenseMatrix, Distinct, Picked, Source, Targets, Vectors, WeightedCodes};
+use super::regressor_solution::{RegressorMetadata, Solution, by_residuals};
+use crate::data::{ABSENT, About, DenseMatrix, Distinct, Source, Targets, Vectors, WeightedCodes};
 use crate::error::{Error, Result};
-use crate::expansion::{BasisExpansion, Decision, Normalization, NystroemCut};
+use crate::expansion::{BasisExpansion, Normalization, NystroemCut};
 use crate::linalg::factor::Matrix;
 use crate::macros::{getters, setters};
 use crate::model::clock::Clock;
-use crate::model::origin::{Origin, TrainingSettings, tells_origin};
+use crate::model::file::{Array, Reader, array, by_name};
+use crate::model::origin::{Origin, TrainingSettings};
 use crate::model::regression_path::{RegressionPoint, RegressionSelection, StandardTargets};
-use crate::model::within_limit::fit_within_limit;
-use crate::model::{CChoice, LossPoint, draw_rows};
+use crate::model::{CChoice, LossPoint};
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::problem::Loss;
+use crate::problem::{Intercept, Loss};
 use crate::similarity::Similarity;
-use crate::solve::Report;
 use crate::solve::residuals::{self, MemoryRows, PartedRows};
-use crate::solve::ridge::{FeatureRidge, FeatureSolution, Fitted, RowTargets};
+use crate::solve::ridge::{FeatureRidge, Fitted, RowTargets};
 
 /// Parameters of a regression on a basis expansion, with their defaults.
-#[derive(Clone)]
-pub struct BasisExpansionRegressorParams<S: Similarity> {
-    pub(crate) expander: Expander<S>,
+pub type BasisExpansionRegressorParams<S> = ExpansionParams<S, RegressionParams>;
+
+/// Those of the task.
+#[derive(Clone, Debug)]
+pub struct RegressionParams {
     pub(super) c: CChoice,
     pub(super) loss: Loss,
     pub(super) has_intercept: bool,
-    pub(crate) threads: usize,
 }
 
 impl<S: Similarity> BasisExpansionRegressorParams<S> {
     /// The defaults for a similarity: 1,000 bases evenly spaced, mean-norm normalization, the squared loss, C by
     /// leave-one-out, an unpenalized intercept, one thread per core.
     pub fn new(similarity: S) -> Self {
-        BasisExpansionRegressorParams {
-            expander: Expander {
-                similarity,
-                n_basis: None,
-                basis: BasisChoice::default(),
-                explicit: None,
-                normalization: Normalization::MeanNorm,
-                cut: NystroemCut::Rounding,
-                seed: 0,
-            },
-            c: CChoice::Auto,
-            loss: Loss::SquaredError,
-            has_intercept: true,
-            threads: 0,
-        }
-    }
-
-    /// The same parameters for another similarity; explicit bases are dropped.
-    pub fn with_similarity<T: Similarity>(self, similarity: T) -> BasisExpansionRegressorParams<T> {
-        let BasisExpansionRegressorParams { expander, c, loss, has_intercept, threads } = self;
-        let expander = expander.with_similarity(similarity);
-        BasisExpansionRegressorParams { expander, c, loss, has_intercept, threads }
+        let task = RegressionParams { c: CChoice::Auto, loss: Loss::SquaredError, has_intercept: true };
+        ExpansionParams::of(similarity, Normalization::MeanNorm, NystroemCut::Rounding, task)
     }
 
     setters! {
-        /// How many bases. Where there are fewer samples, all are used, with a note in the report. (By default 1,000, or
-        /// all where there are fewer samples.)
-        n_basis: usize => expander.n_basis = Some(n_basis);
-        /// How bases are selected among the training samples; targets play no part in it, all samples count as one class.
-        basis: BasisChoice => expander.basis = basis;
-        /// Explicit bases, in place of training samples.
-        bases: S::Samples => expander.explicit = Some(bases);
-        /// How the similarities are normalized.
-        normalization: Normalization => expander.normalization = normalization;
         /// The weight C of the losses in ½‖w‖² + C Σ loss(y − f): a number above 0, or [`CChoice::Auto`], the C with the
         /// least estimated loss of other samples (of several outputs, the largest mean R², or D² of a loss that is not
         /// squared). The estimate is leave-one-out, for the quantile loss five folds.
-        c: impl Into<CChoice> => c = c.into();
+        c: impl Into<CChoice> => task.c = c.into();
         /// The loss.
-        loss: Loss;
+        loss: Loss => task.loss = loss;
         /// Whether there is an intercept, which is not penalized.
-        intercept: bool => has_intercept = intercept;
-        /// Seed of the selection of bases, if random.
-        seed: u64 => expander.seed = seed;
-        /// Number of threads, 0 meaning one per core. The result does not depend on it.
-        threads: usize;
+        intercept: bool => task.has_intercept = intercept;
     }
 
     /// Checks the parameters without fitting.
@@ -99,19 +66,9 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
     /// # Errors
     /// [`Error::Parameter`] naming the first that is invalid.
     pub fn check(&self) -> Result<()> {
-        self.c.check()?;
-        self.loss.check_of_targets()?;
-        if !unweighted(&self.expander.similarity).is_empty() {
-            return Err(Error::parameter(
-                "weight",
-                "auto",
-                "a number: weights of similarities are learned for classes",
-            ));
-        }
-        if self.expander.n_basis == Some(0) {
-            return Err(Error::parameter("n_basis", "0", "at least 1"));
-        }
-        Ok(())
+        self.task.c.check()?;
+        self.task.loss.check_of_targets()?;
+        self.expander.check(false)
     }
 
     /// Trains on samples and their targets.
@@ -146,32 +103,17 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         sample_weight: Option<&[f64]>,
         monitor: &Monitor<'_>,
     ) -> Result<BasisExpansionRegressor<S>> {
-        let monitor = &monitor.with_strict_limit();
-        if !monitor.has_time_limit() || self.for_some().is_none() {
-            return self.solve(samples, targets, sample_weight, false, monitor).map(|(model, _)| model);
-        }
         self.check()?;
         let weights = targets.weights(samples.n_samples(), sample_weight)?;
-        let (size, seed) = (self.expander.size(weights.len(), 1), self.expander.seed);
-        let fit = |rows: Option<&[usize]>, monitor: &Monitor<'_>| {
-            let params = self.for_some().ok_or(Error::NoSamples(""))?;
-            let Some(rows) = rows else {
-                return params.solve(samples, targets, sample_weight, false, monitor).map(|(model, _)| model);
-            };
-            let of_rows: Vec<f64> = rows.iter().map(|&row| weights[row]).collect();
-            let picked = Picked { source: samples, rows };
-            let (mut model, _) = params.solve(&picked, &targets.of_rows(rows), Some(&of_rows), false, monitor)?;
-            model.basis_rows.iter_mut().for_each(|row| *row = rows[*row]);
-            Ok(model)
-        };
-        fit_within_limit(size, monitor, |n| draw_rows(&weights, n, seed), fit, |model| &mut model.report)
-    }
-
-    /// A copy, as for [`Expander::for_some`].
-    fn for_some(&self) -> Option<Self> {
-        let BasisExpansionRegressorParams { c, loss, has_intercept, threads, .. } = *self;
-        let expander = self.expander.for_some()?;
-        Some(BasisExpansionRegressorParams { expander, c, loss, has_intercept, threads })
+        self.fit_in_time(
+            samples,
+            targets,
+            (&weights, sample_weight),
+            monitor,
+            |params, samples, targets, weight, monitor| {
+                params.solve(samples, targets, weight, false, monitor).map(|(model, _)| model)
+            },
+        )
     }
 
     /// The same by the squared loss, with the leave-one-out decision values of the caller's samples, samples × outputs;
@@ -183,8 +125,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         sample_weight: Option<&[f64]>,
         monitor: &Monitor<'_>,
     ) -> Result<(BasisExpansionRegressor<S>, Matrix)> {
-        let squared = BasisExpansionRegressorParams { loss: Loss::SquaredError, ..self };
-        squared.solve(samples, targets, sample_weight, true, monitor)
+        self.loss(Loss::SquaredError).solve(samples, targets, sample_weight, true, monitor)
     }
 
     fn solve(
@@ -219,25 +160,26 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let made = self.expander.fit(&training, &mut clock)?;
 
         let units = distinct.removed_weights_of_targets(&codes);
-        let standard = StandardTargets::new(&targets, (weights, &units), self.has_intercept)?;
+        let standard = StandardTargets::new(&targets, (weights, &units), self.task.has_intercept)?;
         let fitted = Fitted { targets: standard.values.clone(), weights: weights.clone(), units };
         let pool = Pool::new(threads)?;
-        let problem = Problem { phi: &made.phi, standard: &standard, has_intercept: self.has_intercept, pool: &pool };
-        let (solution, loo_values) = match self.loss {
-            Loss::SquaredError => problem.squared(fitted, self.c, leaves_out, monitor)?,
+        let problem =
+            Problem { phi: &made.phi, standard: &standard, has_intercept: self.task.has_intercept, pool: &pool };
+        let (solution, loo_values) = match self.task.loss {
+            Loss::SquaredError => problem.squared(fitted, self.task.c, leaves_out, monitor)?,
             loss => {
                 let by_row = standard.values.transposed().into_values();
                 let rows = MemoryRows::new(&made.phi, &pool)?;
-                let chunks = &mut rows.with_targets(RowTargets::of(&fitted, &by_row), self.has_intercept, &pool);
+                let chunks = &mut rows.with_targets(RowTargets::of(&fitted, &by_row), self.task.has_intercept, &pool);
                 let samples = residuals::Samples {
                     rows: &PartedRows::new(chunks, weights, all.n_outputs(), usize::MAX, monitor)?,
                     targets: &standard.values,
                     scales: &standard.scales,
                     weights,
                     units: &fitted.units,
-                    has_intercept: self.has_intercept,
+                    has_intercept: self.task.has_intercept,
                 };
-                let choice = residuals::Choice { loss, c: self.c.value(), seed };
+                let choice = residuals::Choice { loss, c: self.task.c.value(), seed };
                 let mut solution = by_residuals(samples, choice, &standard, monitor)?;
                 let k = all.n_outputs();
                 // Equal samples have no features here.
@@ -249,18 +191,18 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         };
         clock.end_solved("solve")?;
         let metadata = RegressorMetadata {
-            basis: made.basis,
-            basis_rows: made.chosen.rows,
-            c: self.c,
-            loss: self.loss,
+            basis: made.basis.choice,
+            basis_rows: made.basis.rows,
+            c: self.task.c,
+            loss: self.task.loss,
             seed,
             stages: clock.stages,
         };
-        let warning = made.chosen.warning;
+        let warning = made.warning;
         let model = BasisExpansionRegressor::of_solution(
             made.expansion,
             (solution, &standard),
-            self.has_intercept,
+            self.task.has_intercept,
             metadata,
             warning,
         );
@@ -314,68 +256,121 @@ impl Problem<'_> {
         let chosen = RegressionSelection::of(c, self.standard, solver.spectrum(), |lambdas| {
             solver.leave_one_out(lambdas, monitor)
         })?;
-        let FeatureSolution { weights, intercepts } = solver.solution(chosen.lambda)?;
-        let k = intercepts.len();
+        let solution = solver.solution(chosen.lambda)?;
         let loo_values = match leaves_out {
             true => solver.loo_values(chosen.lambda, monitor)?,
-            false => Matrix::zeros(0, k),
+            false => Matrix::zeros(0, solution.intercepts.len()),
         };
-        let norms = weights.iter().map(|weight| weight * weight).sum::<f64>();
-        let report = move |stages| of_closed_form(norms, n, k, stages);
-        let solution = Solution {
-            weights,
-            intercepts,
-            c: chosen.c(),
-            warning: chosen.warning(self.standard),
-            path: chosen.path,
-            epsilons: Vec::new(),
-            loss_path: Vec::new(),
-            report: Box::new(report),
-        };
-        Ok((solution, loo_values))
-    }
-}
-
-impl<S: Similarity> fmt::Debug for BasisExpansionRegressorParams<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BasisExpansionRegressorParams")
-            .field("similarity", &self.expander.similarity.spec())
-            .field("n_basis", &self.expander.n_basis)
-            .field("loss", &self.loss)
-            .field("C", &self.c)
-            .finish_non_exhaustive()
+        Ok((Solution::of_ridge(solution, chosen, self.standard, n), loo_values))
     }
 }
 
 /// A regression on a basis expansion. It stores its bases, and compares samples with these only.
-#[derive(Clone)]
-pub struct BasisExpansionRegressor<S: Similarity> {
-    pub(crate) expansion: BasisExpansion<S>,
-    /// How the bases were selected.
-    pub(crate) basis: String,
-    /// Their training rows; empty for explicit bases.
-    pub(crate) basis_rows: Vec<usize>,
+pub type BasisExpansionRegressor<S> = ExpansionModel<S, Regression>;
+
+/// The task of a regression on a basis expansion.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Regression {
+    #[serde(rename = "C")]
     pub(crate) c: f64,
     pub(crate) path: Vec<RegressionPoint>,
+    #[serde(serialize_with = "name_of_loss", deserialize_with = "loss_of_name")]
     pub(crate) loss: Loss,
     /// ε of each output, of the losses that have one.
+    #[serde(rename = "epsilon", default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) epsilons: Vec<f64>,
+    /// Of the quantile loss.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    quantile: Option<f64>,
+    /// Of losses that are not squared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) loss_path: Vec<LossPoint>,
-    pub(crate) has_intercept: bool,
+    #[serde(with = "by_name")]
+    pub(crate) intercept: Intercept,
+    n_outputs: usize,
     /// `[output][feature]`.
+    #[serde(skip)]
     pub(crate) weights: Vec<f64>,
+    #[serde(skip)]
     pub(crate) intercepts: Vec<f64>,
-    pub(crate) report: Report,
-    /// The weights over the largest of each output in the form used for prediction, computed on first use.
-    pub(crate) decision: OnceLock<Decision>,
-    pub(crate) origin: Origin,
+}
+
+fn name_of_loss<S: Serializer>(loss: &Loss, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    serializer.serialize_str(loss.name())
+}
+
+/// The loss without its parameters.
+fn loss_of_name<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Loss, D::Error> {
+    Loss::of_targets(&String::deserialize(deserializer)?, None, None).map_err(D::Error::custom)
+}
+
+impl Regression {
+    /// The loss, with ε if it is the same for all outputs.
+    fn complete_loss(&self) -> Result<Loss> {
+        let of_all =
+            self.epsilons.first().copied().filter(|first| self.epsilons.iter().all(|epsilon| epsilon == first));
+        let loss = Loss::of_targets(self.loss.name(), of_all, self.quantile)?;
+        let has_epsilon = !matches!(loss, Loss::SquaredError | Loss::Quantile { .. });
+        if self.epsilons.len() != if has_epsilon { self.n_outputs } else { 0 } {
+            let found = format!("{} values of epsilon for {} outputs", self.epsilons.len(), self.n_outputs);
+            return Err(Error::shape(loss.name(), found, "one for each output of a loss that has one"));
+        }
+        Ok(loss)
+    }
+}
+
+impl ExpansionTask for Regression {
+    const METHOD: &'static str = "basis-expansion-regression";
+    type Weight = f64;
+
+    fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    fn n_problems(&self) -> usize {
+        self.n_outputs
+    }
+
+    fn arrays(&self, n_features: usize) -> [Array<'_>; 2] {
+        let k = self.n_outputs;
+        [array("weights", vec![k, n_features], &self.weights), array("intercepts", vec![k], &self.intercepts)]
+    }
+
+    fn read(&mut self, reader: &Reader<'_>, _origin: &Origin, n_features: usize) -> Result<()> {
+        if self.n_outputs == 0 {
+            return Err(reader.wrong("0 outputs cannot be".into()));
+        }
+        self.loss = self.complete_loss().map_err(|error| reader.caused(&error))?;
+        if self.intercept == Intercept::Penalized {
+            return Err(reader.wrong(format!("'{}' is no intercept", self.intercept)));
+        }
+        self.weights = reader.tensor("weights", &[self.n_outputs, n_features])?;
+        self.intercepts = reader.tensor("intercepts", &[self.n_outputs])?;
+        Ok(())
+    }
+
+    fn parameters(&self) -> Value {
+        let mut parameters = json!({ "C": self.c, "loss": self.loss.name(), "intercept": self.intercept.to_string() });
+        if let Some(quantile) = self.quantile {
+            parameters["quantile"] = quantile.into();
+        }
+        if !self.epsilons.is_empty() {
+            parameters["epsilon"] = self.epsilons.clone().into();
+        }
+        let chosen = self.path.iter().find(|point| point.c == self.c);
+        let estimated = self.loss_path.iter().find(|point| point.c == self.c);
+        let (errors, scores) = match self.loss {
+            Loss::SquaredError => ("loo_rmse", "loo_r2"),
+            Loss::Quantile { .. } => ("fold_loss", "fold_d2"),
+            _ => ("loo_loss", "loo_d2"),
+        };
+        parameters[errors] = json!(chosen.map(|point| &point.loo_rmse).or(estimated.map(|point| &point.loss)));
+        parameters[scores] = json!(chosen.map(|point| point.loo_r2).or(estimated.map(|point| point.d2)));
+        parameters
+    }
 }
 
 impl<S: Similarity> BasisExpansionRegressor<S> {
-    // The number of features depends on the kind of samples.
-    tells_origin!(|_| None);
-    on_expansion!(BasisExpansionRegressor);
-
     /// From a solution, in the unit of the targets; `warning` is of the bases.
     pub(super) fn of_solution(
         expansion: BasisExpansion<S>,
@@ -390,22 +385,21 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
         let (notes, warnings) = expansion.remarks();
         report.notes.extend(notes);
         report.warnings.extend(warnings.into_iter().chain(warning).chain(solution.warning));
-        BasisExpansionRegressor {
-            expansion,
-            basis,
-            basis_rows,
+        let task = Regression {
             c: solution.c,
             path: solution.path,
             loss,
             epsilons: solution.epsilons,
+            quantile: loss.quantile(),
             loss_path: solution.loss_path,
-            has_intercept,
+            intercept: if has_intercept { Intercept::Free } else { Intercept::None },
+            n_outputs: solution.intercepts.len(),
             weights: solution.weights,
             intercepts: solution.intercepts,
-            report,
-            decision: OnceLock::new(),
-            origin: Origin::of(TrainingSettings { seed, ..TrainingSettings::default() }),
-        }
+        };
+        let (basis, training) =
+            (Basis { choice: basis, rows: basis_rows }, TrainingSettings { seed, ..TrainingSettings::default() });
+        ExpansionModel::new(expansion, basis, task, report, Origin::of(training))
     }
 
     /// The predicted targets of samples: samples × outputs.
@@ -428,16 +422,16 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
         threads: usize,
         monitor: &Monitor<'_>,
     ) -> Result<DenseMatrix<f64>> {
-        let k = self.intercepts.len();
-        let weights = (&self.decision, &self.weights[..]);
+        let k = self.task.intercepts.len();
+        let weights = (&self.decision, &self.task.weights[..]);
         let mut values = precise_products(&self.expansion, weights, k, samples, threads, monitor)?;
-        values.iter_mut().enumerate().for_each(|(at, value)| *value += self.intercepts[at % k]);
+        values.iter_mut().enumerate().for_each(|(at, value)| *value += self.task.intercepts[at % k]);
         Ok(DenseMatrix { values, n_rows: samples.n_samples(), n_cols: k })
     }
 
     /// The same model with another estimate at its C, and its warning if it is no better than the mean.
     pub(crate) fn with_estimate(mut self, estimate: RegressionPoint, warning: Option<String>) -> Self {
-        self.path.iter_mut().filter(|point| point.c == estimate.c).for_each(|point| *point = estimate.clone());
+        self.task.path.iter_mut().filter(|point| point.c == estimate.c).for_each(|point| *point = estimate.clone());
         self.report.warnings.retain(|warning| !warning.starts_with("no better than the mean"));
         self.report.warnings.extend(warning);
         let note = "the estimate is that of five folds, each with a search of its own";
@@ -445,14 +439,15 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
         self
     }
 
-    /// Number of targets of each sample.
-    pub fn n_outputs(&self) -> usize {
-        self.intercepts.len()
+    /// Whether there is an intercept.
+    pub fn has_intercept(&self) -> bool {
+        self.task.intercept != Intercept::None
     }
 
     getters! {
-        /// The weights, `[output][feature]`.
-        weights: &[f64];
+        task =>
+        /// Number of targets of each sample.
+        copy n_outputs: usize;
         /// The intercepts, one per output.
         intercepts: &[f64];
         /// The weight C of the losses, fixed or selected.
@@ -467,17 +462,5 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
         /// The estimated loss on new samples at each C that was evaluated, by ascending C; only one for a fixed C. For
         /// losses that are not squared.
         loss_path: &[LossPoint];
-        /// Whether there is an intercept.
-        copy has_intercept: bool;
-    }
-}
-
-impl<S: Similarity> fmt::Debug for BasisExpansionRegressor<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BasisExpansionRegressor")
-            .field("expansion", &self.expansion)
-            .field("n_outputs", &self.intercepts.len())
-            .field("report", &self.report)
-            .finish_non_exhaustive()
     }
 }

@@ -1,7 +1,7 @@
 //! Regression on features that others hold: of other machines, or read in passes.
 
 use super::regressor::BasisExpansionRegressor;
-use super::regressor_solution::{RegressorMetadata, Solution, by_residuals, of_closed_form};
+use super::regressor_solution::{RegressorMetadata, Solution, by_residuals};
 use crate::error::Result;
 use crate::expansion::BasisExpansion;
 use crate::instant::Instant;
@@ -12,7 +12,7 @@ use crate::problem::Loss;
 use crate::similarity::Similarity;
 use crate::solve::Stage;
 use crate::solve::residuals::{self, PartedRows};
-use crate::solve::ridge::{FeatureSolution, PartedRidge, RidgeRows};
+use crate::solve::ridge::{PartedRidge, RidgeRows};
 use crate::tuning::MAX_PARTED_FEATURES;
 
 impl<S: Similarity> BasisExpansionRegressor<S> {
@@ -74,19 +74,7 @@ fn squared(
     let ridge = PartedRidge::new(rows, (k, targets.total()), MAX_PARTED_FEATURES, monitor)?;
     let errors = |lambdas: &[f64]| ridge.leave_one_out(rows, lambdas, monitor);
     let chosen = RegressionSelection::of(c, standard, ridge.spectrum(), errors)?;
-    let FeatureSolution { weights, intercepts } = ridge.solution(chosen.lambda);
-    let norms = weights.iter().map(|weight| weight * weight).sum::<f64>();
-    let n = targets.n_present();
-    Ok(Solution {
-        weights,
-        intercepts,
-        c: chosen.c(),
-        warning: chosen.warning(standard),
-        path: chosen.path,
-        epsilons: Vec::new(),
-        loss_path: Vec::new(),
-        report: Box::new(move |stages| of_closed_form(norms, n, k, stages)),
-    })
+    Ok(Solution::of_ridge(ridge.solution(chosen.lambda), chosen, standard, targets.n_present()))
 }
 
 /// By another loss.

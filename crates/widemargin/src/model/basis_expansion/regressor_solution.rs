@@ -1,11 +1,12 @@
 //! The solution of a regression, before it becomes a model.
 
 use crate::error::Result;
-use crate::model::regression_path::{RegressionPoint, StandardTargets};
+use crate::model::regression_path::{RegressionPoint, RegressionSelection, StandardTargets};
 use crate::model::{CChoice, LossPoint};
 use crate::monitor::Monitor;
 use crate::problem::Loss;
 use crate::solve::residuals;
+use crate::solve::ridge::FeatureSolution;
 use crate::solve::{Report, Stage, Status};
 
 /// The metadata of the model of such a fit, in addition to its solution.
@@ -35,6 +36,29 @@ pub(super) struct Solution {
     pub loss_path: Vec<LossPoint>,
     pub warning: Option<String>,
     pub report: Box<dyn FnOnce(Vec<Stage>) -> Report>,
+}
+
+impl Solution {
+    /// By the squared loss, of n samples.
+    pub fn of_ridge(
+        solution: FeatureSolution,
+        chosen: RegressionSelection,
+        standard: &StandardTargets,
+        n: usize,
+    ) -> Self {
+        let FeatureSolution { weights, intercepts } = solution;
+        let (k, norms) = (intercepts.len(), weights.iter().map(|weight| weight * weight).sum::<f64>());
+        Solution {
+            weights,
+            intercepts,
+            c: chosen.c(),
+            warning: chosen.warning(standard),
+            path: chosen.path,
+            epsilons: Vec::new(),
+            loss_path: Vec::new(),
+            report: Box::new(move |stages| of_closed_form(norms, n, k, stages)),
+        }
+    }
 }
 
 /// The report of a solution in closed form, which has no gap: of k outputs by n samples, with the squared norm of the

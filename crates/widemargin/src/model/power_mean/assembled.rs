@@ -1,5 +1,6 @@
 //! Assembles a power mean SVM from a kernel's map and weights computed elsewhere, such as on several machines.
 
+use super::fit::Task;
 use super::primal::transposed;
 use crate::descriptor::{FeatureMax, LargestValues};
 use crate::error::{Error, Result};
@@ -73,12 +74,12 @@ impl PowerMeanSvc {
                 format!("{d} coordinates and {n_features} factors"),
             ));
         }
-        let (weights, loss, classes) = (transposed(&solution.weights, k, d), shape.loss, labeled.classes());
-        let origin = Origin { multilabel: labeled.labels.is_multilabel(), ..Origin::default() };
-        let model = PowerMeanSvc { map, loss, c, scaling, n_features, classes, weights, report, origin, choice: None };
-        let model = model.with_training(training).with_calibration(calibration);
+        let task = Task { loss: shape.loss, c, classes: labeled.classes(), choice: None };
+        let origin = Origin::of(training).labeled(labeled.labels).calibrated(calibration);
+        let weights = transposed(&solution.weights, k, d);
+        let model = PowerMeanSvc { map, task, scaling, n_features, weights, report, origin };
         Ok(match choice {
-            Some((params, choice)) => model.with_choice(&params, choice),
+            Some((params, choice)) => model.with_choice(&params, Some(choice)),
             None => model,
         })
     }

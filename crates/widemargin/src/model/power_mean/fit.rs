@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
+
 use super::choose::{PowerMeanChoice, Sample};
 use super::held_out::{held_out_scores, held_out_sets};
 use super::params::PowerMeanParams;
@@ -19,10 +21,11 @@ use crate::expansion::{AdditiveMap, CodedRows, MAX_NODES, ValueCodes};
 use crate::macros::getters;
 use crate::memory;
 use crate::model::clock::Clock;
+use crate::model::file::by_name;
 use crate::model::origin::{Origin, tells_origin};
 use crate::model::scores::check_width;
-use crate::model::within_limit::{Size, fit_within_limit};
-use crate::model::{Scores, assess, choose_rows};
+use crate::model::within_limit::{Part, fit_samples};
+use crate::model::{Scores, assess};
 use crate::monitor::{Monitor, RowCount};
 use crate::par;
 use crate::problem::{Loss, OneVsRest};
@@ -62,17 +65,15 @@ impl PowerMeanParams {
         self.check()?;
         labels.check(samples.n_rows())?;
         let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
-        let (n_samples, n_classes) = (labels.len(), labels.classes().len());
-        // Parameters are chosen on about as many samples as other methods have bases.
-        let size = Size { n_samples, n_classes, n_basis: Some(SELECTION_SAMPLES) };
-        let pick = |n| choose_rows(labels, &weights, n, self.seed);
-        let fit = |rows: Option<&[usize]>, monitor: &Monitor<'_>| {
-            let Some(rows) = rows else { return self.fit_rows(samples, labels, sample_weight, monitor) };
-            let weights = sample_weight.map(|all| rows.iter().map(|&row| all[row]).collect::<Vec<f64>>());
-            let picked = PickedRows { source: samples, rows };
-            self.fit_rows(&picked, &labels.select(rows), weights.as_deref(), monitor)
+        let fit = |part: Option<Part<'_, Labels>>, monitor: &Monitor<'_>| {
+            let Some(Part { rows, known, sample_weight }) = part else {
+                return self.fit_rows(samples, labels, sample_weight, monitor);
+            };
+            self.fit_rows(&PickedRows { source: samples, rows }, &known, sample_weight.as_deref(), monitor)
         };
-        match fit_within_limit(size, monitor, pick, fit, |model| &mut model.report) {
+        // Parameters are chosen on about as many samples as other methods have bases.
+        let size = (Some(SELECTION_SAMPLES), self.seed);
+        match fit_samples(labels, (&weights, sample_weight), size, monitor, fit, |model| &mut model.report) {
             Err(Error::TooShort { .. }) if self.chooses() && monitor.ask().is_ok() => {
                 let preset = self.without_choice();
                 let mut model = preset.fit_with(samples, labels, sample_weight, monitor)?;
@@ -154,11 +155,7 @@ impl PowerMeanParams {
         let mut report = report(&solution, clock.stages, &params);
         let calibration = assess(&mut report, &scores, &labels, &distinct.weights, EstimateMethod::HeldOut);
         let model = params.model(map, scaling, samples.n_cols(), &labels, solution.weights, report);
-        let model = model.with_calibration(calibration);
-        Ok(match choice {
-            Some(choice) => model.with_choice(&params, choice),
-            None => model,
-        })
+        Ok(model.with_calibration(calibration).with_choice(&params, choice))
     }
 
     /// Refuses weights that do not fit in memory before anything is allocated.
@@ -185,19 +182,9 @@ impl PowerMeanParams {
         weights: Vec<f32>,
         report: Report,
     ) -> PowerMeanSvc {
-        let (classes, origin) = (labels.classes().to_vec(), Origin::of(self.training()).labeled(labels));
-        PowerMeanSvc {
-            map,
-            loss: self.loss,
-            c: self.c,
-            scaling,
-            n_features,
-            classes,
-            weights,
-            report,
-            origin,
-            choice: None,
-        }
+        let task = Task { loss: self.loss, c: self.c, classes: labels.classes().to_vec(), choice: None };
+        let origin = Origin::of(self.training()).labeled(labels);
+        PowerMeanSvc { map, task, scaling, n_features, weights, report, origin }
     }
 }
 
@@ -214,17 +201,26 @@ pub(crate) fn report(solution: &DualSolution, stages: Vec<Stage>, params: &Power
 #[derive(Clone, Debug, PartialEq)]
 pub struct PowerMeanSvc {
     pub(crate) map: AdditiveMap,
-    pub(crate) loss: Loss,
-    pub(crate) c: f64,
+    pub(crate) task: Task,
     pub(crate) scaling: Option<FeatureMax>,
     pub(crate) n_features: usize,
-    pub(crate) classes: Vec<Label>,
     /// `weights[(feature * n_nodes + node) * n_problems + problem]`.
     pub(crate) weights: Vec<f32>,
     pub(crate) report: Report,
     pub(crate) origin: Origin,
-    /// The selected parameters, if any were automatic.
-    pub(crate) choice: Option<PowerMeanChoice>,
+}
+
+/// The task of a power mean SVM.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Task {
+    #[serde(with = "by_name")]
+    pub loss: Loss,
+    #[serde(rename = "C")]
+    pub c: f64,
+    pub classes: Vec<Label>,
+    /// The selected parameters; none if nothing was automatic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choice: Option<PowerMeanChoice>,
 }
 
 impl PowerMeanSvc {
@@ -268,18 +264,22 @@ impl PowerMeanSvc {
     /// # Errors
     /// As for [`PowerMeanSvc::decision_function`].
     pub fn predict(&self, samples: &impl Rows, threads: usize) -> Result<Vec<&Label>> {
-        Ok(self.decision_function(samples, threads)?.decide(&self.classes))
+        Ok(self.decision_function(samples, threads)?.decide(&self.task.classes))
     }
 
     getters! {
         /// The report of the fit.
         report: &Report;
-        /// The classes, in the order of the decision values' columns.
-        classes: &[Label];
         /// Number of features of the training samples.
         copy n_features: usize;
         /// The reduced kernel, with its nodes.
         map: &AdditiveMap;
+    }
+
+    getters! {
+        task =>
+        /// The classes, in the order of the decision values' columns.
+        classes: &[Label];
         /// The loss.
         copy loss: Loss;
         /// The weight C of the losses.
@@ -291,16 +291,16 @@ impl PowerMeanSvc {
         self.scaling.as_ref()
     }
 
-    /// With the selection of another fit, which is noted in the report.
-    pub fn with_choice(mut self, params: &PowerMeanParams, choice: PowerMeanChoice) -> Self {
-        self.report.notes.push(choice.summary(params));
-        self.choice = Some(choice);
+    /// With the selection of its parameters, if there was one, which is noted in the report.
+    pub(super) fn with_choice(mut self, params: &PowerMeanParams, choice: Option<PowerMeanChoice>) -> Self {
+        self.report.notes.extend(choice.as_ref().map(|choice| choice.summary(params)));
+        self.task.choice = choice;
         self
     }
 
     /// The selected parameters and their candidates; none if nothing was automatic.
     pub fn choice(&self) -> Option<&PowerMeanChoice> {
-        self.choice.as_ref()
+        self.task.choice.as_ref()
     }
 
     /// a_j, in the order feature, node, problem.
@@ -325,7 +325,7 @@ impl PowerMeanSvc {
     }
 
     pub(crate) fn n_problems(&self) -> usize {
-        self.origin.n_problems(self.classes.len())
+        self.origin.n_problems(self.task.classes.len())
     }
 
     /// Adds read(x_j) · a_j over a row's non-zeros to `scores`, which must be 0.

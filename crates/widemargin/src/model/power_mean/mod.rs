@@ -3,7 +3,7 @@
 mod assembled;
 mod choose;
 pub(super) mod file;
-mod fit;
+pub(super) mod fit;
 mod held_out;
 mod leave_one_out;
 mod out_of_core;

@@ -6,7 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::bases::{Placed, choose};
 use super::kernel_blocks::{dense_rows, first_of_equals, scale_rows, weighted_gram, weighted_polynomials};
-use super::model::ThinPlateSvc;
+use super::model::{SplineClassification, ThinPlateSvc};
 use super::params::{Standardize, ThinPlateParams};
 use super::per_class::joined;
 use super::remarks::{crowded, dependent, scaling_warning};
@@ -18,11 +18,10 @@ use crate::data::{
     Distinct, Label, Labels, PickedRows, Rows, WeightedCodes, check_costs, effective_weights, fingerprints,
 };
 use crate::error::{Error, Result, bytes_text};
-use crate::model::Model;
 use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings};
-use crate::model::within_limit::{Size, fit_within_limit};
-use crate::model::{CChoice, choose_rows, report_estimate};
+use crate::model::within_limit::{Part, fit_samples};
+use crate::model::{CChoice, report_estimate};
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
 use crate::problem::{HeldOutScores, OneVsRest, count, typical_weight};
@@ -73,20 +72,18 @@ impl ThinPlateParams {
         self.check()?;
         labels.check(samples.n_rows())?;
         let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
-        let n_samples = labels.len();
-        let n_basis = self.basis_size(n_samples, OneVsRest::of(labels).n_problems());
-        let size = Size { n_samples, n_classes: labels.classes().len(), n_basis };
-        let pick = |n| choose_rows(labels, &weights, n, self.seed);
-        let fit = |rows: Option<&[usize]>, monitor: &Monitor<'_>| {
-            let Some(rows) = rows else { return self.fit_rows(samples, labels, sample_weight, monitor) };
-            let weights = sample_weight.map(|all| rows.iter().map(|&row| all[row]).collect::<Vec<f64>>());
-            let picked = PickedRows { source: samples, rows };
-            let params = self.clone().n_basis(n_basis);
-            let mut model = params.fit_rows(&picked, &labels.select(rows), weights.as_deref(), monitor)?;
+        let n_basis = self.basis_size(labels.len(), OneVsRest::of(labels).n_problems());
+        let fit = |part: Option<Part<'_, Labels>>, monitor: &Monitor<'_>| {
+            let Some(Part { rows, known, sample_weight }) = part else {
+                return self.fit_rows(samples, labels, sample_weight, monitor);
+            };
+            let (picked, params) = (PickedRows { source: samples, rows }, self.clone().n_basis(n_basis));
+            let mut model = params.fit_rows(&picked, &known, sample_weight.as_deref(), monitor)?;
             model.of_picked(rows);
             Ok(model)
         };
-        fit_within_limit(size, monitor, pick, fit, |model| &mut model.report)
+        let weights = (&weights[..], sample_weight);
+        fit_samples(labels, weights, (n_basis, self.seed), monitor, fit, |model| &mut model.report)
     }
 
     fn fit_rows(
@@ -213,7 +210,8 @@ impl ThinPlateParams {
         };
         let model = self.model((fitted, bases, space), scale, metadata, warnings)?;
         let origin = Origin { multilabel: model.origin.multilabel, ..Origin::of(training) };
-        Ok((ThinPlateSvc { loo_values, origin, ..model }, validation))
+        let task = SplineClassification { loo_values, ..model.task };
+        Ok((ThinPlateSvc { task, origin, ..model }, validation))
     }
 
     /// The model of a fit on bases (row-major) with the polynomials of a space; without leave-one-out decision values.
@@ -252,19 +250,18 @@ impl ThinPlateParams {
             polynomial: fitted.beta.concat(),
             n_functions: fitted.alpha.len(),
         };
-        Ok(ThinPlateSvc {
-            spline,
+        let task = SplineClassification {
             c: point.c,
             lambda: point.lambda,
             polynomials: fitted.polynomials,
             rank: fitted.rank,
             classes,
             loo_values: Vec::new(),
-            report,
-            origin: Origin { multilabel, ..Origin::of(self.training(true)) }.calibrated(calibration),
             path: fitted.outcome.path,
             per_class: Vec::new(),
-        })
+        };
+        let origin = Origin { multilabel, ..Origin::of(self.training(true)) }.calibrated(calibration);
+        Ok(ThinPlateSvc { spline, task, report, origin })
     }
 
     /// The settings stored in the model.

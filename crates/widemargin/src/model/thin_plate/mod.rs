@@ -3,7 +3,6 @@
 mod bases;
 mod choose_kernel;
 mod class_path;
-pub(super) mod file;
 mod fit;
 mod kernel_blocks;
 mod model;
@@ -15,16 +14,19 @@ mod remarks;
 mod remote;
 mod scaling_losses;
 mod spline;
+pub(super) mod spline_model;
 mod stream;
 
 pub use bases::ThinPlateBasis;
 pub use choose_kernel::KernelPoint;
 pub use class_path::ClassPath;
-pub use model::ThinPlateSvc;
+pub use model::{SplineClassification, ThinPlateSvc};
 pub use params::{AUTO_KERNELS, EXACT_UP_TO, Standardize, ThinPlateParams};
-pub use regressor::{SPLINE_EXACT_UP_TO, SplineMetadata, ThinPlateRegressor, ThinPlateRegressorParams};
+pub use regressor::{
+    SPLINE_EXACT_UP_TO, SplineMetadata, SplineRegression, ThinPlateRegressor, ThinPlateRegressorParams,
+};
 pub use remote::{BasisPlan, PartLift, SAMPLES_PER_BASIS, basis_candidates, choose_bases};
 pub(super) use remote::{ColumnSumsOf, FirstSumsOf};
-pub(super) use spline::Spline;
+pub(super) use spline::{Spline, SplineLayout};
 pub(crate) use stream::ColumnMoments;
 pub use stream::draw_rows;

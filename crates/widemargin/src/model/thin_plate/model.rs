@@ -1,40 +1,95 @@
 //! A trained thin plate SVM.
 
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
 use super::class_path::ClassPath;
-use super::spline::{CHUNK_ROWS, Spline, tells_spline};
+use super::spline::{CHUNK_ROWS, Spline};
+use super::spline_model::{SplineModel, SplineTask};
 use crate::data::{Label, Rows};
 use crate::error::{Error, Result};
 use crate::linalg::factor::dot;
+use crate::macros::getters;
 use crate::model::Scores;
-use crate::model::origin::{Origin, tells_origin};
+use crate::model::file::{Array, Reader, array};
+use crate::model::origin::Origin;
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::solve::Report;
 use crate::solve::thin_plate::{PathPoint, Polynomials};
 
 /// A trained thin plate SVM: f(x) = Σ α_i φ(‖x − x_i‖) + Σ β_m p_m(x) for each two-class problem.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ThinPlateSvc {
-    pub(crate) spline: Spline,
+pub type ThinPlateSvc = SplineModel<SplineClassification>;
+
+/// The task of a thin plate SVM.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SplineClassification {
+    #[serde(rename = "C")]
     pub(crate) c: f64,
     pub(crate) lambda: f64,
     pub(crate) polynomials: Polynomials,
     pub(crate) rank: usize,
     pub(crate) classes: Vec<Label>,
-    /// Problems × training samples of weight above 0.
-    pub(crate) loo_values: Vec<f64>,
     /// Empty if C was selected for each class.
     pub(crate) path: Vec<PathPoint>,
     /// One per class, if C was selected for each class; else empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) per_class: Vec<ClassPath>,
-    pub(crate) report: Report,
-    pub(crate) origin: Origin,
+    /// Problems × training samples of weight above 0.
+    #[serde(skip)]
+    pub(crate) loo_values: Vec<f64>,
+}
+
+impl SplineClassification {
+    /// The selected point of the path.
+    fn chosen(&self) -> Option<&PathPoint> {
+        self.path.iter().find(|point| point.c == self.c)
+    }
+}
+
+impl SplineTask for SplineClassification {
+    const METHOD: &'static str = "thin-plate";
+    const LEAST_DEGREE: Option<u32> = None;
+
+    fn check(&self, reader: &Reader<'_>, origin: &Origin) -> Result<usize> {
+        let (n, n_classes) = (self.per_class.len(), self.classes.len());
+        if !(n == 0 || n == n_classes) {
+            return Err(reader.wrong(format!("{n} values of C for {n_classes} classes")));
+        }
+        reader.n_problems(&self.classes, origin)
+    }
+
+    fn array(&self, k: usize) -> Option<Array<'_>> {
+        Some(array("loo_values", vec![k, self.loo_values.len() / k], &self.loo_values))
+    }
+
+    fn read(&mut self, reader: &Reader<'_>, k: usize) -> Result<()> {
+        self.loo_values = reader.tensor("loo_values", &[k, reader.size("loo_values", 1)])?;
+        Ok(())
+    }
+
+    fn parameters(&self, n_polynomials: usize) -> Value {
+        let chosen = self.chosen();
+        json!({
+            "C": self.c,
+            "C_by_leave_one_out": self.path.len() > 1 || !self.per_class.is_empty(),
+            "C_per_class": self.per_class.iter().map(|one| one.c).collect::<Vec<f64>>(),
+            "lambda": self.lambda,
+            "polynomials": self.polynomials.to_string(),
+            "n_polynomials": n_polynomials,
+            "rank": self.rank,
+            "loo_squared_hinge": chosen.and_then(|point| point.loo_squared_hinge),
+            "loo_error": chosen.and_then(|point| point.loo_error),
+            "loo_exact": chosen.is_some_and(|point| point.loo_exact),
+            "fold_error": chosen.and_then(|point| point.fold_error),
+        })
+    }
+
+    fn of_picked(&mut self) {
+        self.loo_values = Vec::new();
+    }
 }
 
 impl ThinPlateSvc {
-    tells_origin!(|model| Some(model.spline.n_features));
-    tells_spline!();
-
     /// Decision values of the samples in double precision, row-major, samples × problems, computed by `threads`
     /// threads, 0 meaning one per core.
     ///
@@ -75,12 +130,12 @@ impl ThinPlateSvc {
     /// # Errors
     /// As for [`ThinPlateSvc::decision_function`].
     pub fn predict(&self, samples: &impl Rows, threads: usize) -> Result<Vec<&Label>> {
-        Ok(self.decision_function(samples, threads)?.decide(&self.classes))
+        Ok(self.decision_function(samples, threads)?.decide(&self.task.classes))
     }
 
     /// The selected point of the path.
     pub fn chosen(&self) -> Option<&PathPoint> {
-        self.path.iter().find(|point| point.c == self.c)
+        self.task.chosen()
     }
 
     /// Number of samples within the margin, those of all problems together.
@@ -113,9 +168,8 @@ impl ThinPlateSvc {
         Ok((0..k).map(|problem| parts.iter().map(|part| part[problem]).sum::<f64>().max(0.0)).collect())
     }
 
-    crate::macros::getters! {
-        /// The report of the fit.
-        report: &Report;
+    getters! {
+        task =>
         /// The results at every evaluated C, by descending λ.
         path: &[PathPoint];
         /// The classes, in the order of the decision values' columns.
@@ -139,6 +193,6 @@ impl ThinPlateSvc {
     }
 
     pub(crate) fn n_problems(&self) -> usize {
-        self.origin.n_problems(self.classes.len())
+        self.spline.n_functions
     }
 }

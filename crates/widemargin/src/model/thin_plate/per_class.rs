@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::class_path::ClassPath;
-use super::model::ThinPlateSvc;
+use super::model::{SplineClassification, ThinPlateSvc};
 use super::spline::Spline;
 use crate::data::Label;
 use crate::solve::{Report, Status};
@@ -14,10 +14,10 @@ use crate::solve::{Report, Status};
 /// One model of the models of all classes against the others, in the order of the classes.
 pub(super) fn joined(models: Vec<ThinPlateSvc>, classes: &[Label]) -> Option<ThinPlateSvc> {
     let paths = models.iter().map(|model| ClassPath {
-        c: model.c,
-        lambda: model.lambda,
-        polynomials: model.polynomials,
-        path: model.path.clone(),
+        c: model.c(),
+        lambda: model.lambda(),
+        polynomials: model.polynomials(),
+        path: model.path().to_vec(),
     });
     let per_class: Vec<ClassPath> = paths.collect();
     let geometric = |of: &dyn Fn(&ClassPath) -> f64| {
@@ -51,19 +51,24 @@ pub(super) fn joined(models: Vec<ThinPlateSvc>, classes: &[Label]) -> Option<Thi
         let row = &mut coefficients[problem * n_bases..(problem + 1) * n_bases];
         places.iter().zip(model.coefficients()).for_each(|(&place, alpha)| row[place] += alpha);
     }
-    let is_solved = models.iter().all(|model| !model.loo_values.is_empty());
-    let loo_values = models.iter().filter(|_| is_solved).flat_map(|model| model.loo_values.iter().copied()).collect();
+    let is_solved = models.iter().all(|model| !model.task.loo_values.is_empty());
+    let loo_values =
+        models.iter().filter(|_| is_solved).flat_map(|model| model.task.loo_values.iter().copied()).collect();
     let polynomial = models.iter().flat_map(|model| model.polynomial().iter().copied()).collect();
     let n_functions = models.len();
     let first = models.into_iter().next()?;
-    Some(ThinPlateSvc {
-        spline: Spline { bases, support, coefficients, polynomial, n_functions, ..first.spline },
+    let task = SplineClassification {
         c,
         lambda,
         classes: classes.to_vec(),
         loo_values,
         path: Vec::new(),
         per_class,
+        ..first.task
+    };
+    Some(ThinPlateSvc {
+        spline: Spline { bases, support, coefficients, polynomial, n_functions, ..first.spline },
+        task,
         report,
         ..first
     })

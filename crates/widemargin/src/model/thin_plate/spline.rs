@@ -1,11 +1,13 @@
 //! The functions of a thin plate model: f(x) = Σ α_j φ(‖x − z_j‖) + Σ β_m p_m(x), one for each problem or output.
 
+use serde::{Deserialize, Serialize};
+
 use super::kernel_blocks::{dense_rows, scale_rows};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::linalg::factor::dot;
 use crate::model::Scores;
-use crate::model::file::{Array, Reader, array};
+use crate::model::file::{Array, Reader, array, by_name};
 use crate::model::scores::check_width;
 use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
@@ -33,79 +35,53 @@ pub(crate) struct Spline {
     pub n_functions: usize,
 }
 
-/// What models tell of their spline.
-macro_rules! tells_spline {
-    () => {
-        /// The kernel.
-        pub fn kernel(&self) -> crate::similarity::ConditionalKernel {
-            self.spline.kernel
-        }
-
-        /// Number of features of the training samples.
-        pub fn n_features(&self) -> usize {
-            self.spline.n_features
-        }
-
-        /// The factor by which each feature is first multiplied (one over its standard deviation), if features were
-        /// standardized.
-        pub fn scale(&self) -> Option<&[f64]> {
-            self.spline.scale.as_deref()
-        }
-
-        /// Number of bases: training samples with a coefficient, or bases.
-        pub fn n_bases(&self) -> usize {
-            self.spline.n_bases()
-        }
-
-        /// A basis with its original features.
-        pub fn basis(&self, basis: usize) -> Vec<f64> {
-            self.spline.basis(basis)
-        }
-
-        /// The bases, row-major, bases × features; their features multiplied by the factors of the scale.
-        pub fn bases(&self) -> &[f64] {
-            &self.spline.bases
-        }
-
-        /// Row of each basis among the training samples; empty if bases are means of samples.
-        pub fn support(&self) -> &[u64] {
-            &self.spline.support
-        }
-
-        /// α, row-major, two-class problems or outputs × bases.
-        pub fn coefficients(&self) -> &[f64] {
-            &self.spline.coefficients
-        }
-
-        /// β, row-major, two-class problems or outputs × monomials of the centered and scaled features: the constant,
-        /// the features, their products of degree two, and so on.
-        pub fn polynomial(&self) -> &[f64] {
-            &self.spline.polynomial
-        }
-    };
+/// The header's part on the arrays of the functions.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct SplineLayout {
+    #[serde(with = "by_name")]
+    kernel: ConditionalKernel,
+    pub n_features: usize,
+    n_bases: usize,
+    standardized: bool,
+    support: Vec<u64>,
 }
-pub(super) use tells_spline;
+
+impl SplineLayout {
+    /// Refuses sizes that cannot be.
+    pub fn check(&self, reader: &Reader<'_>) -> Result<()> {
+        let (d, n, rows) = (self.n_features, self.n_bases, self.support.len());
+        if d > 0 && (rows == 0 || rows == n) {
+            return Ok(());
+        }
+        Err(reader.wrong(format!("{d} features and {rows} rows of {n} bases cannot be")))
+    }
+}
 
 impl Spline {
-    /// Its part of a model file, whose header has the rest; `least` is the degree of the polynomials of a kernel without.
-    pub fn read(
-        reader: &Reader<'_>,
-        (kernel, least): (&str, Option<u32>),
-        [n_features, n_bases, n_functions]: [usize; 3],
-        is_standardized: bool,
-        support: Vec<u64>,
-    ) -> Result<Self> {
-        let file_error = |error: Error| reader.wrong(error.to_string());
-        let kernel: ConditionalKernel = kernel.parse().map_err(file_error)?;
+    /// Its part of a model file's header.
+    pub fn layout(&self) -> SplineLayout {
+        SplineLayout {
+            kernel: self.kernel,
+            n_features: self.n_features,
+            n_bases: self.n_bases(),
+            standardized: self.scale.is_some(),
+            support: self.support.clone(),
+        }
+    }
+
+    /// Its part of a model file; `least` is the degree of the polynomials of a kernel without.
+    pub fn read(reader: &Reader<'_>, layout: SplineLayout, least: Option<u32>, n_functions: usize) -> Result<Self> {
+        let SplineLayout { kernel, n_features, n_bases, standardized, support } = layout;
         // The tensor sizes are checked against the file size before memory for the monomials is allocated.
         let center = reader.tensor("center", &[n_features])?;
         let factors = reader.tensor("factors", &[n_features])?;
-        let space = PolynomialSpace::new(kernel.degree().or(least), center, factors).map_err(file_error)?;
-        let scale = reader.tensor("scale", &[if is_standardized { n_features } else { 0 }])?;
+        let space = PolynomialSpace::new(kernel.degree().or(least), center, factors);
+        let space = space.map_err(|error| reader.caused(&error))?;
+        let scale = reader.tensor("scale", &[if standardized { n_features } else { 0 }])?;
         Ok(Spline {
             kernel,
             n_features,
-            scale: is_standardized.then_some(scale),
+            scale: standardized.then_some(scale),
             bases: reader.tensor("bases", &[n_bases, n_features])?,
             support,
             coefficients: reader.tensor("coefficients", &[n_functions, n_bases])?,

@@ -174,12 +174,8 @@ impl PowerMeanParams {
         if is_rounded {
             report.warnings.push("more than 65,536 distinct values: they were rounded to 12 significant bits".into());
         }
-        let model =
-            self.model(map, scaling, n_features, labels, solution.weights, report).with_calibration(calibration);
-        Ok(match choice {
-            Some(choice) => model.with_choice(self, choice),
-            None => model,
-        })
+        let model = self.model(map, scaling, n_features, labels, solution.weights, report);
+        Ok(model.with_calibration(calibration).with_choice(self, choice))
     }
 
     /// The identity of the fit of a checkpoint, by name: everything that affects the steps.

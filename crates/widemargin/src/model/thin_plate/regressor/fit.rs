@@ -6,15 +6,16 @@ use super::super::remarks::{crowded, dependent};
 use super::super::spline::Spline;
 use super::choose::Choice;
 use super::task::{Solved, Task, exact_bytes};
-use super::{ThinPlateRegressor, ThinPlateRegressorParams};
+use super::{SplineRegression, ThinPlateRegressor, ThinPlateRegressorParams};
 use crate::data::{Distinct, PickedRows, Rows, Targets, WeightedCodes, fingerprints};
 use crate::error::{Error, Result};
+use crate::model::StandardTargets;
 use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings};
-use crate::model::within_limit::{Size, fit_within_limit};
-use crate::model::{StandardTargets, draw_rows};
+use crate::model::within_limit::{Part, fit_samples};
 use crate::monitor::Monitor;
 use crate::par::Pool;
+use crate::problem::Loss;
 use crate::search::Tried;
 use crate::similarity::ConditionalKernel;
 use crate::solve::{Report, Stage, Status};
@@ -65,18 +66,18 @@ impl ThinPlateRegressorParams {
         self.check()?;
         let n = samples.n_rows();
         let weights = targets.weights(n, sample_weight)?;
-        let size = Size { n_samples: n, n_classes: 1, n_basis: self.basis_size(n) };
-        let fit = |rows: Option<&[usize]>, monitor: &Monitor<'_>| {
-            let Some(rows) = rows else { return self.fit_rows(samples, targets, sample_weight, monitor) };
-            let of_rows: Vec<f64> = rows.iter().map(|&row| weights[row]).collect();
-            let picked = PickedRows { source: samples, rows };
-            let params = self.clone().n_basis(size.n_basis);
-            let (mut model, tried) = params.fit_rows(&picked, &targets.of_rows(rows), Some(&of_rows), monitor)?;
-            model.spline.support.iter_mut().for_each(|row| *row = rows[*row as usize] as u64);
+        let n_basis = self.basis_size(n);
+        let fit = |part: Option<Part<'_, Targets>>, monitor: &Monitor<'_>| {
+            let Some(Part { rows, known, sample_weight }) = part else {
+                return self.fit_rows(samples, targets, sample_weight, monitor);
+            };
+            let (picked, params) = (PickedRows { source: samples, rows }, self.clone().n_basis(n_basis));
+            let (mut model, tried) = params.fit_rows(&picked, &known, sample_weight.as_deref(), monitor)?;
+            model.of_picked(rows);
             Ok((model, tried))
         };
-        let pick = |n| draw_rows(&weights, n, self.seed);
-        fit_within_limit(size, monitor, pick, fit, |(model, _)| &mut model.report)
+        let weights = (&weights[..], sample_weight);
+        fit_samples(targets, weights, (n_basis, self.seed), monitor, fit, |(model, _)| &mut model.report)
     }
 
     fn fit_rows(
@@ -171,14 +172,14 @@ impl Solved {
             polynomial,
             n_functions: k,
         };
-        ThinPlateRegressor {
-            spline,
+        let task = SplineRegression {
+            loss: Loss::SquaredError,
             c: self.chosen.c(),
             lambda: self.lambda,
             rank: self.rank,
+            n_outputs: k,
             path: self.chosen.path,
-            report,
-            origin: Origin::of(training),
-        }
+        };
+        ThinPlateRegressor { spline, task, report, origin: Origin::of(training) }
     }
 }

@@ -1,30 +1,64 @@
 //! A trained smoothing spline.
 
-use super::super::spline::{Spline, tells_spline};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::super::spline_model::{SplineModel, SplineTask};
 use crate::data::{DenseMatrix, Rows};
 use crate::error::Result;
 use crate::macros::getters;
 use crate::model::RegressionPoint;
-use crate::model::origin::{Origin, tells_origin};
+use crate::model::file::{Reader, by_name};
+use crate::model::origin::Origin;
 use crate::monitor::Monitor;
-use crate::solve::Report;
+use crate::problem::Loss;
 
 /// A trained smoothing spline: f(x) = Σ α_j φ(‖x − z_j‖) + Σ β_m p_m(x) for each output.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ThinPlateRegressor {
-    pub(crate) spline: Spline,
+pub type ThinPlateRegressor = SplineModel<SplineRegression>;
+
+/// The task of a smoothing spline.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SplineRegression {
+    /// The squared error.
+    #[serde(with = "by_name")]
+    pub(super) loss: Loss,
+    #[serde(rename = "C")]
     pub(crate) c: f64,
     pub(super) lambda: f64,
     pub(super) rank: usize,
+    pub(super) n_outputs: usize,
     pub(crate) path: Vec<RegressionPoint>,
-    pub(crate) report: Report,
-    pub(crate) origin: Origin,
+}
+
+impl SplineTask for SplineRegression {
+    const METHOD: &'static str = "thin-plate-regression";
+    const LEAST_DEGREE: Option<u32> = Some(0);
+
+    fn check(&self, reader: &Reader<'_>, _origin: &Origin) -> Result<usize> {
+        if self.n_outputs == 0 {
+            return Err(reader.wrong("0 outputs cannot be".into()));
+        }
+        if self.loss != Loss::SquaredError {
+            return Err(reader.wrong(format!("the loss '{}' is not known", self.loss)));
+        }
+        Ok(self.n_outputs)
+    }
+
+    fn parameters(&self, _n_polynomials: usize) -> Value {
+        let chosen = self.path.iter().find(|point| point.c == self.c);
+        json!({
+            "C": self.c,
+            "C_by_leave_one_out": self.path.len() > 1,
+            "lambda": self.lambda,
+            "loss": self.loss.to_string(),
+            "rank": self.rank,
+            "loo_rmse": chosen.map(|point| &point.loo_rmse),
+            "loo_r2": chosen.map(|point| point.loo_r2),
+        })
+    }
 }
 
 impl ThinPlateRegressor {
-    tells_origin!(|model| Some(model.spline.n_features));
-    tells_spline!();
-
     /// The predicted targets of samples, samples × outputs, computed by `threads` threads, 0 meaning one per core.
     ///
     /// # Errors
@@ -43,12 +77,10 @@ impl ThinPlateRegressor {
         Ok(DenseMatrix { values, n_rows: samples.n_rows(), n_cols: self.n_outputs() })
     }
 
-    /// Number of targets of each sample.
-    pub fn n_outputs(&self) -> usize {
-        self.spline.n_functions
-    }
-
     getters! {
+        task =>
+        /// Number of targets of each sample.
+        copy n_outputs: usize;
         /// The weight C of the losses, fixed or selected.
         copy c: f64;
         /// λ = 1/(2C) in scale-free units: relative to the mean diagonal of the projected kernel.
@@ -57,7 +89,5 @@ impl ThinPlateRegressor {
         copy rank: usize;
         /// The leave-one-out results of each C that was evaluated, by ascending C; only one for a fixed C.
         path: &[RegressionPoint];
-        /// The report of the fit.
-        report: &Report;
     }
 }

@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use super::ThinPlateRegressor;
-use super::file::degree;
-use super::task::{Solved, columns, select};
+use super::task::{Solved, columns, degree, select};
 use crate::error::{Error, Result};
 use crate::instant::Instant;
 use crate::model::clock::Clock;

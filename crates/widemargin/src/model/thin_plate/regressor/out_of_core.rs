@@ -19,7 +19,7 @@ use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
 use crate::partition::{Executor, Query, Recorded, add_answer};
 use crate::similarity::PolynomialSpace;
-use crate::solve::ridge::{ROWS, RidgeFeatures, RidgePart, RidgeRows};
+use crate::solve::ridge::{ROWS, RidgeFeatures, RidgeRows};
 use crate::solve::thin_plate::FeatureMap;
 use crate::tuning::SELECTION_SAMPLES;
 
@@ -225,7 +225,7 @@ impl Executor for SplineRows<'_> {
     type Of = RidgeRows;
 
     fn reduce<Q: Query<Of = RidgeRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
-        let (mut total, n, k) = (None, self.rows.stream.n(), self.targets.n_outputs());
+        let (mut total, n) = (None, self.rows.stream.n());
         let count = RowCount::new(monitor, "solve", n);
         let answer = |range: Range<usize>| {
             count.go_on()?;
@@ -233,13 +233,8 @@ impl Executor for SplineRows<'_> {
             let own = place(range.start)..place(range.end);
             let n_rows = range.len();
             let values = self.rows.with(range, |rows, weights| self.plan.lifted(rows, weights, &self.map, true))?;
-            let mut part = RidgePart {
-                features: RidgeFeatures::Lifted { values: &values, n_penalized: self.n_penalized },
-                width: self.width,
-                targets: &self.targets.values()[own.start * k..own.end * k],
-                weights: &self.targets.weights()[own.clone()],
-                units: &self.targets.units()[own],
-            };
+            let features = RidgeFeatures::Lifted { values: &values, n_penalized: self.n_penalized };
+            let mut part = self.targets.row_targets().part(own, features, self.width);
             let found = query.answer(&mut part, monitor)?;
             count.add(n_rows);
             Ok(found)

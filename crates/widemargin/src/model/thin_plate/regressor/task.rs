@@ -8,7 +8,6 @@ use super::super::fit::merged;
 use super::super::kernel_blocks::{first_of_equals, scale_rows, weighted_gram, weighted_polynomials};
 use super::super::stream::ColumnMoments;
 use super::ThinPlateRegressorParams;
-use super::file::degree;
 use crate::data::{DenseView, Targets};
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
@@ -175,6 +174,11 @@ impl Task<'_> {
         let solved = plan.clone().solve_spline(settled, of_all, params.c, (chunks, usize::MAX), self.monitor)?;
         Ok(Solved { support, ..solved })
     }
+}
+
+/// Degree of the unpenalized polynomials: the constant at least.
+pub(super) fn degree(kernel: ConditionalKernel) -> Option<u32> {
+    kernel.degree().or(Some(0))
 }
 
 /// C by leave-one-out, or an error with the number of polynomials.

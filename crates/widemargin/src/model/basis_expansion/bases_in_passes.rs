@@ -2,41 +2,46 @@
 
 use std::collections::HashSet;
 
-use super::expand::{TrainingSamples, bases_of, choose_distinct};
+use super::expand::{Expander, TrainingSamples, bases_of, choose_distinct};
+use super::expansion_model::Basis;
 use crate::basis::{self, Bases, BasisChoice};
 use crate::data::{Distinct, Labels, Samples, Training, WeightedCodes};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::expansion::BasisExpansion;
+use crate::model::clock::Clock;
 use crate::similarity::Similarity;
 
-/// The bases requested.
-pub(super) struct Wanted<'a, T> {
-    pub explicit: Option<T>,
-    pub choice: &'a BasisChoice,
-    pub n_basis: Option<usize>,
-    pub seed: u64,
-}
+impl<S: Similarity> Expander<S> {
+    /// The expansion on its bases before the normalization is learned, and a warning about the bases.
+    pub fn before_normalization(
+        mut self,
+        labels: &Labels,
+        training: &Training<'_, S::Samples>,
+        clock: &mut Clock<'_>,
+    ) -> Result<(BasisExpansion<S>, Basis, Option<String>)> {
+        self.similarity.fit(training)?;
+        clock.end("descriptor")?;
+        let (bases, chosen) = match self.explicit_bases(training.samples, training.weights)? {
+            Some(bases) => (bases, Bases { rows: Vec::new(), warning: None }),
+            None => self.bases_in_order(labels, training)?,
+        };
+        clock.end("bases")?;
+        let normalization = (self.normalization, self.cut);
+        let expansion = BasisExpansion::before_normalization(self.similarity, bases, normalization, training)
+            .map_err(|error| error.of_bases_and_rows(&chosen.rows, &[]))?;
+        Ok((expansion, Basis::of(&self.basis, chosen.rows), chosen.warning))
+    }
 
-impl<T: Samples> Wanted<'_, T> {
     /// Selects distinct samples, in the order of the samples.
-    pub fn bases<S>(self, similarity: &S, labels: &Labels, training: &Training<'_, T>) -> Result<(T, Bases)>
-    where
-        S: Similarity<Samples = T>,
-    {
-        if let Some(explicit) = self.explicit {
-            if explicit.is_empty() {
-                let expected = "at least one sample".into();
-                return Err(Error::Parameter { name: "bases", value: "none".into(), expected });
-            }
-            let explicit = explicit.about(training.samples.needed_offsets(training.weights)?.as_ref());
-            return Ok((explicit, Bases { rows: Vec::new(), warning: None }));
-        }
+    fn bases_in_order(&self, labels: &Labels, training: &Training<'_, S::Samples>) -> Result<(S::Samples, Bases)> {
+        let similarity = &self.similarity;
         let mut chosen = if similarity.brings_columns() {
             Bases { rows: vec![0], warning: None }
         } else {
             let (codes, n_classes) = labels.strata();
             let n_basis = bases_of(self.n_basis, training.weights);
-            if self.choice.is_by_position() {
-                basis::choose(self.choice, n_basis, &codes, n_classes, self.seed, similarity, training)?
+            if self.basis.is_by_position() {
+                basis::choose(&self.basis, n_basis, &codes, n_classes, self.seed, similarity, training)?
             } else {
                 // The bases of a fit in memory, independent of the order of the samples: a pass over their content.
                 let Training { samples, weights, threads, monitor } = *training;
@@ -53,10 +58,10 @@ impl<T: Samples> Wanted<'_, T> {
                     threads,
                     monitor,
                 };
-                choose_distinct(self.choice, n_basis, self.seed, similarity, &training)?
+                choose_distinct(&self.basis, n_basis, self.seed, similarity, &training)?
             }
         };
-        let is_row_list = matches!(self.choice, BasisChoice::Rows(_));
+        let is_row_list = matches!(self.basis, BasisChoice::Rows(_));
         if !is_row_list {
             chosen.rows.sort_unstable();
         }

@@ -1,0 +1,130 @@
+//! What the thin plate SVM and the smoothing spline have in common: their functions, their report and their file.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::spline::{Spline, SplineLayout};
+use crate::error::Result;
+use crate::macros::getters;
+use crate::model::file::{Array, Head, Reader, file_methods, model_header};
+use crate::model::origin::{Origin, tells_origin};
+use crate::similarity::ConditionalKernel;
+use crate::solve::Report;
+
+/// A trained model of functions f(x) = Σ α_i φ(‖x − x_i‖) + Σ β_m p_m(x), one for each two-class problem or output.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SplineModel<T> {
+    pub(crate) spline: Spline,
+    /// What the functions are for.
+    pub(crate) task: T,
+    pub(crate) report: Report,
+    pub(crate) origin: Origin,
+}
+
+/// The task of such a model; as a model file has it, but for the arrays.
+pub trait SplineTask: Clone + std::fmt::Debug + Serialize + DeserializeOwned + Send + Sync + 'static {
+    /// The method, as model files and the command line name it.
+    const METHOD: &'static str;
+
+    /// The degree of the polynomials of a kernel without.
+    const LEAST_DEGREE: Option<u32>;
+
+    /// Checks what was read, and returns the number of functions.
+    ///
+    /// # Errors
+    /// [`Error::ModelFile`](crate::Error::ModelFile).
+    fn check(&self, reader: &Reader<'_>, origin: &Origin) -> Result<usize>;
+
+    /// An array besides those of the functions, of this number of functions.
+    fn array(&self, _n_functions: usize) -> Option<Array<'_>> {
+        None
+    }
+
+    /// Reads it.
+    ///
+    /// # Errors
+    /// As for [`SplineTask::check`].
+    fn read(&mut self, _reader: &Reader<'_>, _n_functions: usize) -> Result<()> {
+        Ok(())
+    }
+
+    /// The parameters that the model stores, and those selected automatically, besides those of the functions.
+    fn parameters(&self, n_polynomials: usize) -> Value;
+
+    /// Adapts it to a model of some of the samples.
+    fn of_picked(&mut self) {}
+}
+
+impl<T: SplineTask> SplineModel<T> {
+    tells_origin!(|model| Some(model.spline.n_features));
+    file_methods!(T::METHOD, |model| Ok(model.arrays()));
+
+    pub(crate) fn header(&self) -> Result<String> {
+        let head = Head::of(&self.task, &self.report, &self.origin);
+        model_header(T::METHOD, &self.spline.layout(), Some(self.spline.n_features), head)
+    }
+
+    pub(crate) fn arrays(&self) -> Vec<Array<'_>> {
+        self.spline.arrays().into_iter().chain(self.task.array(self.spline.n_functions)).collect()
+    }
+
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self> {
+        let layout: SplineLayout = reader.parse()?;
+        layout.check(reader)?;
+        let Head { task, report, origin } = reader.head::<T>(Some(layout.n_features))?;
+        let (mut task, origin) = (task.into_owned(), origin.into_owned());
+        let k = task.check(reader, &origin)?;
+        task.read(reader, k)?;
+        Ok(SplineModel {
+            spline: Spline::read(reader, layout, T::LEAST_DEGREE, k)?,
+            task,
+            report: report.into_owned(),
+            origin,
+        })
+    }
+
+    /// Makes a fit to some rows, whose rows these are, one of all rows.
+    pub(crate) fn of_picked(&mut self, rows: &[usize]) {
+        self.spline.support.iter_mut().for_each(|row| *row = rows[*row as usize] as u64);
+        self.task.of_picked();
+    }
+
+    /// The factor by which each feature is first multiplied (one over its standard deviation), if features were
+    /// standardized.
+    pub fn scale(&self) -> Option<&[f64]> {
+        self.spline.scale.as_deref()
+    }
+
+    /// Number of bases: training samples with a coefficient, or bases.
+    pub fn n_bases(&self) -> usize {
+        self.spline.n_bases()
+    }
+
+    /// A basis with its original features.
+    pub fn basis(&self, basis: usize) -> Vec<f64> {
+        self.spline.basis(basis)
+    }
+
+    /// The report of the fit.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    getters! {
+        spline =>
+        /// The kernel.
+        copy kernel: ConditionalKernel;
+        /// Number of features of the training samples.
+        copy n_features: usize;
+        /// The bases, row-major, bases × features; their features multiplied by the factors of the scale.
+        bases: &[f64];
+        /// Row of each basis among the training samples; empty if bases are means of samples.
+        support: &[u64];
+        /// α, row-major, two-class problems or outputs × bases.
+        coefficients: &[f64];
+        /// β, row-major, two-class problems or outputs × monomials of the centered and scaled features: the constant,
+        /// the features, their products of degree two, and so on.
+        polynomial: &[f64];
+    }
+}

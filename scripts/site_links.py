@@ -68,7 +68,8 @@ def _picture_first(path: Path, text: str) -> str:
 def _page(folder: Path, target: str) -> str:
     """The page that stands for a folder: its README, its only page, or the one that lists its pages."""
     path = folder / target
-    if not path.is_dir():
+    # The example of images has the name of the folder of all pictures.
+    if not path.is_dir() or path.with_suffix(".rst").is_file():
         return target
     name = target.rstrip("/")
     if (path / "README.md").is_file():

@@ -450,6 +450,10 @@ class Compares(FittedModel, ComparesSamples):
         if self._resolved.is_precomputed and parameters["normalization"] == "auto":
             parameters["normalization"] = "mean-norm"
         parameters |= found
+        if is_auto(self.similarity):
+            parameters["similarity"] = [], []
+        if parameters["basis_rows"] is not None:
+            parameters["basis"] = None
         return collected.samples, collected.n
 
     def _stored_names(self) -> list[str] | None:

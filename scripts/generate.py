@@ -157,7 +157,7 @@ def _parameter_names() -> set[str]:
 
 
 def reference(page: str) -> str:
-    """The page with its sections written anew: each list of rows between two comments, the first of which names them."""
+    """The page with its sections written anew: each list of rows between two comments. The first one names them."""
     return re.sub(
         r"(?s)(<!-- rows: ([\w -]+) -->\n).*?(<!-- end -->)",
         lambda m: m[1] + "".join(map(_section, m[2].split())) + "\n" + m[3],
@@ -167,7 +167,9 @@ def reference(page: str) -> str:
 
 def without_section(pages: list[str]) -> list[str]:
     """The similarities and descriptors that no page would list."""
-    listed = {name for page in pages for names in re.findall(r"<!-- rows: ([\w -]+) -->", page) for name in names.split()}
+    listed = {
+        name for page in pages for names in re.findall(r"<!-- rows: ([\w -]+) -->", page) for name in names.split()
+    }
     return [name for name in (*SIMILARITIES, *DESCRIPTORS) if name not in listed]
 
 

@@ -98,8 +98,8 @@ def ranked(rows: list[Row]) -> list[Row]:
 def standings(rows: list[Row], known: dict[str, Row]) -> str:
     """For each task the fastest engine at equal accuracy: with tuning, and in training alone."""
     text = (
-        f"*Level* are the engines within {EQUAL} percentage points of the best accuracy. *Widemargin* is the fastest of "
-        "its rows that is level, or, if none is, its most accurate one. Nearest neighbors train nothing: their work "
+        f"*Level* are the engines within {EQUAL} percentage points of the best accuracy. *Widemargin* is the fastest "
+        "of its rows that is level, or, if none is, its most accurate one. Nearest neighbors train nothing: their work "
         "comes with prediction."
     )
     parts = [f"## Summary\n\n{text}"]
@@ -196,8 +196,8 @@ def conditions(rows: list[Row]) -> str:
         f"{'; '.join(f'{letter}: {name}' for name, letter in machines(rows).items())}. {', '.join(dates)}; "
         f"{' or '.join(map(str, threads))} thread{'' if threads == [1] else 's'} an engine. Load average from "
         f"{min(loads):.1f} to {max(loads):.1f}, median {statistics.median(loads):.1f}: above 1, other work ran "
-        "at the same time, and CPU seconds are more reliable. Parameters were selected by 3-fold cross-validation on at most 3,000 "
-        "training samples."
+        "at the same time, and CPU seconds are more reliable. Parameters were selected by 3-fold cross-validation on "
+        "at most 3,000 training samples."
     )
 
 

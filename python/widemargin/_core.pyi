@@ -87,6 +87,7 @@ __all__ = [
     "choose_power_mean",
     "choose_thin_plate_bases",
     "class_score",
+    "command",
     "curves",
     "descriptor_rows",
     "encode_columns",

@@ -240,7 +240,7 @@ impl<T: SplineTask> Model for SplineModel<T> {
             "n_bases": self.n_bases(),
             "bases": if self.support().is_empty() { "centers" } else { "samples" },
         });
-        Parameters::of(self.task.parameters(self.spline.space.len())).and(own)
+        Parameters::of(self.task.parameters(self.spline.space.len(), &self.report)).and(own)
     }
 
     fn n_features(&self) -> Option<usize> {

@@ -15,6 +15,7 @@ use crate::model::file::{Array, Reader, array};
 use crate::model::origin::Origin;
 use crate::monitor::Monitor;
 use crate::par::Pool;
+use crate::solve::Report;
 use crate::solve::thin_plate::{PathPoint, Polynomials};
 
 /// A trained thin plate SVM: f(x) = Σ α_i φ(‖x − x_i‖) + Σ β_m p_m(x) for each two-class problem.
@@ -67,7 +68,7 @@ impl SplineTask for SplineClassification {
         Ok(())
     }
 
-    fn parameters(&self, n_polynomials: usize) -> Value {
+    fn parameters(&self, n_polynomials: usize, report: &Report) -> Value {
         let chosen = self.chosen();
         json!({
             "C": self.c,
@@ -77,6 +78,7 @@ impl SplineTask for SplineClassification {
             "polynomials": self.polynomials.to_string(),
             "n_polynomials": n_polynomials,
             "rank": self.rank,
+            "violators": n_inside(report),
             "loo_squared_hinge": chosen.and_then(|point| point.loo_squared_hinge),
             "loo_error": chosen.and_then(|point| point.loo_error),
             "loo_exact": chosen.is_some_and(|point| point.loo_exact),
@@ -87,6 +89,11 @@ impl SplineTask for SplineClassification {
     fn of_picked(&mut self) {
         self.loo_values = Vec::new();
     }
+}
+
+/// The samples within the margin, those of all problems together.
+fn n_inside(report: &Report) -> u64 {
+    report.n_support.iter().map(|&n| u64::from(n)).sum()
 }
 
 impl ThinPlateSvc {
@@ -140,7 +147,7 @@ impl ThinPlateSvc {
 
     /// Number of samples within the margin, those of all problems together.
     pub fn n_violators(&self) -> u64 {
-        self.report.n_support.iter().map(|&n| u64::from(n)).sum()
+        n_inside(&self.report)
     }
 
     /// αᵀΦα of each two-class problem, the squared seminorm of the part of f that is not polynomial; its reciprocal is

@@ -50,7 +50,7 @@ pub trait SplineTask: Clone + std::fmt::Debug + Serialize + DeserializeOwned + S
     }
 
     /// The parameters that the model stores, and those selected automatically, besides those of the functions.
-    fn parameters(&self, n_polynomials: usize) -> Value;
+    fn parameters(&self, n_polynomials: usize, report: &Report) -> Value;
 
     /// Adapts it to a model of some of the samples.
     fn of_picked(&mut self) {}

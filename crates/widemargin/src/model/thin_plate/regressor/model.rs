@@ -12,6 +12,7 @@ use crate::model::file::{Reader, by_name};
 use crate::model::origin::Origin;
 use crate::monitor::Monitor;
 use crate::problem::Loss;
+use crate::solve::Report;
 
 /// A trained smoothing spline: f(x) = Σ α_j φ(‖x − z_j‖) + Σ β_m p_m(x) for each output.
 pub type ThinPlateRegressor = SplineModel<SplineRegression>;
@@ -44,7 +45,7 @@ impl SplineTask for SplineRegression {
         Ok(self.n_outputs)
     }
 
-    fn parameters(&self, _n_polynomials: usize) -> Value {
+    fn parameters(&self, _n_polynomials: usize, _report: &Report) -> Value {
         let chosen = self.path.iter().find(|point| point.c == self.c);
         json!({
             "C": self.c,

@@ -128,8 +128,8 @@ def documentation(row: dict[str, Any]) -> str:
 def _example(row: dict[str, Any]) -> str:
     """An example of the class, as doctests."""
     spec = next(iter(row["examples"]), f"{row['name']}/{row['usual']}")
-    told = f">>> from widemargin.similarity import Similarity\n>>> Similarity({spec!r}).spec\n{spec!r}"
-    return EXAMPLES.get(row["name"], told)
+    doctest = f">>> from widemargin.similarity import Similarity\n>>> Similarity({spec!r}).spec\n{spec!r}"
+    return EXAMPLES.get(row["name"], doctest)
 
 
 def expressions() -> str:

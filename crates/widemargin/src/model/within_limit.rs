@@ -174,7 +174,7 @@ fn fit_by_clock<M>(
     let end = start + monitor.seconds_left().unwrap_or(f64::INFINITY);
     let rows = pick(last.0);
     let mut best = fit(Some(&rows), &monitor.without_progress()).map_err(|error| of_picked(error, &rows))?;
-    // A model of which nothing was solved is as good as none.
+    // A model without any solved problem is as good as none.
     if report(&mut best).has_unbegun() && report(&mut best).iterations.iter().all(|steps| *steps == 0) {
         return Err(Error::TooShort { stage: "fit", needs: clock() - start });
     }

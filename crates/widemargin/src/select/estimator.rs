@@ -73,7 +73,7 @@ impl Method {
     pub const ALL: [Method; 4] = [Method::Auto, Method::BasisExpansion, Method::PowerMean, Method::ThinPlate];
 }
 
-/// Where the samples of a fit are.
+/// The place of the samples of a fit.
 #[derive(Clone, Copy)]
 pub enum Place<'a> {
     /// In memory.

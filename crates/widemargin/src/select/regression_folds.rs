@@ -58,7 +58,7 @@ impl SimilaritySearch {
         let all = WeightedCodes { codes: &codes, weights: sample_weight, effective: &effective };
         let distinct = Distinct::find(|rows| samples.fingerprints(rows), all, 0, self.threads, monitor)?;
         if distinct.rows.len() < 3 {
-            // A fold would leave a single sample, of which nothing can be selected.
+            // A fold would leave a single sample, too few for a selection.
             return Err(Error::TooShort { stage: "folds", needs: 0.0 });
         }
         let (weights, units) = (&distinct.weights, distinct.removed_weights_of_targets(&codes));

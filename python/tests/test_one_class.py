@@ -1,6 +1,7 @@
 """Outlier detection: leave-one-out scores against refits, the threshold, and model files."""
 
 import pickle
+import warnings
 
 import numpy as np
 import onnxruntime
@@ -24,7 +25,7 @@ def normal(n, seed):
 
 
 @pytest.mark.parametrize("shrinkage", [1e-4, 0.01, 1.0])
-def test_left_out_scores_are_those_of_refits(shrinkage):
+def test_leave_one_out_scores_are_those_of_refits(shrinkage):
     X = normal(60, 0)
     detector = wm.BasisExpansionOneClass(shrinkage=shrinkage).fit(X)
     expansion = wm.BasisExpansion(n_basis=30, normalization="nystroem")
@@ -37,20 +38,21 @@ def test_left_out_scores_are_those_of_refits(shrinkage):
     for left_out in (0, 7, 59):
         rest = np.delete(phi, left_out, axis=0)
         w = np.linalg.solve(rest.T @ rest + penalty, rest.sum(axis=0))
-        assert detector.left_out_scores_[left_out] == pytest.approx(phi[left_out] @ w, abs=1e-6)
+        assert detector.leave_one_out_scores_[left_out] == pytest.approx(phi[left_out] @ w, abs=1e-6)
     # With all samples.
     w = np.linalg.solve(phi.T @ phi + penalty, phi.sum(axis=0))
     np.testing.assert_allclose(detector.score_samples(X), phi @ w, atol=1e-6)
 
 
-@pytest.mark.parametrize("quantile", [0.02, 0.1, 0.3])
-def test_the_threshold_is_beyond_the_share_of_new_samples_that_it_names(quantile):
+@pytest.mark.parametrize("contamination", [0.02, 0.1, 0.3])
+def test_the_threshold_is_beyond_the_share_of_new_samples_that_it_names(contamination):
     shares = []
     for seed in range(5):
-        detector = wm.BasisExpansionOneClass(quantile=quantile, random_state=0).fit(normal(600, seed))
+        detector = wm.BasisExpansionOneClass(contamination=contamination, random_state=0).fit(normal(600, seed))
         shares.append((detector.predict(normal(2000, 100 + seed)) == -1).mean())
     # A quantile of 300 scores, five times: three standard errors.
-    assert abs(np.mean(shares) - quantile) < 3 * np.sqrt(quantile * (1 - quantile) / 1500) + 0.005, shares
+    error = np.sqrt(contamination * (1 - contamination) / 1500)
+    assert abs(np.mean(shares) - contamination) < 3 * error + 0.005, shares
 
 
 def test_outliers_are_found():
@@ -59,14 +61,14 @@ def test_outliers_are_found():
     assert roc_auc_score(np.repeat([1, 0], 200), detector.score_samples(there)) > 0.99
     assert (detector.predict(normal(200, 2) + 6) == -1).all()
     # Bases do not count for the threshold.
-    others = np.delete(detector.left_out_scores_, detector.basis_indices_)
+    others = np.delete(detector.leave_one_out_scores_, detector.basis_indices_)
     assert (others < detector.offset_).sum() == np.ceil(0.05 * (len(others) + 1)) - 1
     np.testing.assert_allclose(detector.decision_function(there), detector.score_samples(there) - detector.offset_)
 
 
 @pytest.mark.parametrize("similarity", ["edit", ["edit", "ngram"]])
 def test_strings(similarity):
-    detector = wm.BasisExpansionOneClass(similarity, quantile=0.1).fit(NAMES)
+    detector = wm.BasisExpansionOneClass(similarity, contamination=0.1).fit(NAMES)
     assert detector.predict(["Krzyzewski", "Schwarz"]).tolist() == [-1, -1]
     assert (detector.fit_predict(NAMES) == 1).mean() > 0.8
 
@@ -74,7 +76,7 @@ def test_strings(similarity):
 def test_series_of_any_length():
     rng = np.random.default_rng(0)
     waves = [np.sin(np.arange(30 + k % 5) / 3 + rng.normal() / 5) for k in range(40)]
-    detector = wm.BasisExpansionOneClass("dtw:gamma=0.1", quantile=0.1).fit(waves)
+    detector = wm.BasisExpansionOneClass("dtw:gamma=0.1", contamination=0.1).fit(waves)
     noise = [rng.normal(size=30) for _ in range(10)]
     assert (detector.predict(noise) == -1).all()
     assert (detector.predict(waves) == 1).mean() > 0.8
@@ -83,12 +85,12 @@ def test_series_of_any_length():
 @pytest.mark.parametrize("X", [normal(80, 0).astype(np.float32), NAMES])
 def test_a_file_has_all_of_it(X, tmp_path):
     similarity = "edit" if isinstance(X, list) else "rbf"
-    detector = wm.BasisExpansionOneClass(similarity, quantile=0.2, random_state=3).fit(X)
+    detector = wm.BasisExpansionOneClass(similarity, contamination=0.2, random_state=3).fit(X)
     wm.save(detector, tmp_path / "detector")
     read = wm.load(tmp_path / "detector")
     np.testing.assert_array_equal(read.decision_function(X), detector.decision_function(X))
-    np.testing.assert_array_equal(read.left_out_scores_, detector.left_out_scores_)
-    assert (read.offset_, read.quantile, read.shrinkage) == (detector.offset_, 0.2, 0.01)
+    np.testing.assert_array_equal(read.leave_one_out_scores_, detector.leave_one_out_scores_)
+    assert (read.offset_, read.contamination, read.shrinkage) == (detector.offset_, 0.2, 0.01)
     assert clone(read).set_params(random_state=3).fit(X).n_basis == len(detector.basis_indices_)
     whole = (tmp_path / "detector").read_bytes()
     (tmp_path / "cut").write_bytes(whole[:-20])
@@ -97,8 +99,8 @@ def test_a_file_has_all_of_it(X, tmp_path):
 
 
 def test_bad_parameters_and_code_of_python_are_refused(tmp_path):
-    with pytest.raises(ValueError, match="quantile"):
-        wm.BasisExpansionOneClass(quantile=1.0).fit(normal(20, 0))
+    with pytest.raises(ValueError, match="contamination"):
+        wm.BasisExpansionOneClass(contamination=1.0).fit(normal(20, 0))
     with pytest.raises(ValueError, match="shrinkage"):
         wm.BasisExpansionOneClass(shrinkage=0.0).fit(normal(20, 0))
     with pytest.raises(ValueError, match="n_samples=1"):
@@ -113,7 +115,7 @@ def shared_letters(a, b):
 
 
 def test_similarities_of_python(tmp_path):
-    detector = wm.BasisExpansionOneClass([shared_letters, "edit"], quantile=0.1).fit(NAMES)
+    detector = wm.BasisExpansionOneClass([shared_letters, "edit"], contamination=0.1).fit(NAMES)
     assert detector.predict(["Krzyzewski", "Rosso"]).tolist() == [-1, 1]
     again = pickle.loads(pickle.dumps(detector))
     wm.save(detector, tmp_path / "own")
@@ -122,21 +124,21 @@ def test_similarities_of_python(tmp_path):
     read = wm.load(tmp_path / "own", trusted=True)
     for other in (again, read):
         np.testing.assert_array_equal(other.decision_function(NAMES), detector.decision_function(NAMES))
-        np.testing.assert_array_equal(other.left_out_scores_, detector.left_out_scores_)
-    assert (read.quantile, read.basis_) == (0.1, detector.basis_)
+        np.testing.assert_array_equal(other.leave_one_out_scores_, detector.leave_one_out_scores_)
+    assert (read.contamination, read.basis_) == (0.1, detector.basis_)
 
 
-@pytest.mark.parametrize("normalization", ["nystroem", "mean_norm"])
+@pytest.mark.parametrize("normalization", ["nystroem", "none"])
 def test_weights_are_copies(normalization):
     X, weights = normal(90, 5), np.arange(90) % 3
     weighted = wm.BasisExpansionOneClass(normalization=normalization).fit(X, sample_weight=weights)
     copies = wm.BasisExpansionOneClass(normalization=normalization).fit(np.repeat(X, weights, axis=0))
     np.testing.assert_array_equal(weighted.score_samples(X), copies.score_samples(X))
     assert weighted.offset_ == copies.offset_
-    np.testing.assert_array_equal(np.repeat(weighted.left_out_scores_, weights), copies.left_out_scores_)
+    np.testing.assert_array_equal(np.repeat(weighted.leave_one_out_scores_, weights), copies.leave_one_out_scores_)
     # Of samples that the fit did not see the score itself.
     unseen = weights == 0
-    np.testing.assert_array_equal(weighted.left_out_scores_[unseen], weighted.score_samples(X)[unseen])
+    np.testing.assert_array_equal(weighted.leave_one_out_scores_[unseen], weighted.score_samples(X)[unseen])
     with pytest.raises(ValueError, match="sample_weight"):
         wm.BasisExpansionOneClass().fit(X, sample_weight=weights[:-1])
 
@@ -149,12 +151,12 @@ def test_it_is_pickled_and_tells_what_it_did(n_jobs):
     assert detector.report_["status"] == "converged"
     assert "threshold" in detector._repr_html_()
     other = wm.BasisExpansionOneClass(random_state=0, basis="random").fit(X)
-    np.testing.assert_array_equal(other.left_out_scores_, detector.left_out_scores_)
+    np.testing.assert_array_equal(other.leave_one_out_scores_, detector.leave_one_out_scores_)
 
 
 @pytest.mark.parametrize("similarity", ["rbf", "z-score/laplacian:gamma=0.2", "cosine", ["rbf:gamma=0.3", "linear"]])
 def test_onnx_tells_the_same(similarity):
-    detector = wm.BasisExpansionOneClass(similarity, n_basis=30, quantile=0.1).fit(normal(200, 0))
+    detector = wm.BasisExpansionOneClass(similarity, n_basis=30, contamination=0.1).fit(normal(200, 0))
     X = np.vstack([normal(100, 1), normal(50, 2) + 3]).astype(np.float32)
     session = onnxruntime.InferenceSession(wm.to_onnx(detector).SerializeToString(), providers=["CPUExecutionProvider"])
     assert [output.name for output in session.get_outputs()] == ["label", "scores"]
@@ -196,3 +198,36 @@ def test_columns_in_different_units_are_warned_of():
         assert wm.BasisExpansionOneClass().fit(X).predict(outlier) == 1
     # The remedy.
     assert wm.BasisExpansionOneClass("z-score/rbf").fit(X).predict(outlier) == -1
+
+
+@pytest.mark.parametrize("normalization", ["mean_norm", "z_score", "covariance"])
+def test_normalizations_by_which_nothing_is_detected_are_refused(normalization):
+    with pytest.raises(ValueError, match=r"normalization.*nystroem, centered or none"):
+        wm.BasisExpansionOneClass(normalization=normalization).fit(normal(50, 0))
+
+
+@pytest.mark.parametrize("similarity", ["distance", "z-score/distance", "cityblock", "log:gamma=1"])
+def test_distances_detect_what_is_far(similarity):
+    detector = wm.BasisExpansionOneClass(similarity).fit(normal(300, 0))
+    assert detector.normalization_ == "centered"
+    far = 4 * normal(100, 1)
+    far = far[np.linalg.norm(far, axis=1) > 6]
+    assert np.mean(detector.predict(far) == -1) > 0.9
+    assert np.mean(detector.predict(normal(300, 2)) == -1) < 0.1
+
+
+@pytest.mark.parametrize(
+    ("similarity", "normalization"), [("distance", "nystroem"), ("distance", "none"), ("thin_plate", "auto")]
+)
+def test_distances_that_a_normalization_does_not_suit_are_warned_of(similarity, normalization):
+    with pytest.warns(UserWarning, match=r"more similar to others than to themselves by .*centered"):
+        wm.BasisExpansionOneClass(similarity, normalization=normalization).fit(normal(100, 0))
+
+
+def test_distances_of_series_are_warned_of():
+    waves = [np.sin(np.arange(30) / 4 + shift) for shift in np.linspace(0, 1, 60)]
+    with pytest.warns(UserWarning, match="with gamma"):
+        wm.BasisExpansionOneClass("dtw").fit(waves)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        wm.BasisExpansionOneClass("dtw:gamma=auto").fit(waves)

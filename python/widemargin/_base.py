@@ -64,6 +64,7 @@ _BETWEEN_0_AND_1 = Interval(Real, 0, 1, closed="neither")
 # The constraints of the parameters of all estimators; some estimators override one.
 CONSTRAINTS: dict[str, list[Any]] = {
     "C": [POSITIVE, AUTO],
+    "contamination": [_BETWEEN_0_AND_1],
     "cv": ["cv_object"],
     "epsilon": [AT_LEAST_0, AUTO],
     "fit_intercept": ["boolean"],
@@ -125,10 +126,27 @@ class WatchedMixin(CallbackSupportMixin):
 
 
 # Parameters with the name that they have in the header of a model file.
-_STORED = ("C", "approximation", "loss", "max_iter", "penalty", "polynomials", "quantile", "shrinkage", "tol")
+_STORED = (
+    "C",
+    "approximation",
+    "contamination",
+    "loss",
+    "max_iter",
+    "penalty",
+    "polynomials",
+    "quantile",
+    "shrinkage",
+    "tol",
+)
 
 # Parts of the warnings of a report that are warned of.
-_WARNED = ("no better than", " lies so far from 0 ", " is not symmetric: ", "spreads of columns differ")
+_WARNED = (
+    "no better than",
+    " lies so far from 0 ",
+    " is not symmetric: ",
+    "spreads of columns differ",
+    "more similar to others than to themselves",
+)
 # Attributes that a fit with other parameters may have set.
 _OPTIONAL = ["C_", "loss_", "epsilon_", "polynomials_", "normalization_", "negative_eigenvalues_", "basis_indices_"]
 

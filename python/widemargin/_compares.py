@@ -438,6 +438,7 @@ class Compares(FittedModel, ComparesSamples):
     """An estimator whose model compares samples with bases."""
 
     _method = "basis-expansion"
+    _precomputed_normalization = "mean-norm"
     _read = _core.Model.from_bytes
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
@@ -448,12 +449,8 @@ class Compares(FittedModel, ComparesSamples):
     def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int]:
         collected, found = self._prepared(X, y, sample_weight)
         if self._resolved.is_precomputed and parameters["normalization"] == "auto":
-            parameters["normalization"] = "mean-norm"
+            parameters["normalization"] = self._precomputed_normalization
         parameters |= found
-        if is_auto(self.similarity):
-            parameters["similarity"] = [], []
-        if parameters["basis_rows"] is not None:
-            parameters["basis"] = None
         return collected.samples, collected.n
 
     def _stored_names(self) -> list[str] | None:

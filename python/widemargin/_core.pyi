@@ -249,7 +249,7 @@ def fit_basis_expansion_one_class_remote(
     rows: object,
     targets: WeightedTargets,
     *,
-    quantile: float,
+    contamination: float,
     shrinkage: float,
     basis: str,
     basis_rows: Sequence[int],

@@ -39,12 +39,12 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
         determines the threshold; with fewer than 20 samples it is all.
     basis : {"auto", "index", "every", "random", "kmedoids"} or array of int, default="auto"
         The selection of bases from the training samples, or their row indices.
-    normalization : str, default="nystroem"
-        The normalization of the similarities: "nystroem", "none", "centered", "mean_norm", "z_score" or "covariance".
-        The last three center the features, so that the scores of outliers are not distinct.
+    normalization : {"auto", "nystroem", "centered", "none"}, default="auto"
+        The normalization of the similarities. "auto" is "centered" for conditionally positive definite similarities,
+        such as minus a distance, "none" for a sample's own features, and "nystroem" for others.
     negative_eigenvalues : {"clip", "flip", "shift", "square"}, default="clip"
         The treatment, by "nystroem" and "centered", of negative eigenvalues of the similarities between the bases.
-    quantile : float, default=0.05
+    contamination : float, default=0.05
         The expected share of new samples of the same kind that are predicted to be outliers: the quantile of the
         leave-one-out decision values that is the threshold.
     shrinkage : float, default=0.01
@@ -58,7 +58,7 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
         0 is silent, 1 shows progress, and 2 also shows the duality gap and the remarks of the report.
     time_limit : float or None, default=None
         Limit in seconds. If it does not allow a fit on all samples, the model is fitted to as many as it allows, and a
-        warning states their number; it then has no `left_out_scores_`.
+        warning states their number; it then has no `leave_one_out_scores_`.
     kind : {"auto", "table", "series", "strings", "sets", "images", "graphs", "grids", "objects"}, default="auto"
         The kind of samples. "auto" infers it from the collection and from what the similarity compares.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
@@ -69,7 +69,7 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
     ----------
     offset_ : float
         The threshold of ``score_samples``.
-    left_out_scores_ : ndarray of shape (n_samples,)
+    leave_one_out_scores_ : ndarray of shape (n_samples,)
         Leave-one-out decision values: ``score_samples`` of each training sample from a w without it; for bases
         including their similarity to themselves.
     kind_ : str
@@ -95,16 +95,17 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
     >>> names = "Rossi Russo Bianchi Romano Ricci Marino Bruno Gallo Conti Costa Rizzo Greco Ferrari Esposito"
     >>> names = f"{names} Colombo Fontana Santoro Mariani Rinaldi Caruso Ferrara Galli Martini Leone Longo Gentile"
     >>> names = f"{names} Martinelli Vitale Lombardo Serra Coppola Marchetti Parisi Villa Conte Ferraro".split()
-    >>> detector = BasisExpansionOneClass("edit", quantile=0.1).fit(names)
+    >>> detector = BasisExpansionOneClass("edit", contamination=0.1).fit(names)
     >>> detector.predict(["Rosso", "Krzyzewski"]).tolist()
     [1, -1]
     """
 
     similarity: SimilarityLike = field(default="rbf", kw_only=False)
-    normalization: str = "nystroem"
-    quantile: float = 0.05
+    normalization: str = "auto"
+    contamination: float = 0.05
     shrinkage: float = 0.01
     _is_flat = True
+    _precomputed_normalization = "nystroem"
     _task = "outlier-detection"
 
     @fitting
@@ -128,8 +129,8 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
 
     def _parameters(self) -> dict[str, Any]:
         return {
-            "normalization": normalization_of(self),
-            "quantile": float(self.quantile),
+            "normalization": normalization_of(self, "auto"),
+            "contamination": float(self.contamination),
             "shrinkage": float(self.shrinkage),
         }
 
@@ -186,7 +187,7 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
         return np.where(self.decision_function(X) < 0, -1, 1)
 
     @property
-    def left_out_scores_(self) -> npt.NDArray[np.float64]:
+    def leave_one_out_scores_(self) -> npt.NDArray[np.float64]:
         """``score_samples`` of each training sample from a w without it."""
         return self._arrays()["loo_scores"]
 

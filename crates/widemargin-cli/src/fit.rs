@@ -28,17 +28,13 @@ pub fn estimator_of(choice: &Choice, common: &Common, memory: Option<u64>) -> Re
         estimator.set("memory_limit", &memory.to_string())?;
     }
     for (option, text) in choice.values().filter(|(option, _)| *option != "similarity") {
-        let name = if option == "contamination" { "quantile" } else { option };
         let set = match option {
             "class-weight" => class_weight(text).map(|weights| estimator = estimator.clone().class_weight(weights)),
-            _ => check_loss(option, choice.task, text).and_then(|()| estimator.set(&name.replace('-', "_"), text)),
+            _ => check_loss(option, choice.task, text).and_then(|()| estimator.set(&option.replace('-', "_"), text)),
         };
-        set.map_err(|error| in_option(error, (name, &name_of(option)), text))?;
+        set.map_err(|error| in_option(error, (option, &name_of(option)), text))?;
     }
-    estimator.check().map_err(|error| match error {
-        Error::Parameter { name: "quantile", value, expected } => parameter("contamination", &value, expected),
-        error => error,
-    })?;
+    estimator.check()?;
     Ok(estimator)
 }
 

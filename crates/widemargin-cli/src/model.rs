@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use widemargin::model::{AnyModel, Classifier};
+use widemargin::model::AnyModel;
 use widemargin::solve::Report;
 use widemargin_io::{Format, LabelColumn, ReadOptions, Table};
 
@@ -41,17 +41,6 @@ pub fn read_for(model: &AnyModel, input: &Input, label: LabelColumn, context: &C
     let (mut table, _) = context.read(file, &options)?;
     put_in_order(&mut table, &**model, file)?;
     Ok(table)
-}
-
-/// The model as a classifier, for commands of classes only.
-pub fn classifier<'a>(model: &'a AnyModel, path: &Path) -> Result<&'a dyn Classifier, Failure> {
-    let what = match model {
-        AnyModel::Classifier(model) => return Ok(&**model),
-        AnyModel::Regressor(_) => "a regression model",
-        AnyModel::OneClass(_) => "an outlier detector",
-    };
-    let failure = format!("{}: {what} has no classes, which this command is for", shown(path));
-    Err(Failure::input(failure).help("predict, evaluate and inspect take models of every task"))
 }
 
 /// The model of a table, with what the table says of its columns.

@@ -55,7 +55,7 @@ pub(crate) fn fit(
     let numbers = numbers.into_iter().chain([("seed", seed.to_string()), ("threads", threads.to_string())]);
     let mut texts: Vec<(String, String)> = numbers.map(|(name, text)| (name.to_owned(), text)).collect();
     texts.retain(|(name, _)| estimator.names().contains(&&**name));
-    let (mut similarities, mut kernel) = (Similarities::default(), None);
+    let (mut similarities, mut kernel, mut basis) = (Similarities::default(), None, None);
     for (name, value) in parameters {
         let text = match value {
             None => continue,
@@ -65,7 +65,7 @@ pub(crate) fn fit(
             Some(Value::Number(number)) => number.to_string(),
             Some(Value::Nodes(nodes)) => nodes.iter().map(f64::to_string).collect::<Vec<_>>().join(":"),
             Some(Value::Rows(rows)) => {
-                estimator = estimator.basis_rows(convert::rows(&rows)?);
+                basis = Some(convert::rows(&rows)?);
                 continue;
             }
             Some(Value::Similarities(found)) => {
@@ -80,6 +80,9 @@ pub(crate) fn fit(
         texts.push((name, text));
     }
     texts.iter().try_for_each(|(name, text)| estimator.set(name, text)).map_err(raise)?;
+    if let Some(rows) = basis {
+        estimator = estimator.basis_rows(rows);
+    }
     if let Some(Answers::Labels(labels)) = &answers {
         estimator = estimator.class_weight(convert::class_weight(common.class_weight.as_ref(), labels)?);
     }

@@ -137,13 +137,13 @@ pub(crate) fn fit_thin_plate_regressor_remote(
 
 /// A one-class model on an expansion, over the features that `rows` represents; `targets` has 1 and the weight of each row.
 #[pyfunction]
-#[pyo3(signature = (expansion, rows, targets, *, quantile, shrinkage, basis, basis_rows, stages, common))]
+#[pyo3(signature = (expansion, rows, targets, *, contamination, shrinkage, basis, basis_rows, stages, common))]
 pub(crate) fn fit_basis_expansion_one_class_remote(
     py: Python<'_>,
     expansion: PyRef<'_, Model>,
     rows: Py<PyAny>,
     targets: PyRef<'_, WeightedTargets>,
-    quantile: f64,
+    contamination: f64,
     shrinkage: f64,
     basis: String,
     basis_rows: Vec<usize>,
@@ -152,7 +152,7 @@ pub(crate) fn fit_basis_expansion_one_class_remote(
 ) -> PyResult<Model> {
     let (expansion, targets, rows) = (ours(&expansion)?.clone(), &targets.0, Arc::new(rows));
     let stages = convert::stages(stages);
-    let metadata = OneClassMetadata { basis, basis_rows, quantile, shrinkage, seed: common.seed, stages };
+    let metadata = OneClassMetadata { basis, basis_rows, contamination, shrinkage, seed: common.seed, stages };
     let model = conduct(py, &common.patience()?, |monitor, to_caller| {
         let workers = PythonWorkers::new(&rows, to_caller);
         BasisExpansionOneClass::of_workers(expansion, targets, workers, metadata, monitor)

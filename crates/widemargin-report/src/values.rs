@@ -173,7 +173,7 @@ impl OneClassReport<'_> {
             section id="choice" {
                 h2 { "Parameter selection" }
                 p {
-                    "Of samples like the training ones a share of " b { (percent(model.quantile())) }
+                    "Of samples like the training ones a share of " b { (percent(model.contamination())) }
                     " is expected below the threshold, by leave-one-out."
                 }
                 (notes_of(report))

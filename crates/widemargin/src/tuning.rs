@@ -363,6 +363,8 @@ pub(crate) const MIN_WEIGHT_GAIN: f64 = 1e-3;
 pub(crate) const DEFAULT_N_BASIS: usize = 1000;
 /// The same of an outlier detector.
 pub(crate) const ONE_CLASS_N_BASIS: usize = 500;
+/// Bases that are compared with one another for a warning of distances.
+pub(crate) const MAX_COMPARED_BASES: usize = 30;
 /// Candidates of k-medoids per basis (decision 0027).
 pub(crate) const CANDIDATES_PER_MEDOID: usize = 10;
 /// Candidates for k-medoids, at least (decision 0027).

@@ -280,7 +280,7 @@ class BasisExpansionOneClass(DaskExpansion, _one_class.BasisExpansionOneClass):
         arguments = [(one.targets, np.minimum(one.weights, copy), False, one.first) for one in data.pieces]
         # Leave-one-out decision values are needed in the order of the samples.
         rows = data.ordered_rows(features.called("ridge", arguments))
-        shares = {name: parameters[name] for name in ("quantile", "shrinkage")}
+        shares = {name: parameters[name] for name in ("contamination", "shrinkage")}
         model = _core.fit_basis_expansion_one_class_remote(
             features.expansion, rows, data.weighted, **shares, **bases, **self._finish(data)
         )

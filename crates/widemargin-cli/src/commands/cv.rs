@@ -25,7 +25,7 @@ use crate::report::{Failure, in_file};
 use crate::resources::Memory;
 use crate::samples::in_whole;
 use crate::scoring::AnyScoring;
-use crate::summary::{Fitted, Stopping};
+use crate::summary::{Fitted, Stopping, expected};
 use crate::task::answers;
 use crate::text_table::text_table;
 
@@ -127,6 +127,7 @@ impl Cv {
         let (estimator, monitor) = (&points[best].estimator, context.monitor(&sink));
         let view = table.samples.view()?;
         let model = fit(estimator, Place::Memory(&view), Some(&answers), table.weights.as_deref(), &monitor);
+        let model = model.map(|model| if folds.n_groups.is_some() { warned_of_groups(model) } else { model });
         let fitted = model.and_then(|model| Fitted::of(model, &table));
         let fitted = fitted.map_err(|error| in_file(error, file, &table, 0))?;
         let summary = fitted.write(context, seconds_read, output, self.stopping)?;
@@ -169,6 +170,18 @@ impl Cv {
         }
         Ok(folds)
     }
+}
+
+/// The model with a warning that its own estimate does not keep the groups together.
+fn warned_of_groups(mut model: AnyModel) -> AnyModel {
+    if let Some(expected) = expected(&model) {
+        let warning = format!(
+            "the expected {expected} ignores the groups: it is for new samples of the same groups, the score of the folds \
+             for samples of new groups"
+        );
+        model.report_mut().warnings.push(warning);
+    }
+    model
 }
 
 /// The score that suits the loss of all points. The median is comparable with a mean.

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 use widemargin::data::Label;
-use widemargin::model::{Explanation, Term, TermSource};
+use widemargin::model::{AnyModel, Explanation, Term, TermSource};
 use widemargin::similarity::{Comparison, PathStep, Pieces};
 
 use crate::args::Input;
 use crate::context::Context;
 use crate::details::sample_text;
 use crate::label_column::label_column;
-use crate::model::{classifier, load_for, read_for};
+use crate::model::{load_for, read_for};
 use crate::output::{print, print_json};
 use crate::report::{Failure, in_file};
 use crate::text_table::{beginning, fixed, text_table};
@@ -44,7 +44,6 @@ impl Explain {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
         let any = load_for(&self.model, &self.input)?;
-        let model = classifier(&any, &self.model)?;
         let file = &self.input.data;
         let table = read_for(&any, &self.input, label_column(&self.input, &*any)?, context)?;
         context.bar.hide();
@@ -53,21 +52,32 @@ impl Explain {
             let failure = Failure::input(format!("--row {}: there are {n} samples, and the first is 1", self.row));
             return Err(failure.help(format!("pass a number from 1 to {n}")));
         };
-        let class = self.class.as_deref().map(|name| position(name, model.classes())).transpose()?;
-        let explanation =
-            model.explain(&samples, row, class, TERMS).map_err(|error| in_file(error, file, &table, 0))?;
+        let explanation = match &any {
+            AnyModel::Classifier(model) => {
+                let class = self.class.as_deref().map(|name| position(name, model.classes())).transpose()?;
+                model.explain(&samples, row, class, TERMS)
+            }
+            _ if self.class.is_some() => {
+                let failure = Failure::input("--class: the model has no classes");
+                return Err(failure.help("leave it out"));
+            }
+            AnyModel::Regressor(model) => model.explain(&samples, row, None, TERMS),
+            AnyModel::OneClass(model) => model.explain(&samples, row, TERMS),
+        }
+        .map_err(|error| in_file(error, file, &table, 0))?;
         if self.json {
             let mut object = json!(explanation);
             object["row"] = json!(row);
-            object["predicted"] = match explanation.multilabel {
-                true => json!(explanation.predicted_labels()),
-                false => json!(explanation.classes[explanation.predicted]),
+            object["predicted"] = match (explanation.is_of_values, explanation.multilabel) {
+                (true, _) => json!(explanation.decision_values),
+                (_, true) => json!(explanation.predicted_labels()),
+                (_, false) => json!(explanation.classes[explanation.predicted]),
             };
             object["explained"] = json!(explanation.classes[explanation.explained]);
             return print_json(&object);
         }
-        let basis = |index: usize| model.bases().and_then(|bases| sample_text(bases, index));
-        let names = Names { columns: model.feature_names(), basis: &basis };
+        let basis = |index: usize| any.bases().and_then(|bases| sample_text(bases, index));
+        let names = Names { columns: any.feature_names(), basis: &basis };
         print(&text(&explanation, &table.place(row), &names))
     }
 }
@@ -93,7 +103,8 @@ impl Names<'_> {
     }
 }
 
-fn text(explanation: &Explanation, place: &str, names: &Names<'_>) -> String {
+/// The prediction, and the decision value of the class that is explained.
+fn predicted_text(explanation: &Explanation, place: &str) -> String {
     let class = explanation.explained;
     let predicted: Vec<String> = explanation.predicted_labels().into_iter().map(ToString::to_string).collect();
     let mut out =
@@ -104,7 +115,16 @@ fn text(explanation: &Explanation, place: &str, names: &Names<'_>) -> String {
     if let Some(probabilities) = &explanation.probabilities {
         out += &format!(", probability {:.4}", probabilities[class]);
     }
-    out += &format!("\n\ndecision value for it {:.6}\n", explanation.decision_value(class));
+    out + &format!("\n\ndecision value for it {:.6}\n", explanation.decision_value(class))
+}
+
+fn text(explanation: &Explanation, place: &str, names: &Names<'_>) -> String {
+    let class = explanation.explained;
+    let mut out = if explanation.is_of_values {
+        format!("{place}: {} {:.6}\n", explanation.classes[class], explanation.decision_value(class))
+    } else {
+        predicted_text(explanation, place)
+    };
     let order = explanation.strongest(class);
     let (shown, rest) = order.split_at(TERMS.min(order.len()));
     let for_class = |at: &usize| explanation.contribution(&explanation.terms[*at], class);
@@ -129,8 +149,9 @@ fn text(explanation: &Explanation, place: &str, names: &Names<'_>) -> String {
     };
     if !rest.is_empty() {
         let (pro, contra): (Vec<f64>, Vec<f64>) = rest.iter().map(for_class).partition(|value| *value > 0.0);
-        rows.push(line(format!("{} more for it", pro.len()), pro.iter().sum()));
-        rows.push(line(format!("{} more against it", contra.len()), contra.iter().sum()));
+        let (up, down) = if explanation.is_of_values { ("that raise", "that lower") } else { ("for", "against") };
+        rows.push(line(format!("{} more {up} it", pro.len()), pro.iter().sum()));
+        rows.push(line(format!("{} more {down} it", contra.len()), contra.iter().sum()));
     }
     if explanation.intercept(class) != 0.0 {
         rows.push(line("intercept".into(), explanation.intercept(class)));

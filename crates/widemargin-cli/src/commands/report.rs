@@ -3,15 +3,17 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use widemargin::data::Targets;
 use widemargin::model::AnyModel;
-use widemargin_report::Report;
+use widemargin_report::{OneClassReport, RegressionReport, Report};
 
 use crate::args::Input;
 use crate::context::Context;
 use crate::label_scores::{labels_of_model, require_indicators};
-use crate::model::{classifier, load_for, read_for};
+use crate::model::{load_for, read_for};
 use crate::output::{check_folder, check_output, write_text};
 use crate::report::{Failure, in_file, shown};
+use crate::task::targets_of;
 
 /// Arguments of `report`.
 #[derive(Debug, Args)]
@@ -39,21 +41,44 @@ impl ReportArgs {
                 check_folder(&self.output)?;
                 widemargin::output::check(&self.output, &[("the model", &self.model)])?;
                 let model = AnyModel::load(&self.model)?;
-                Report { model: classifier(&model, &self.model)?, title, data: None }.html(threads, &monitor)?
+                match &model {
+                    AnyModel::Classifier(model) => {
+                        Report { model: &**model, title, data: None }.html(threads, &monitor)
+                    }
+                    AnyModel::Regressor(model) => {
+                        RegressionReport { model: &**model, title, data: None }.html(threads, &monitor)
+                    }
+                    AnyModel::OneClass(model) => {
+                        OneClassReport { model: &**model, title, data: None }.html(threads, &monitor)
+                    }
+                }?
             }
             Some(input) => {
                 check_output(&self.output, input, Some(&self.model))?;
                 let any = load_for(&self.model, input)?;
-                let (model, file) = (classifier(&any, &self.model)?, &input.data);
+                let file = &input.data;
                 let table = read_for(&any, input, input.label.clone().unwrap_or_default(), context)?;
-                let labels = match model.is_multilabel() {
-                    true => labels_of_model(require_indicators(&table.indicators, input)?, model.classes(), input)?,
-                    false => table.require_labels(file)?.as_classes(model.classes()),
-                };
-                let (view, name) = (table.samples.view()?, shown(file).to_string());
+                let (view, name, weights) = (table.samples.view()?, shown(file).to_string(), table.weights.as_deref());
                 context.bar.say(format!("{name}: measuring"));
-                let data = Some(((&view, &labels, table.weights.as_deref()), name));
-                let html = Report { model, title, data }.html(threads, &monitor);
+                let html = match &any {
+                    AnyModel::Classifier(model) => {
+                        let names = model.classes();
+                        let labels = match model.is_multilabel() {
+                            true => labels_of_model(require_indicators(&table.indicators, input)?, names, input)?,
+                            false => table.require_labels(file)?.as_classes(names),
+                        };
+                        let data = Some(((&view, &labels, weights), name));
+                        Report { model: &**model, title, data }.html(threads, &monitor)
+                    }
+                    AnyModel::Regressor(model) => {
+                        let targets = Targets::single(targets_of(table.require_labels(file)?, file, 0)?)?;
+                        let data = Some((&view, &targets, weights, name));
+                        RegressionReport { model: &**model, title, data }.html(threads, &monitor)
+                    }
+                    AnyModel::OneClass(model) => {
+                        OneClassReport { model: &**model, title, data: Some((&view, name)) }.html(threads, &monitor)
+                    }
+                };
                 html.map_err(|error| in_file(error, file, &table, 0))?
             }
         };

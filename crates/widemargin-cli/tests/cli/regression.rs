@@ -165,6 +165,31 @@ fn losses_are_trained_reported_and_searched() {
 }
 
 #[test]
+fn predictions_are_explained_and_models_reported() {
+    let folder = folder();
+    for task in ["regression", "outlier-detection"] {
+        folder.run(&format!("train train.csv --label price --task {task} -o m")).well();
+        let scores = if task == "regression" { "" } else { "--scores" };
+        let predicted = folder.run(&format!("predict m test.csv {scores}")).out;
+        let predicted: f64 = predicted.lines().nth(4).unwrap().split('\t').next_back().unwrap().parse().unwrap();
+        let found = folder.run("explain m test.csv --row 5 --json").json();
+        let sum: f64 =
+            found["terms"].as_array().unwrap().iter().map(|term| term["contributions"][0].as_f64().unwrap()).sum();
+        let (value, intercept) = (&found["decision_values"][0], &found["intercepts"][0]);
+        for value in [found["predicted"][0].as_f64().unwrap(), sum + intercept.as_f64().unwrap()] {
+            assert!((value - predicted).abs() < 1e-4 * predicted.abs().max(1.0), "{task}: {value} {predicted}");
+        }
+        let text = folder.run("explain m test.csv --row 5").out;
+        assert!(text.contains(&format!("{:.6}", value.as_f64().unwrap())) && text.contains("that raise it"), "{text}");
+        for data in ["", "test.csv --label price"] {
+            folder.run(&format!("report m {data} -o report.html")).well();
+            let page = folder.read("report.html");
+            assert!(page.contains("<title>") && (data.is_empty() || page.contains("test.csv")), "{page}");
+        }
+    }
+}
+
+#[test]
 fn groups_are_not_divided() {
     let folder = folder();
     // Targets of nothing but chance, each row twice, as a group: only a copy among the rows trained on knows its target.
@@ -181,6 +206,14 @@ fn groups_are_not_divided() {
     };
     let (apart, together) = (mean("--group who"), mean(""));
     assert!(apart < 0.0 && together > 0.3, "{apart} {together}");
+    // The model of the best point tells an estimate of its own, without the groups.
+    let written = |flags: &str| {
+        let search = "cv twice.csv --label price --task regression -o twice.model";
+        folder.run(&format!("{search} {flags}")).err
+    };
+    assert!(written("--group who").contains("ignores the groups"), "{}", written("--group who"));
+    assert!(!written("--drop who").contains("ignores the groups"));
+    assert!(folder.run("inspect twice.model").out.contains("R²"));
 }
 
 #[test]
@@ -222,9 +255,8 @@ fn what_is_no_regression_is_refused_in_words() {
         .fails(2, &["accuracy is a score of classes"])
         .helps(&["neg-mean-absolute-error"]);
     run("evaluate m test.csv --label a").fails(2, &["test.csv"]);
-    for command in ["explain m test.csv --row 1", "report m -o r.html"] {
-        run(command).fails(2, &["a regression model has no classes"]).helps(&["inspect"]);
-    }
+    run("explain m test.csv --row 1 --class 1").fails(2, &["--class", "no classes"]);
+    run("report m test.csv --label a -o r.html").fails(2, &["test.csv"]);
     let classes = (0..40).fold("a,label\n".to_owned(), |text, row| text + &format!("{row},{}\n", row / 20));
     folder.write("classes.csv", classes);
     run("train --method thin-plate classes.csv -o c").well();

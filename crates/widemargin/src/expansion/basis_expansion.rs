@@ -261,13 +261,18 @@ impl<S: Similarity> BasisExpansion<S> {
                 self.normalization,
                 100.0 * negative,
             );
-            if negative > MIN_INDEFINITENESS && is_conditional {
+            if is_conditional && self.is_indefinite(part) {
                 warnings.push(remark + ", which is far from conditionally positive definite")
             } else {
                 notes.push(remark)
             }
         }
         (notes, warnings)
+    }
+
+    /// Whether a Nyström map of a part took away much: a similarity that is far from definite.
+    pub(crate) fn is_indefinite(&self, part: usize) -> bool {
+        self.spectra.get(part).is_some_and(|spectrum| spectrum.negative > MIN_INDEFINITENESS)
     }
 
     /// Samples of a source, with the offsets of the bases.

@@ -13,7 +13,7 @@ pub trait OneClass: Model {
     fn threshold(&self) -> f64;
 
     /// The share of samples like the training ones that is expected below the threshold.
-    fn quantile(&self) -> f64;
+    fn contamination(&self) -> f64;
 
     /// The score of each training sample by a fit without one copy of it.
     fn loo_scores(&self) -> &[f64];
@@ -70,8 +70,8 @@ impl OneClass for BasisExpansionOneClass<AnySimilarity> {
         self.task.threshold
     }
 
-    fn quantile(&self) -> f64 {
-        self.task.quantile
+    fn contamination(&self) -> f64 {
+        self.task.contamination
     }
 
     fn loo_scores(&self) -> &[f64] {

@@ -119,7 +119,7 @@ by_name!(BasisExpansionOneClassParams<AdditiveKernel>, |params, name, text| {
     "n_basis" => params.n_basis(whole(name, text)?),
     "basis" => params.basis(text.parse()?),
     "normalization" => params.normalization(text.parse()?),
-    "quantile" => params.quantile(number(name, text)?),
+    "contamination" => params.contamination(number(name, text)?),
     "shrinkage" => params.shrinkage(number(name, text)?),
     "seed" => params.seed(whole(name, text)?),
     "threads" => params.threads(whole(name, text)?),

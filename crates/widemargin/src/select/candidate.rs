@@ -127,6 +127,16 @@ fn usual_normalization(spec: &str) -> Normalization {
     }
 }
 
+/// The normalization for outlier detection: one that leaves the features of unlike samples small.
+pub(super) fn outlier_normalization(specs: &[String]) -> Normalization {
+    let usual = if let [spec] = specs { usual_normalization(spec) } else { Normalization::MeanNorm };
+    match usual {
+        Normalization::Centered(_) | Normalization::None => usual,
+        Normalization::ZScore => Normalization::None,
+        _ => Normalization::Nystroem(NegativeEigenvalues::Clip),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::auto::{AutoFit, AutoParams, MethodPoint};
 use super::by_name::ByName;
+use super::candidate::outlier_normalization;
 use super::similarity_search::SimilaritySearch;
 use super::subset::{Answers, SimilarityPoint};
 use super::uneven_columns::{outlier_similarity, uneven_columns};
@@ -264,9 +265,12 @@ impl Estimator {
         Ok(())
     }
 
-    /// The specs of the similarities of a basis expansion, side by side; with none, one is selected.
+    /// The specs of the similarities of a basis expansion, side by side; with none, and with `auto`, one is selected.
     #[must_use]
-    pub fn similarity(self, specs: Vec<String>) -> Self {
+    pub fn similarity(self, mut specs: Vec<String>) -> Self {
+        if specs == ["auto"] {
+            specs.clear();
+        }
         Estimator { similarity: specs, ..self }
     }
 
@@ -374,7 +378,11 @@ impl Estimator {
                 };
                 let similarity = AnySimilarity::new(&specs)?;
                 let warning = uneven_columns(view, weights, &similarity)?;
-                let model = params.clone().with_similarity(similarity).fit_with(view, weights, monitor)?;
+                let mut params = params.clone().with_similarity(similarity);
+                if self.normalization.is_none() {
+                    params = params.normalization(outlier_normalization(&specs));
+                }
+                let model = params.fit_with(view, weights, monitor)?;
                 (AnyModel::OneClass(Box::new(model.with_warnings(warning))), Compared::Similarities(Vec::new()))
             }
             (_, answers) => return Err(unsuitable(answers)),

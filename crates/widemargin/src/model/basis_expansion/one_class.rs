@@ -14,7 +14,7 @@ use super::expansion_params::ExpansionParams;
 use super::products::precise_products;
 use super::regressor_solution::of_closed_form;
 use super::threshold::threshold;
-use crate::data::{ABSENT, About, Distinct, Source, Targets, WeightedCodes};
+use crate::data::{ABSENT, About, Distinct, Samples, Source, Targets, WeightedCodes};
 use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, NegativeEigenvalues, Normalization, NystroemCut};
 use crate::linalg::factor::Matrix;
@@ -27,7 +27,7 @@ use crate::par::Pool;
 use crate::similarity::Similarity;
 use crate::solve::Stage;
 use crate::solve::ridge::{FeatureRidge, FeatureSolution, Fitted, Spectrum};
-use crate::tuning::{MIN_THRESHOLD_SAMPLES, ONE_CLASS_N_BASIS};
+use crate::tuning::{MAX_COMPARED_BASES, MIN_THRESHOLD_SAMPLES, ONE_CLASS_N_BASIS};
 
 /// The default number of bases for this number of distinct samples.
 fn usual_bases(n: usize) -> usize {
@@ -40,24 +40,24 @@ pub type BasisExpansionOneClassParams<S> = ExpansionParams<S, OneClassParams>;
 /// Those of the task.
 #[derive(Clone, Debug)]
 pub struct OneClassParams {
-    quantile: f64,
+    contamination: f64,
     shrinkage: f64,
 }
 
 impl<S: Similarity> BasisExpansionOneClassParams<S> {
     /// The defaults for a similarity: 500 bases evenly spaced, and at most half of the samples, so that the other half
-    /// sets the threshold (of fewer than 20 all); `nystroem` normalization, quantile 0.05, shrinkage 0.01, one thread
+    /// sets the threshold (of fewer than 20 all); `nystroem` normalization, contamination 0.05, shrinkage 0.01, one thread
     /// per core.
     pub fn new(similarity: S) -> Self {
         let normalization = Normalization::Nystroem(NegativeEigenvalues::Clip);
-        let task = OneClassParams { quantile: 0.05, shrinkage: 0.01 };
+        let task = OneClassParams { contamination: 0.05, shrinkage: 0.01 };
         ExpansionParams::of(similarity, normalization, NystroemCut::PreciseMillionth, task)
     }
 
     setters! {
         /// The share of samples like the training ones that are expected to be classified as outliers, above 0 and
         /// below 1: the threshold is this quantile of the leave-one-out scores.
-        quantile: f64 => task.quantile = quantile;
+        contamination: f64 => task.contamination = contamination;
         /// κ of the penalty, above 0. Little follows the samples closely, much averages similarities to them.
         shrinkage: f64 => task.shrinkage = shrinkage;
     }
@@ -67,7 +67,8 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
     /// # Errors
     /// [`Error::Parameter`] naming the first that is invalid.
     pub fn check(&self) -> Result<()> {
-        check_numbers(self.task.quantile, self.task.shrinkage)?;
+        check_numbers(self.task.contamination, self.task.shrinkage)?;
+        check_normalization(self.expander.normalization)?;
         self.expander.check(false)
     }
 
@@ -127,6 +128,8 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
             TrainingSamples { samples, distinct: &distinct, weights, codes: &codes, n_classes: 1, threads, monitor };
         let made = self.expander.fit(&training, &mut clock)?;
 
+        let warning = warning_of_distances(&made.expansion)?;
+
         let targets = Matrix::from_columns(vec![1.0; weights.len()], weights.len(), 1);
         let units = one_copy(weights);
         let fitted = Fitted { targets, weights: weights.clone(), units: units.clone() };
@@ -141,14 +144,14 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
         for place in made.basis.rows.iter().map(|&row| distinct.places[row]).filter(|place| *place != ABSENT) {
             others[place] = (weights[place] - units[place]).max(0.0);
         }
-        let threshold = threshold(&loo_values, weights, &others, self.task.quantile);
+        let threshold = threshold(&loo_values, weights, &others, self.task.contamination);
         clock.end("leave-one-out")?;
 
-        let OneClassParams { quantile, shrinkage } = self.task;
-        let task = OneClassTask { quantile, shrinkage, threshold, weights: w, loo_scores: Vec::new() };
+        let OneClassParams { contamination, shrinkage } = self.task;
+        let task = OneClassTask { contamination, shrinkage, threshold, weights: w, loo_scores: Vec::new() };
         let mut model =
             BasisExpansionOneClass::of(made.expansion, task, (made.basis, seed), (weights.len(), clock.stages));
-        model.report.warnings.extend(made.warning);
+        model.report.warnings.extend(made.warning.into_iter().chain(warning));
         let absent: Vec<usize> = (0..n).filter(|&row| distinct.places[row] == ABSENT).collect();
         // Samples without weight were not part of the fit.
         let mut of_absent = match absent.is_empty() {
@@ -169,15 +172,58 @@ pub(super) fn one_copy(weights: &[f64]) -> Vec<f64> {
     weights.iter().map(|weight| weight.min(unit)).collect()
 }
 
-/// Refuses a quantile or a shrinkage that cannot be.
-pub(super) fn check_numbers(quantile: f64, shrinkage: f64) -> Result<()> {
-    if !(quantile > 0.0 && quantile < 1.0) {
-        return Err(Error::parameter("quantile", quantile, "a number above 0 and below 1"));
+/// Refuses a contamination or a shrinkage that cannot be.
+pub(super) fn check_numbers(contamination: f64, shrinkage: f64) -> Result<()> {
+    if !(contamination > 0.0 && contamination < 1.0) {
+        return Err(Error::parameter("contamination", contamination, "a number above 0 and below 1"));
     }
     if !(shrinkage > 0.0 && shrinkage.is_finite()) {
         return Err(Error::parameter("shrinkage", shrinkage, "a finite number above 0"));
     }
     Ok(())
+}
+
+/// Refuses a normalization that centers the features on the training samples: no sample has a score near 1 then, and
+/// none is an outlier.
+pub(super) fn check_normalization(normalization: Normalization) -> Result<()> {
+    if normalization.is_learned() {
+        let expected = "nystroem, centered or none: with features of mean 0 all scores are about 0";
+        return Err(Error::parameter("normalization", normalization, expected));
+    }
+    Ok(())
+}
+
+/// A warning where most bases are more similar to others, in absolute value, than to themselves, as under minus a
+/// distance: the similarities of outliers are then not about 0.
+fn warning_of_distances<S: Similarity>(expansion: &BasisExpansion<S>) -> Result<Option<String>> {
+    let (similarity, bases) = (expansion.similarity(), expansion.described());
+    let is_centered = matches!(expansion.normalization(), Normalization::Centered(_));
+    let has_features = (0..similarity.n_parts()).any(|part| similarity.own_features(part, bases).is_some());
+    if has_features || similarity.brings_columns() {
+        return Ok(None);
+    }
+    let step = bases.len().div_ceil(MAX_COMPARED_BASES).max(1);
+    let some = Samples::select(bases, &(0..bases.len()).step_by(step).collect::<Vec<_>>());
+    let n = some.len();
+    let mut block = vec![0.0; similarity.n_parts() * n * n];
+    similarity.block(&some, &some, &mut block)?;
+    let exceeds = |rows: &[f32], (a, b): (usize, usize)| rows[a * n + b].abs() > rows[a * n + a].max(rows[b * n + b]);
+    for (part, rows) in block.chunks((n * n).max(1)).enumerate() {
+        // Centered, minus a distance is definite.
+        if is_centered && !expansion.is_indefinite(part) {
+            continue;
+        }
+        let pairs = (0..n).flat_map(|a| (0..a).map(move |b| (a, b)));
+        if 2 * pairs.filter(|pair| exceeds(rows, *pair)).count() > n * (n - 1) / 2 {
+            let name = similarity.part(part);
+            return Ok(Some(format!(
+                "most samples are more similar to others than to themselves by {name}, as by minus a distance: it is not \
+                 about 0 for outliers, which may not be detected; use one that is, such as one with gamma, or the \
+                 normalization centered, if it is conditionally positive definite"
+            )));
+        }
+    }
+    Ok(None)
 }
 
 /// Refuses a single sample, without which nothing is left.
@@ -206,7 +252,7 @@ pub type BasisExpansionOneClass<S> = ExpansionModel<S, OneClassTask>;
 /// The task of an outlier detector on a basis expansion.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OneClassTask {
-    pub(crate) quantile: f64,
+    pub(crate) contamination: f64,
     pub(crate) shrinkage: f64,
     pub(crate) threshold: f64,
     #[serde(skip)]
@@ -233,7 +279,7 @@ impl ExpansionTask for OneClassTask {
     }
 
     fn read(&mut self, reader: &Reader<'_>, _origin: &Origin, n_features: usize) -> Result<()> {
-        check_numbers(self.quantile, self.shrinkage).map_err(|error| reader.caused(&error))?;
+        check_numbers(self.contamination, self.shrinkage).map_err(|error| reader.caused(&error))?;
         self.weights = reader.tensor("weights", &[n_features])?;
         self.loo_scores = reader.tensor("loo_scores", &[reader.size("loo_scores", 0)])?;
         Ok(())
@@ -247,7 +293,7 @@ impl ExpansionTask for OneClassTask {
     }
 
     fn parameters(&self) -> Value {
-        json!({ "quantile": self.quantile, "shrinkage": self.shrinkage, "threshold": self.threshold })
+        json!({ "contamination": self.contamination, "shrinkage": self.shrinkage, "threshold": self.threshold })
     }
 
     fn of_picked(&mut self) {
@@ -316,7 +362,7 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
     getters! {
         task =>
         /// The share of samples like the training ones that is expected below the threshold.
-        copy quantile: f64;
+        copy contamination: f64;
         /// κ of the penalty.
         copy shrinkage: f64;
         /// The score below which samples are outliers.

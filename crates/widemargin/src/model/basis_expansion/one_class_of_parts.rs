@@ -2,7 +2,8 @@
 
 use super::expansion_model::Basis;
 use super::one_class::{
-    BasisExpansionOneClass, OneClassTask, check_number, check_numbers, loo_scores, one_copy, penalty,
+    BasisExpansionOneClass, OneClassTask, check_normalization, check_number, check_numbers, loo_scores, one_copy,
+    penalty,
 };
 use super::threshold::threshold;
 use crate::error::Result;
@@ -24,7 +25,7 @@ pub struct OneClassMetadata {
     /// Their training rows; empty for explicit bases.
     pub basis_rows: Vec<usize>,
     /// The share of samples like the training ones that is expected below the threshold.
-    pub quantile: f64,
+    pub contamination: f64,
     /// κ of the penalty.
     pub shrinkage: f64,
     /// Of the selection of bases.
@@ -39,7 +40,7 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
     /// copies of a basis only the row that is the basis does not count for the threshold.
     ///
     /// # Errors
-    /// [`Error::Parameter`](crate::Error::Parameter) for a wrong quantile or shrinkage, a single sample, or too many
+    /// [`Error::Parameter`](crate::Error::Parameter) for a wrong contamination or shrinkage, a single sample, or too many
     /// features for the sums of their products; [`Error::NotFinite`](crate::Error::NotFinite); an error of the rows;
     /// [`Error::Cancelled`](crate::Error::Cancelled).
     pub fn of_workers(
@@ -49,8 +50,9 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         metadata: OneClassMetadata,
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
-        let OneClassMetadata { basis, basis_rows, quantile, shrinkage, seed, mut stages } = metadata;
-        check_numbers(quantile, shrinkage)?;
+        let OneClassMetadata { basis, basis_rows, contamination, shrinkage, seed, mut stages } = metadata;
+        check_numbers(contamination, shrinkage)?;
+        check_normalization(expansion.normalization())?;
         check_number(targets.n_present(), targets.total())?;
         let started = Instant::now();
         let rows = &mut Remote::<RidgeRows, _>::new(workers);
@@ -60,9 +62,9 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         let loo_values = loo_scores(ridge.loo_values(rows, lambda, monitor)?);
         let (mut others, copies) = (targets.weights().to_vec(), one_copy(targets.weights()));
         basis_rows.iter().filter(|row| **row < loo_values.len()).for_each(|&row| others[row] -= copies[row]);
-        let threshold = threshold(&loo_values, targets.weights(), &others, quantile);
+        let threshold = threshold(&loo_values, targets.weights(), &others, contamination);
         stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
-        let task = OneClassTask { quantile, shrinkage, threshold, weights, loo_scores: loo_values };
+        let task = OneClassTask { contamination, shrinkage, threshold, weights, loo_scores: loo_values };
         let basis = Basis { choice: basis, rows: basis_rows };
         Ok(BasisExpansionOneClass::of(expansion, task, (basis, seed), (targets.n_present(), stages)))
     }

@@ -72,10 +72,12 @@ pub(super) fn similarity(step: &Step) -> Result<Box<dyn AnyKernel>> {
     if let Some(row) = similarity_rows().find(|row| row.name == step.name()) {
         return (row.build)(step);
     }
+    let wrong = |expected| Error::UnknownName { what: "similarity", name: step.name().to_owned(), expected };
     Err(match descriptor_rows().find(|row| row.name == step.name()) {
-        Some(row) => {
-            let expected = format!("it is a descriptor, and a similarity must follow it, as in {step}/{}", row.usual);
-            Error::UnknownName { what: "similarity", name: step.name().to_owned(), expected }
+        Some(row) => wrong(format!("it is a descriptor, and a similarity must follow it, as in {step}/{}", row.usual)),
+        None if step.name().contains('+') => {
+            let specs: Vec<String> = step.name().split('+').map(|spec| format!("'{spec}'")).collect();
+            wrong(format!("several similarities are a list of specs: [{}]", specs.join(", ")))
         }
         None => Error::unknown("similarity", step.name(), similarity_rows().map(|row| row.name)),
     })

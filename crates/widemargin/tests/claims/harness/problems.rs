@@ -197,13 +197,13 @@ fn splines() -> Vec<Problem> {
 fn outlier_detectors() -> Vec<Problem> {
     let rows = [
         (Kind::Vectors, "rbf:gamma=2", "nystroem"),
-        (Kind::Vectors, "rbf:gamma=2", "mean-norm"),
-        (Kind::Strings, "edit", "z-score"),
+        (Kind::Vectors, "distance", "centered"),
+        (Kind::Strings, "edit", "none"),
     ];
     let problem = |(kind, spec, normalization): (Kind, &'static str, &'static str)| {
         let make = move || {
             let params = BasisExpansionOneClassParams::new(AnySimilarity::new(&[spec]).unwrap());
-            params.normalization(normalization.parse().unwrap()).n_basis(12).quantile(0.2).shrinkage(0.03)
+            params.normalization(normalization.parse().unwrap()).n_basis(12).contamination(0.2).shrinkage(0.03)
         };
         Problem {
             name: format!("one class on {spec} {normalization}"),

@@ -212,7 +212,7 @@ impl Rows<'_> {
         let metadata = OneClassMetadata {
             basis: here.basis().into(),
             basis_rows: here.basis_rows().to_vec(),
-            quantile: OneClass::quantile(here),
+            contamination: OneClass::contamination(here),
             shrinkage: here.shrinkage(),
             seed: 0,
             stages: Vec::new(),

@@ -11,7 +11,7 @@ use widemargin_report::{OneClassReport, RegressionReport, Report, explanation_ht
 
 use crate::convert::Measure;
 use crate::errors::{raise, refused};
-use crate::model::{CompositeModel, Model, Trained, on_composite};
+use crate::model::{Model, Trained, on_composite};
 use crate::python_similarity::{Collected, needed, on_objects};
 use crate::work::{Patience, conduct};
 
@@ -29,19 +29,16 @@ pub fn explain(
         Trained::Any(model) => {
             let samples = needed(samples)?;
             let view = samples.view()?;
-            let found = conduct(py, &patience, |_, _| match model {
-                AnyModel::Classifier(model) => model.explain(&view, 0, place, n_terms),
-                AnyModel::Regressor(model) => model.explain(&view, 0, place, n_terms),
-                AnyModel::OneClass(model) => model.explain(&view, 0, n_terms),
-            })?;
+            let found = conduct(py, &patience, |_, _| model.explain(&view, 0, place, n_terms))?;
             (found, model.bases(), Some(view.chunk(0..1).map_err(raise)?), model.feature_names())
         }
         Trained::Composite(model) => {
-            let found = on_objects(py, &patience, samples, |objects, _| match model {
-                CompositeModel::Classifier(model) => model.explain(objects, 0, place, n_terms),
-                CompositeModel::Regressor(model) => model.explain(objects, 0, place, n_terms),
-                CompositeModel::OneClass(model) => model.explain(objects, 0, n_terms),
-            })?;
+            let found = on_objects(
+                py,
+                &patience,
+                samples,
+                |objects, _| on_composite!(model, model => model.explain(objects, 0, place, n_terms)),
+            )?;
             (found, None, None, on_composite!(model, model => model.feature_names()))
         }
         _ => return Err(PyTypeError::new_err("an expansion without a classifier has no predictions to explain")),

@@ -197,7 +197,7 @@ impl OneClassReport<'_> {
         let order = descending(values.len(), |row| -values[row]);
         let case = |&row: &usize| {
             let title = if values[row] < 0.0 { "an outlier" } else { "no outlier" };
-            Ok((row, html! { (title) }, self.model.explain(samples, row, MAX_TERMS)?))
+            Ok((row, html! { (title) }, self.model.explain(samples, row, None, MAX_TERMS)?))
         };
         let cases = order.iter().take(MAX_CASES).map(case).collect::<Result<Vec<_>>>()?;
         let about = "The samples with the smallest scores, and why; samples are numbered from 0.";

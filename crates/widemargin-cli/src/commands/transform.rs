@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use indicatif::HumanCount;
-use widemargin::model::Classifier;
+use widemargin::model::Model;
 use widemargin_io::{Samples, Table};
 
 use crate::args::Input;
@@ -38,7 +38,7 @@ impl Transform {
         context.go_on()?;
         context.bar.say("transforming");
         let transformed = table.samples.view().and_then(|samples| {
-            Classifier::check_samples(svc, &samples)?;
+            Model::check_samples(svc, &samples)?;
             svc.expansion().transform(&samples, context.common.threads)
         });
         let transformed = transformed.map_err(|error| in_file(error, file, &table, 0))?;

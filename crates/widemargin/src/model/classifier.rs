@@ -6,8 +6,10 @@ use super::dual_variables::{costs, of_smooth};
 use super::file::Array;
 use super::interface::{Model, Parameters, model_methods};
 use super::power_mean;
+use super::thin_plate::SplineClassification;
+use super::thin_plate::spline_model::SplineTask;
 use super::{BasisExpansionSvc, Explanation, PowerMeanSvc, Scores, ThinPlateSvc};
-use crate::data::{AnySamples, DenseMatrix, Images, Label, Labels, SamplesView};
+use crate::data::{DenseMatrix, Label, Labels, SamplesView};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::problem::{Loss, n_problems};
@@ -22,15 +24,6 @@ pub trait Classifier: Model {
     /// The kind of the report's iterations.
     fn iterations(&self) -> &'static str {
         "Newton steps"
-    }
-
-    /// Refuses samples of a shape that the model was not trained with, where they would else be refused as something
-    /// that a descriptor made of them.
-    ///
-    /// # Errors
-    /// [`Error::Shape`].
-    fn check_samples(&self, _samples: &SamplesView<'_>) -> Result<()> {
-        Ok(())
     }
 
     /// Decision values of samples: one column for two classes (above 0 votes for the second), else one a class.
@@ -117,20 +110,6 @@ pub trait Classifier: Model {
         Ok(DenseMatrix { values: calibration.probabilities(&values, n_classes), n_rows, n_cols })
     }
 
-    /// The explanation of one decision: its decision values as sums. The `compared` strongest similarities for or
-    /// against a class or label (by default the predicted one) are split into their parts, if possible.
-    ///
-    /// # Errors
-    /// As for [`Classifier::decision_function`]; [`Error::Parameter`] for a row beyond the samples, and for a position
-    /// beyond the classes.
-    fn explain(
-        &self,
-        samples: &SamplesView<'_>,
-        row: usize,
-        class: Option<usize>,
-        compared: usize,
-    ) -> Result<Explanation>;
-
     /// The weight C of the losses of one two-class problem.
     fn c(&self, problem: usize) -> f64;
 
@@ -180,19 +159,6 @@ impl Classifier for BasisExpansionSvc<AnySimilarity> {
         &self.task.classes
     }
 
-    fn check_samples(&self, samples: &SamplesView<'_>) -> Result<()> {
-        let (AnySamples::Images(known), SamplesView::Other(AnySamples::Images(images))) =
-            (self.expansion.bases(), samples)
-        else {
-            return Ok(());
-        };
-        if (images.height(), images.width()) == (known.height(), known.width()) {
-            return Ok(());
-        }
-        let pixels = |images: &Images| format!("{} × {} pixels", images.height(), images.width());
-        Err(Error::shape("images", pixels(images), format!("{} as the model was trained with", pixels(known))))
-    }
-
     fn c(&self, _problem: usize) -> f64 {
         self.task.c
     }
@@ -215,17 +181,6 @@ impl Classifier for BasisExpansionSvc<AnySimilarity> {
     ) -> Result<DenseMatrix<f64>> {
         self.check_samples(samples)?;
         Self::dual_variables(self, samples, labels, sample_weight, threads, monitor)
-    }
-
-    fn explain(
-        &self,
-        samples: &SamplesView<'_>,
-        row: usize,
-        class: Option<usize>,
-        compared: usize,
-    ) -> Result<Explanation> {
-        self.check_samples(samples)?;
-        Self::explain(self, samples, row, class, compared)
     }
 
     fn decision_function(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Scores> {
@@ -257,6 +212,16 @@ impl Model for PowerMeanSvc {
         self.weights.len()
     }
 
+    fn explain(
+        &self,
+        samples: &SamplesView<'_>,
+        row: usize,
+        class: Option<usize>,
+        _compared: usize,
+    ) -> Result<Explanation> {
+        Self::explain(self, &samples.rows("the power mean SVM")?, row, class)
+    }
+
     fn arrays(&self) -> Vec<Array<'_>> {
         Self::arrays(self)
     }
@@ -283,16 +248,6 @@ impl Classifier for PowerMeanSvc {
         Self::squared_norms(self)
     }
 
-    fn explain(
-        &self,
-        samples: &SamplesView<'_>,
-        row: usize,
-        class: Option<usize>,
-        _compared: usize,
-    ) -> Result<Explanation> {
-        Self::explain(self, &samples.rows("the power mean SVM")?, row, class)
-    }
-
     fn decision_function(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Scores> {
         self.decision_function_with(&samples.rows("the power mean SVM")?, threads, monitor)
     }
@@ -315,21 +270,11 @@ impl Classifier for ThinPlateSvc {
         Self::squared_norms(self, threads)
     }
 
-    fn explain(
-        &self,
-        samples: &SamplesView<'_>,
-        row: usize,
-        class: Option<usize>,
-        compared: usize,
-    ) -> Result<Explanation> {
-        Self::explain(self, &samples.rows("the thin plate SVM")?, row, class, compared)
-    }
-
     fn decision_function(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Scores> {
-        self.decision_function_with(&samples.rows("the thin plate SVM")?, threads, monitor)
+        self.decision_function_with(&samples.rows(SplineClassification::NAME)?, threads, monitor)
     }
 
     fn decision_values(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
-        self.decision_values_with(&samples.rows("the thin plate SVM")?, threads, monitor)
+        self.decision_values_with(&samples.rows(SplineClassification::NAME)?, threads, monitor)
     }
 }

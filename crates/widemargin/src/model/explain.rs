@@ -2,19 +2,16 @@
 
 use std::ops::Range;
 
+use super::PowerMeanSvc;
 use super::basis_expansion::expansion_model::{ExpansionModel, ExpansionTask};
-use super::basis_expansion::{Classification, OneClassTask, Regression};
 use super::explanation::{Explanation, Term, TermSource};
 use super::origin::Origin;
 use super::scores::check_width;
 use super::thin_plate::Spline;
 use super::thin_plate::spline_model::{SplineModel, SplineTask};
-use super::{BasisExpansionOneClass, BasisExpansionRegressor, BasisExpansionSvc, PowerMeanSvc};
-use super::{ThinPlateRegressor, ThinPlateSvc};
 use crate::data::{Label, Rows, Samples, Source};
 use crate::error::{Error, Result};
 use crate::expansion::WeighedColumns;
-use crate::monitor::Monitor;
 use crate::problem::OneVsRest;
 use crate::similarity::{ColumnMeaning, Comparison, Pieces, Similarity};
 use crate::solve::Calibration;
@@ -28,42 +25,57 @@ fn checked_row(row: usize, n_samples: usize) -> Result<Range<usize>> {
 }
 
 /// The decision values of a sample, and what they are of.
-struct Decided<'a> {
-    method: &'static str,
+#[derive(Debug)]
+pub struct Decided {
     /// Classes, labels, or the names of numbers.
-    classes: Vec<Label>,
-    values: Vec<f64>,
-    intercepts: Vec<f64>,
-    /// None where the values are the predictions.
-    origin: Option<&'a Origin>,
+    pub classes: Vec<Label>,
+    /// Whether the values are the predictions.
+    pub is_of_values: bool,
+    pub values: Vec<f64>,
+    pub intercepts: Vec<f64>,
 }
 
-impl Decided<'_> {
-    fn explanation(self, class: Option<usize>, parts: Vec<String>, terms: Vec<Term>) -> Explanation {
-        let single: Vec<f32> = self.values.iter().map(|&value| value as f32).collect();
-        let n_classes = self.classes.len();
-        let multilabel = self.origin.is_some_and(|origin| origin.multilabel);
+impl Decided {
+    /// The outputs of a regression.
+    pub fn outputs(values: Vec<f64>, intercepts: Vec<f64>) -> Self {
+        let name = |output: usize| format!("target {output}").as_str().into();
+        let classes = if values.len() == 1 { vec!["target".into()] } else { (0..values.len()).map(name).collect() };
+        Decided { classes, is_of_values: true, values, intercepts }
+    }
+
+    fn explanation(
+        self,
+        method: &'static str,
+        origin: &Origin,
+        class: Option<usize>,
+        parts: Vec<String>,
+        terms: Vec<Term>,
+    ) -> Result<Explanation> {
+        let Decided { classes, is_of_values, values, intercepts } = self;
+        check_class(class, classes.len())?;
+        let single: Vec<f32> = values.iter().map(|&value| value as f32).collect();
+        let multilabel = origin.multilabel;
         // Of one label its decision value does not choose between two.
-        let predicted = if n_classes == 1 || self.origin.is_none() { 0 } else { OneVsRest::decide(&single) };
+        let predicted = if classes.len() == 1 || is_of_values { 0 } else { OneVsRest::decide(&single) };
         let probabilities = |calibration: &Calibration| match multilabel {
-            true => calibration.of_labels(&self.values, false),
-            false => calibration.probabilities(&self.values, n_classes),
+            true => calibration.of_labels(&values, false),
+            false => calibration.probabilities(&values, classes.len()),
         };
         let explained = class.unwrap_or(predicted);
-        Explanation {
-            method: self.method,
+        Ok(Explanation {
+            method,
             multilabel,
-            is_of_values: self.origin.is_none(),
+            is_of_values,
             // The prediction of one of several outputs is that output's.
-            predicted: if self.origin.is_none() { explained } else { predicted },
+            predicted: if is_of_values { explained } else { predicted },
             explained,
-            probabilities: self.origin.and_then(|origin| origin.calibration.as_ref()).map(probabilities),
-            classes: self.classes,
-            decision_values: self.values,
-            intercepts: self.intercepts,
+            probabilities: origin.calibration.as_ref().map(probabilities),
+            classes,
+            decision_values: values,
+            intercepts,
             parts,
             terms,
-        }
+        })
     }
 }
 
@@ -101,23 +113,26 @@ fn column_name(meaning: &ColumnMeaning, names: Option<&[String]>, column: usize)
 }
 
 impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
-    /// The explanation of a row of the samples, on which `decide` decides, for one of `n_classes` classes or outputs.
-    fn explained<'a>(
-        &'a self,
+    /// The decision value, prediction, or score less the threshold of one sample as a sum over the similarities to the
+    /// bases; see [`Explanation`]. The `compared` strongest similarities for or against a class or label (by default
+    /// the predicted one) or for an output (by default the first) are split into their parts.
+    ///
+    /// # Errors
+    /// As for predictions; [`Error::Parameter`] for a row beyond the samples, and for a position beyond the classes or
+    /// outputs.
+    pub fn explain(
+        &self,
         samples: &dyn Source<Samples = S::Samples>,
         row: usize,
-        (class, n_classes): (Option<usize>, usize),
+        class: Option<usize>,
         compared: usize,
-        decide: impl FnOnce(&S::Samples) -> Result<Decided<'a>>,
     ) -> Result<Explanation> {
-        let rows = checked_row(row, samples.n_samples())?;
-        check_class(class, n_classes)?;
-        let sample = self.expansion.read(samples, rows)?;
-        let decided = decide(&sample)?;
+        let sample = self.expansion.read(samples, checked_row(row, samples.n_samples())?)?;
+        let decided = T::decide(self, &sample)?;
         let similarity = self.expansion.similarity();
         let parts = (0..similarity.n_parts()).map(|part| similarity.part(part)).collect();
-        let explanation = decided.explanation(class, parts, self.terms(&sample, row)?);
-        self.compare(sample, compared, explanation)
+        let terms = self.terms(&sample, row)?;
+        self.compare(sample, compared, decided.explanation(T::METHOD, &self.origin, class, parts, terms)?)
     }
 
     /// The similarities and features of one sample, whose number is `row` in messages.
@@ -183,94 +198,6 @@ impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
     }
 }
 
-/// The names of the outputs of a regression.
-fn outputs(n: usize) -> Vec<Label> {
-    if n == 1 {
-        vec!["target".into()]
-    } else {
-        (0..n).map(|output| format!("target {output}").as_str().into()).collect()
-    }
-}
-
-impl<S: Similarity> BasisExpansionSvc<S> {
-    /// The decision value of one sample as a sum over the similarities to the bases; see [`Explanation`]. The
-    /// `compared` strongest similarities for or against a class or label (by default the predicted one) are split into
-    /// their parts.
-    ///
-    /// # Errors
-    /// As for [`BasisExpansionSvc::decision_function`]; [`Error::Parameter`] for a row beyond the samples, and for a
-    /// position beyond the classes.
-    pub fn explain(
-        &self,
-        samples: &dyn Source<Samples = S::Samples>,
-        row: usize,
-        class: Option<usize>,
-        compared: usize,
-    ) -> Result<Explanation> {
-        self.explained(samples, row, (class, self.classes().len()), compared, |sample| {
-            let scores = self.decision_function_with(sample, 1, &Monitor::none())?;
-            Ok(Decided {
-                method: Classification::METHOD,
-                classes: self.classes().to_vec(),
-                values: scores.values().iter().map(|&value| f64::from(value)).collect(),
-                intercepts: self.intercepts().to_vec(),
-                origin: Some(&self.origin),
-            })
-        })
-    }
-}
-
-impl<S: Similarity> BasisExpansionRegressor<S> {
-    /// The prediction for one sample as a sum over the similarities to the bases; see [`Explanation`]. The `compared`
-    /// strongest similarities for an output (by default the first) are split into their parts.
-    ///
-    /// # Errors
-    /// As for [`BasisExpansionRegressor::predict`]; [`Error::Parameter`] for a row beyond the samples, and for a
-    /// position beyond the outputs.
-    pub fn explain(
-        &self,
-        samples: &dyn Source<Samples = S::Samples>,
-        row: usize,
-        output: Option<usize>,
-        compared: usize,
-    ) -> Result<Explanation> {
-        self.explained(samples, row, (output, self.n_outputs()), compared, |sample| {
-            Ok(Decided {
-                method: Regression::METHOD,
-                classes: outputs(self.n_outputs()),
-                values: self.predict_with(sample, 1, &Monitor::none())?.values,
-                intercepts: self.intercepts().to_vec(),
-                origin: None,
-            })
-        })
-    }
-}
-
-impl<S: Similarity> BasisExpansionOneClass<S> {
-    /// The score of one sample less the threshold as a sum over the similarities to the bases; see [`Explanation`]. The
-    /// `compared` strongest similarities are split into their parts.
-    ///
-    /// # Errors
-    /// As for [`BasisExpansionOneClass::score_samples`]; [`Error::Parameter`] for a row beyond the samples.
-    pub fn explain(
-        &self,
-        samples: &dyn Source<Samples = S::Samples>,
-        row: usize,
-        compared: usize,
-    ) -> Result<Explanation> {
-        self.explained(samples, row, (None, 1), compared, |sample| {
-            let score = self.score_samples_with(sample, 1, &Monitor::none())?[0];
-            Ok(Decided {
-                method: OneClassTask::METHOD,
-                classes: vec!["score".into()],
-                values: vec![score - self.threshold()],
-                intercepts: vec![-self.threshold()],
-                origin: None,
-            })
-        })
-    }
-}
-
 impl PowerMeanSvc {
     /// The decision value of one sample as a sum over its columns; see [`Explanation`].
     ///
@@ -279,7 +206,6 @@ impl PowerMeanSvc {
     /// position beyond the classes.
     pub fn explain(&self, samples: &impl Rows, row: usize, class: Option<usize>) -> Result<Explanation> {
         checked_row(row, samples.n_rows())?;
-        check_class(class, self.classes().len())?;
         check_width(samples, self.n_features())?;
         let k = self.n_problems();
         let mut terms = Vec::new();
@@ -298,14 +224,10 @@ impl PowerMeanSvc {
                 comparison: None,
             });
         }
-        let decided = Decided {
-            method: super::power_mean::file::METHOD,
-            classes: self.classes().to_vec(),
-            values,
-            intercepts: vec![0.0; k],
-            origin: Some(&self.origin),
-        };
-        Ok(decided.explanation(class, vec![self.map().kernel().to_string()], terms))
+        let classes = self.classes().to_vec();
+        let decided = Decided { classes, is_of_values: false, values, intercepts: vec![0.0; k] };
+        let method = super::power_mean::file::METHOD;
+        decided.explanation(method, &self.origin, class, vec![self.map().kernel().to_string()], terms)
     }
 }
 
@@ -365,35 +287,13 @@ impl Spline {
 }
 
 impl<T: SplineTask> SplineModel<T> {
-    /// The explanation of a row of the samples for one of these classes or outputs.
-    fn explained(
-        &self,
-        samples: &impl Rows,
-        row: usize,
-        (class, classes): (Option<usize>, Vec<Label>),
-        compared: usize,
-        origin: Option<&Origin>,
-    ) -> Result<Explanation> {
-        checked_row(row, samples.n_rows())?;
-        check_class(class, classes.len())?;
-        let spline = &self.spline;
-        check_width(samples, spline.n_features)?;
-        let sample = spline.scaled(samples, row)?;
-        let SplineTerms { terms, values, intercepts } = spline.terms(&sample, self.feature_names());
-        let decided = Decided { method: T::METHOD, classes, values, intercepts, origin };
-        let explanation = decided.explanation(class, vec![spline.kernel.to_string()], terms);
-        Ok(spline.compare(&sample, compared, explanation))
-    }
-}
-
-impl ThinPlateSvc {
-    /// The decision value of one sample as a sum over the support samples or bases and the polynomials; see
-    /// [`Explanation`]. The `compared` strongest kernel values for or against a class or label (by default the
-    /// predicted one) are split into their parts, in standardized columns.
+    /// The decision value or prediction of one sample as a sum over the support samples or bases and the polynomials;
+    /// see [`Explanation`]. The `compared` strongest kernel values for or against a class or label (by default the
+    /// predicted one) or for an output (by default the first) are split into their parts, in standardized columns.
     ///
     /// # Errors
-    /// As for [`ThinPlateSvc::decision_function`]; [`Error::Parameter`] for a row beyond the samples, and for a
-    /// position beyond the classes.
+    /// As for predictions; [`Error::Parameter`] for a row beyond the samples, and for a position beyond the classes or
+    /// outputs.
     pub fn explain(
         &self,
         samples: &impl Rows,
@@ -401,25 +301,17 @@ impl ThinPlateSvc {
         class: Option<usize>,
         compared: usize,
     ) -> Result<Explanation> {
-        self.explained(samples, row, (class, self.classes().to_vec()), compared, Some(&self.origin))
-    }
-}
-
-impl ThinPlateRegressor {
-    /// The prediction for one sample as a sum over the bases and the polynomials; see [`Explanation`]. The `compared`
-    /// strongest kernel values for an output (by default the first) are split into their parts, in standardized
-    /// columns.
-    ///
-    /// # Errors
-    /// As for [`ThinPlateRegressor::predict`]; [`Error::Parameter`] for a row beyond the samples, and for a position
-    /// beyond the outputs.
-    pub fn explain(
-        &self,
-        samples: &impl Rows,
-        row: usize,
-        output: Option<usize>,
-        compared: usize,
-    ) -> Result<Explanation> {
-        self.explained(samples, row, (output, outputs(self.n_outputs())), compared, None)
+        checked_row(row, samples.n_rows())?;
+        let spline = &self.spline;
+        check_width(samples, spline.n_features)?;
+        let sample = spline.scaled(samples, row)?;
+        let SplineTerms { terms, values, intercepts } = spline.terms(&sample, self.feature_names());
+        let decided = match self.task.classes() {
+            Some(classes) => Decided { classes: classes.to_vec(), is_of_values: false, values, intercepts },
+            None => Decided::outputs(values, intercepts),
+        };
+        let parts = vec![spline.kernel.to_string()];
+        let explanation = decided.explanation(T::METHOD, &self.origin, class, parts, terms)?;
+        Ok(spline.compare(&sample, compared, explanation))
     }
 }

@@ -7,13 +7,13 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::TrainingSettings;
 use super::basis_expansion::expansion_model::{ExpansionModel, ExpansionTask};
 use super::file::{self, Array};
 use super::origin::Origin;
 use super::thin_plate::spline_model::{SplineModel, SplineTask};
-use crate::data::{AnySamples, ColumnRoles, TableColumns};
-use crate::error::Result;
+use super::{Explanation, TrainingSettings};
+use crate::data::{AnySamples, ColumnRoles, Images, SamplesView, TableColumns};
+use crate::error::{Error, Result};
 use crate::similarity::AnySimilarity;
 use crate::solve::Report;
 
@@ -60,6 +60,30 @@ pub trait Model: Any + fmt::Debug + Send + Sync {
     fn bases(&self) -> Option<&AnySamples> {
         None
     }
+
+    /// Refuses samples of a shape that the model was not trained with, where they would else be refused as something
+    /// that a descriptor made of them.
+    ///
+    /// # Errors
+    /// [`Error::Shape`].
+    fn check_samples(&self, _samples: &SamplesView<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// The explanation of one decision or prediction: its decision values, outputs, or score less the threshold as
+    /// sums. The `compared` strongest similarities for or against a class or label (by default the predicted one) or
+    /// for an output (by default the first) are split into their parts, if possible.
+    ///
+    /// # Errors
+    /// As for predictions; [`Error::Parameter`] for a row beyond the samples, and for a position beyond the classes or
+    /// outputs.
+    fn explain(
+        &self,
+        samples: &SamplesView<'_>,
+        row: usize,
+        class: Option<usize>,
+        compared: usize,
+    ) -> Result<Explanation>;
 
     /// The JSON header of its file, with the fields in `docs/model-file.md`, except the checksum.
     ///
@@ -221,6 +245,30 @@ impl<T: ExpansionTask> Model for ExpansionModel<AnySimilarity, T> {
         Some(self.expansion.bases())
     }
 
+    fn check_samples(&self, samples: &SamplesView<'_>) -> Result<()> {
+        let (AnySamples::Images(known), SamplesView::Other(AnySamples::Images(images))) =
+            (self.expansion.bases(), samples)
+        else {
+            return Ok(());
+        };
+        if (images.height(), images.width()) == (known.height(), known.width()) {
+            return Ok(());
+        }
+        let pixels = |images: &Images| format!("{} × {} pixels", images.height(), images.width());
+        Err(Error::shape("images", pixels(images), format!("{} as the model was trained with", pixels(known))))
+    }
+
+    fn explain(
+        &self,
+        samples: &SamplesView<'_>,
+        row: usize,
+        class: Option<usize>,
+        compared: usize,
+    ) -> Result<Explanation> {
+        self.check_samples(samples)?;
+        Self::explain(self, samples, row, class, compared)
+    }
+
     fn arrays(&self) -> Vec<Array<'_>> {
         self.all_arrays()
     }
@@ -241,6 +289,16 @@ impl<T: SplineTask> Model for SplineModel<T> {
             "bases": if self.support().is_empty() { "centers" } else { "samples" },
         });
         Parameters::of(self.task.parameters(self.spline.space.len(), &self.report)).and(own)
+    }
+
+    fn explain(
+        &self,
+        samples: &SamplesView<'_>,
+        row: usize,
+        class: Option<usize>,
+        compared: usize,
+    ) -> Result<Explanation> {
+        Self::explain(self, &samples.rows(T::NAME)?, row, class, compared)
     }
 
     fn n_features(&self) -> Option<usize> {

@@ -1,7 +1,7 @@
 //! The interface of outlier detectors.
 
+use super::BasisExpansionOneClass;
 use super::interface::Model;
-use super::{BasisExpansionOneClass, Explanation};
 use crate::data::SamplesView;
 use crate::error::Result;
 use crate::monitor::Monitor;
@@ -46,22 +46,11 @@ pub trait OneClass: Model {
         Ok(values.into_iter().map(|value| if value < 0.0 { -1 } else { 1 }).collect())
     }
 
-    /// The score of one sample less the threshold as a sum of terms; the `compared` strongest are split into their
-    /// parts; see [`Explanation`].
-    ///
-    /// # Errors
-    /// As for [`OneClass::score_samples`]; [`Error::Parameter`](crate::Error::Parameter) for a row beyond the samples.
-    fn explain(&self, samples: &SamplesView<'_>, row: usize, compared: usize) -> Result<Explanation>;
-
     /// The weights on each basis, and the training rows of the bases, as far as they are known.
     fn weights_of_bases(&self) -> (Vec<f64>, Vec<usize>);
 }
 
 impl OneClass for BasisExpansionOneClass<AnySimilarity> {
-    fn explain(&self, samples: &SamplesView<'_>, row: usize, compared: usize) -> Result<Explanation> {
-        Self::explain(self, samples, row, compared)
-    }
-
     fn weights_of_bases(&self) -> (Vec<f64>, Vec<usize>) {
         (self.weights_of_similarities(), self.basis.rows.clone())
     }

@@ -1,7 +1,9 @@
 //! The interface of regression models of all methods.
 
 use super::interface::Model;
-use super::{BasisExpansionRegressor, Explanation, LossPoint, RegressionPoint, ThinPlateRegressor};
+use super::thin_plate::SplineRegression;
+use super::thin_plate::spline_model::SplineTask;
+use super::{BasisExpansionRegressor, LossPoint, RegressionPoint, ThinPlateRegressor};
 use crate::data::{DenseMatrix, SamplesView};
 use crate::error::Result;
 use crate::monitor::Monitor;
@@ -50,20 +52,6 @@ pub trait Regressor: Model {
     /// [`Error::Cancelled`](crate::Error::Cancelled).
     fn predict(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<DenseMatrix<f64>>;
 
-    /// The prediction for one sample as a sum of terms; the `compared` strongest for an output (by default the first)
-    /// are split into their parts; see [`Explanation`].
-    ///
-    /// # Errors
-    /// As for [`Regressor::predict`]; [`Error::Parameter`](crate::Error::Parameter) for a row beyond the samples, and
-    /// for a position beyond the outputs.
-    fn explain(
-        &self,
-        samples: &SamplesView<'_>,
-        row: usize,
-        output: Option<usize>,
-        compared: usize,
-    ) -> Result<Explanation>;
-
     /// The norm over all outputs of the weights on each basis, and the training rows of the bases, as far as they are
     /// known.
     fn weights_of_bases(&self) -> (Vec<f64>, Vec<usize>);
@@ -94,16 +82,6 @@ impl Regressor for BasisExpansionRegressor<AnySimilarity> {
         self.predict_with(samples, threads, monitor)
     }
 
-    fn explain(
-        &self,
-        samples: &SamplesView<'_>,
-        row: usize,
-        output: Option<usize>,
-        compared: usize,
-    ) -> Result<Explanation> {
-        Self::explain(self, samples, row, output, compared)
-    }
-
     fn weights_of_bases(&self) -> (Vec<f64>, Vec<usize>) {
         (self.weights_of_similarities(), self.basis.rows.clone())
     }
@@ -123,17 +101,7 @@ impl Regressor for ThinPlateRegressor {
     }
 
     fn predict(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<DenseMatrix<f64>> {
-        self.predict_with(&samples.rows("the smoothing spline")?, threads, monitor)
-    }
-
-    fn explain(
-        &self,
-        samples: &SamplesView<'_>,
-        row: usize,
-        output: Option<usize>,
-        compared: usize,
-    ) -> Result<Explanation> {
-        Self::explain(self, &samples.rows("the smoothing spline")?, row, output, compared)
+        self.predict_with(&samples.rows(SplineRegression::NAME)?, threads, monitor)
     }
 
     fn weights_of_bases(&self) -> (Vec<f64>, Vec<usize>) {

@@ -133,7 +133,7 @@ impl Table<'_> {
     /// The fit on weighted columns, at a λ or at that of a path.
     fn fit(&self, weights: &[f64], lambda: Option<f64>) -> Result<Fitted> {
         let params = ThinPlateParams::new(ConditionalKernel::Distance).standardize(Standardize::No);
-        let params = ThinPlateParams { confirms: false, near: lambda, stays: lambda.is_some(), ..params };
+        let params = params.with(|task| (task.confirms, task.near, task.stays) = (false, lambda, lambda.is_some()));
         let (rows, n) = (self.weighted(weights), self.labels.len());
         let view = DenseView::new(&rows, n, weights.len())?;
         let monitor = self.monitor.without_progress();

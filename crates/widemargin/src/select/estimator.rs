@@ -446,8 +446,8 @@ impl ThinPlateParams {
         monitor: &Monitor<'_>,
     ) -> Result<(ThinPlateSvc, Vec<Tried<KernelPoint>>)> {
         match self.open_kernels() {
-            Some(kernels) => self.fit_best(kernels, samples, labels, weights, monitor),
-            None => Ok((self.fit_with(samples, labels, weights, monitor)?, Vec::new())),
+            [_] => Ok((self.fit_with(samples, labels, weights, monitor)?, Vec::new())),
+            kernels => self.fit_best(kernels, samples, labels, weights, monitor),
         }
     }
 }

@@ -8,7 +8,9 @@ use crate::every_similarity::{N, dense, fitted, for_every_similarity, noise, sam
 use widemargin::Error;
 use widemargin::data::{AnySamples, DenseView, Grids, Images, Label, Labels, Samples, SamplesView, Series};
 use widemargin::expansion::Normalization;
-use widemargin::model::{BasisExpansionParams, Classifier, Explanation, PowerMeanParams, TermSource, ThinPlateParams};
+use widemargin::model::{
+    BasisExpansionParams, Classifier, Explanation, Model, PowerMeanParams, TermSource, ThinPlateParams,
+};
 use widemargin::monitor::Monitor;
 use widemargin::similarity::{
     AdditiveKernel, AnySimilarity, Comparison, ConditionalKernel, PathStep, Pieces, Similarity, SimilarityRow, Spec,
@@ -222,7 +224,7 @@ fn power_mean_and_thin_plate_models_add_up() {
         }
     }
     let model = PowerMeanParams::new(AdditiveKernel::Chi2).c(1.0).fit(&view, &labels).unwrap();
-    let error = Classifier::explain(&model, &view.into(), 90, None, 1).unwrap_err();
+    let error = Model::explain(&model, &view.into(), 90, None, 1).unwrap_err();
     assert!(matches!(error, Error::Parameter { name: "row", .. }), "{error}");
 }
 

@@ -14,6 +14,7 @@ use crate::data::{AnySamples, Samples};
 use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, Decision};
 use crate::macros::getters;
+use crate::model::explain::Decided;
 use crate::model::file::{self, Array, Head, Reader, file_methods, model_header};
 use crate::model::origin::{Origin, tells_origin};
 use crate::model::{payload, with_payload};
@@ -66,6 +67,12 @@ pub trait ExpansionTask: Clone + Serialize + DeserializeOwned + Send + Sync + 's
 
     /// Number of problems.
     fn n_problems(&self) -> usize;
+
+    /// What a model decides on one sample.
+    ///
+    /// # Errors
+    /// As for predictions.
+    fn decide<S: Similarity>(model: &ExpansionModel<S, Self>, sample: &S::Samples) -> Result<Decided>;
 
     /// The arrays of a model of this number of features.
     fn arrays(&self, n_features: usize) -> [Array<'_>; 2];

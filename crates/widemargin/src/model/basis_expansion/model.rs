@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::macros::getters;
 use crate::model::Scores;
 use crate::model::dual_variables::{costs, in_classes, of_smooth};
+use crate::model::explain::Decided;
 use crate::model::file::{Array, Reader, array, by_name};
 use crate::model::origin::Origin;
 use crate::monitor::Monitor;
@@ -58,6 +59,16 @@ impl ExpansionTask for Classification {
 
     fn n_problems(&self) -> usize {
         self.intercepts.len()
+    }
+
+    fn decide<S: Similarity>(model: &BasisExpansionSvc<S>, sample: &S::Samples) -> Result<Decided> {
+        let scores = model.decision_function_with(sample, 1, &Monitor::none())?;
+        Ok(Decided {
+            classes: model.task.classes.clone(),
+            is_of_values: false,
+            values: scores.values().iter().map(|&value| f64::from(value)).collect(),
+            intercepts: model.task.intercepts.clone(),
+        })
     }
 
     fn arrays(&self, n_features: usize) -> [Array<'_>; 2] {

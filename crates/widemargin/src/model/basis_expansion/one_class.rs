@@ -20,6 +20,7 @@ use crate::expansion::{BasisExpansion, NegativeEigenvalues, Normalization, Nystr
 use crate::linalg::factor::Matrix;
 use crate::macros::{getters, setters};
 use crate::model::clock::Clock;
+use crate::model::explain::Decided;
 use crate::model::file::{Array, Reader, array};
 use crate::model::origin::{Origin, TrainingSettings};
 use crate::monitor::Monitor;
@@ -271,6 +272,16 @@ impl ExpansionTask for OneClassTask {
 
     fn n_problems(&self) -> usize {
         1
+    }
+
+    fn decide<S: Similarity>(model: &BasisExpansionOneClass<S>, sample: &S::Samples) -> Result<Decided> {
+        let values = model.decision_function(sample, 1)?;
+        Ok(Decided {
+            classes: vec!["score".into()],
+            is_of_values: true,
+            values,
+            intercepts: vec![-model.task.threshold],
+        })
     }
 
     fn arrays(&self, n_features: usize) -> [Array<'_>; 2] {

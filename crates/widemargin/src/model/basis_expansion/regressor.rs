@@ -20,6 +20,7 @@ use crate::expansion::{BasisExpansion, Normalization, NystroemCut};
 use crate::linalg::factor::Matrix;
 use crate::macros::{getters, setters};
 use crate::model::clock::Clock;
+use crate::model::explain::Decided;
 use crate::model::file::{Array, Reader, array, by_name};
 use crate::model::origin::{Origin, TrainingSettings};
 use crate::model::regression_path::{RegressionPoint, RegressionSelection, StandardTargets};
@@ -329,6 +330,11 @@ impl ExpansionTask for Regression {
 
     fn n_problems(&self) -> usize {
         self.n_outputs
+    }
+
+    fn decide<S: Similarity>(model: &BasisExpansionRegressor<S>, sample: &S::Samples) -> Result<Decided> {
+        let values = model.predict_with(sample, 1, &Monitor::none())?.values;
+        Ok(Decided::outputs(values, model.task.intercepts.clone()))
     }
 
     fn arrays(&self, n_features: usize) -> [Array<'_>; 2] {

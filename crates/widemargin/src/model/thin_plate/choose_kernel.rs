@@ -43,7 +43,7 @@ impl ThinPlateParams {
     ) -> Result<(ThinPlateSvc, Vec<Tried<KernelPoint>>)> {
         let some = Compared::of(self, samples.n_rows(), labels, sample_weight)?;
         // Where all samples are compared by the exact solver, they are solved on for the model.
-        let is_same = !some.is_part && self.n_basis.is_none() && !self.per_class;
+        let is_same = !some.is_part && self.n_basis.is_none() && !self.task.per_class;
         let (mut model, Comparison { tried, note, .. }) = if is_same {
             self.on_scaled(samples, labels, sample_weight, &monitor.with_strict_limit(), |fit, prepared| {
                 let best = fit.best_of(kernels, &prepared, monitor)?;
@@ -89,7 +89,7 @@ impl ThinPlateParams {
         let view = SamplesView::Other(&picked).rows("the thin plate SVM")?;
         let labels = labels.present(rows);
         let weights: Option<Vec<f64>> = sample_weight.map(|all| rows.iter().map(|&row| all[row]).collect());
-        let exact = ThinPlateParams { n_basis: None, per_class: false, ..self.clone() };
+        let exact = self.clone().n_basis(None).with(|task| task.per_class = false);
         let limited = &monitor.with_part_of_time(SELECTION_TIME_SHARE).with_strict_limit();
         let best = exact.on_scaled(&view, &labels, weights.as_deref(), limited, |fit, prepared| {
             fit.best_of(kernels, &prepared, limited)
@@ -137,7 +137,7 @@ impl Fit<'_, '_> {
             let found = table.attempt(point, |point, _| {
                 // λ of another kernel says little: without errors in training it may be any small one.
                 let near = prepared.near.filter(|_| kernel == self.params.kernel);
-                let params = ThinPlateParams { confirms: false, near, ..self.params.clone() }.kernel(kernel);
+                let params = self.params.clone().kernel(kernel).with(|task| (task.confirms, task.near) = (false, near));
                 let mut fit = Fit { params: &params, clock: &mut *self.clock, ..*self };
                 let space = fit.space(prepared.rows)?;
                 let attempt = fit.exact(prepared.rows, space)?;
@@ -191,7 +191,7 @@ impl Compared {
                 "a kernel if C is fixed: losses at one C are not comparable",
             ));
         }
-        let weights = effective_weights(labels, sample_weight, &params.class_weight)?;
+        let weights = effective_weights(labels, sample_weight, &params.task.class_weight)?;
         let is_part = weights.iter().filter(|weight| **weight > 0.0).count() > SELECTION_SAMPLES;
         let rows = choose_rows(labels, &weights, SELECTION_SAMPLES.min(weights.len()), params.seed);
         Ok(Compared { rows, weights, is_part })

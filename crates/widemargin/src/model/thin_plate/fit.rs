@@ -66,12 +66,13 @@ impl ThinPlateParams {
         sample_weight: Option<&[f64]>,
         monitor: &Monitor<'_>,
     ) -> Result<ThinPlateSvc> {
-        if let Some(kernels) = self.open_kernels() {
+        let kernels = self.open_kernels();
+        if kernels.len() > 1 {
             return Ok(self.fit_best(kernels, samples, labels, sample_weight, monitor)?.0);
         }
         self.check()?;
         labels.check(samples.n_rows())?;
-        let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
+        let weights = effective_weights(labels, sample_weight, &self.task.class_weight)?;
         let n_basis = self.basis_size(labels.len(), OneVsRest::of(labels).n_problems());
         let fit = |part: Option<Part<'_, Labels>>, monitor: &Monitor<'_>| {
             let Some(Part { rows, known, sample_weight }) = part else {
@@ -110,7 +111,7 @@ impl ThinPlateParams {
         if samples.n_cols() == 0 {
             return Err(Error::shape("samples", "no features", "at least one column"));
         }
-        let effective = effective_weights(labels, sample_weight, &self.class_weight)?;
+        let effective = effective_weights(labels, sample_weight, &self.task.class_weight)?;
         check_costs(self.c.or_one(), &effective, labels.classes().len())?;
         let mut clock = Clock::start(monitor);
 
@@ -118,7 +119,7 @@ impl ThinPlateParams {
         let weighted = WeightedCodes { codes: labels.codes(), weights: sample_weight, effective: &effective };
         let read = |rows: &[usize]| Ok(Some(fingerprints(samples, rows)));
         let distinct = Distinct::find(read, weighted, 0, self.threads, monitor)?;
-        let (labels, weights) = distinct.labeled(labels, &self.class_weight)?;
+        let (labels, weights) = distinct.labeled(labels, &self.task.class_weight)?;
         let units = distinct.removed_weights(&weights);
         let problems = Problems { targets: OneVsRest::of(&labels), weights: &weights, units: &units };
         let pool = Pool::new(self.threads)?;
@@ -145,9 +146,9 @@ impl ThinPlateParams {
     pub(super) fn fitted_classes(&self, fit: &mut Fit<'_, '_>, prepared: PreparedSamples<'_>) -> Result<ThinPlateSvc> {
         let Problems { targets, weights, units } = *fit.problems;
         let classes = prepared.labels.classes();
-        let near = ThinPlateParams { near: prepared.near, ..self.clone() };
+        let near = self.clone().with(|task| task.near = prepared.near);
         let mut fit = Fit { params: &near, clock: &mut *fit.clock, ..*fit };
-        if !self.per_class || targets.n_problems() == 1 {
+        if !self.task.per_class || targets.n_problems() == 1 {
             let (labels, distinct) = (prepared.labels, prepared.distinct);
             let several = labels.is_multilabel().then_some(targets);
             let (model, validation) = near.fitted(&mut fit, prepared, classes.to_vec(), several)?;
@@ -267,9 +268,9 @@ impl ThinPlateParams {
     /// The settings stored in the model.
     pub(crate) fn training(&self, on_bases: bool) -> TrainingSettings {
         TrainingSettings {
-            class_weight: self.class_weight.clone(),
-            tol: self.tol,
-            max_iter: self.max_steps,
+            class_weight: self.task.class_weight.clone(),
+            tol: self.task.tol,
+            max_iter: self.task.max_steps,
             seed: self.seed,
             nodes: None,
             basis: Some(if on_bases { self.basis.to_string() } else { "none".into() }),
@@ -278,14 +279,14 @@ impl ThinPlateParams {
 
     pub(crate) fn settings(&self, units: &[f64]) -> FitSettings {
         FitSettings {
-            polynomials: self.polynomials,
+            polynomials: self.task.polynomials,
             c: self.c.value(),
             lowest: LAMBDA_PATH_LOWEST,
-            near: self.near,
-            stays: self.stays,
-            refines: self.confirms,
-            confirms: self.confirms,
-            stop: Stop { max_steps: self.max_steps, tol: self.tol },
+            near: self.task.near,
+            stays: self.task.stays,
+            refines: self.task.confirms,
+            confirms: self.task.confirms,
+            stop: Stop { max_steps: self.task.max_steps, tol: self.task.tol },
             typical_weight: typical_weight(units),
         }
     }
@@ -338,7 +339,7 @@ impl ThinPlateParams {
                 fitted.outcome.path.len(),
             ));
         } else {
-            let at_limit = format!("after {} Newton steps (raise max_iter)", self.max_steps);
+            let at_limit = format!("after {} Newton steps (raise max_iter)", self.task.max_steps);
             report.warn_unless_converged(&at_limit, None);
         }
         Ok(report)
@@ -422,7 +423,7 @@ impl Fit<'_, '_> {
             None => self.params.standardize == Standardize::Yes,
         };
         warnings.extend(scaling_warning(uneven, losses, standardize));
-        let is_same = self.n_basis().is_none() && !self.params.per_class;
+        let is_same = self.n_basis().is_none() && !self.params.task.per_class;
         let solved = losses.filter(|losses| losses.is_of_all && is_same);
         let near = solved.map(|losses| if standardize { losses.standard.lambda } else { losses.plain.lambda });
         Ok(Scaled { factors: standardize.then_some(factors), warnings, near })
@@ -453,13 +454,13 @@ impl Fit<'_, '_> {
             some.iter().flat_map(|&i| &rows[i * n_features..(i + 1) * n_features]).copied().collect();
         // Its stages count as one of the whole fit's.
         let mut clock = Clock::start(self.clock.monitor);
-        let looking = ThinPlateParams { confirms: false, ..params.clone() };
+        let looking = params.clone().with(|task| task.confirms = false);
         let mut fit = Fit { params: &looking, problems: &problems, first_come, n_features, pool, clock: &mut clock };
         let plain = fit.exact(&rows, fit.space(&rows)?)?;
         scale_rows(&mut rows, Some(factors));
         let plain = plain.least();
         let near = Some(plain.lambda).filter(|lambda| TRANSFERABLE_LAMBDAS.contains(lambda));
-        let nearby = ThinPlateParams { near, ..looking.clone() };
+        let nearby = looking.clone().with(|task| task.near = near);
         fit.params = &nearby;
         let standard = fit.exact(&rows, fit.space(&rows)?)?.least();
         self.clock.end("scaling")?;

@@ -21,10 +21,10 @@ pub use bases::ThinPlateBasis;
 pub use choose_kernel::KernelPoint;
 pub use class_path::ClassPath;
 pub use model::{SplineClassification, ThinPlateSvc};
-pub use params::{AUTO_KERNELS, EXACT_UP_TO, Standardize, ThinPlateParams};
-pub use regressor::{
-    SPLINE_EXACT_UP_TO, SplineMetadata, SplineRegression, ThinPlateRegressor, ThinPlateRegressorParams,
+pub use params::{
+    AUTO_KERNELS, EXACT_UP_TO, SPLINE_EXACT_UP_TO, Standardize, ThinPlateParams, ThinPlateRegressorParams,
 };
+pub use regressor::{SplineMetadata, SplineRegression, ThinPlateRegressor};
 pub use remote::{BasisPlan, PartLift, SAMPLES_PER_BASIS, basis_candidates, choose_bases};
 pub(super) use remote::{ColumnSumsOf, FirstSumsOf};
 pub(super) use spline::{Spline, SplineLayout};

@@ -49,6 +49,7 @@ impl SplineClassification {
 
 impl SplineTask for SplineClassification {
     const METHOD: &'static str = "thin-plate";
+    const NAME: &'static str = "the thin plate SVM";
     const LEAST_DEGREE: Option<u32> = None;
 
     fn check(&self, reader: &Reader<'_>, origin: &Origin) -> Result<usize> {
@@ -57,6 +58,10 @@ impl SplineTask for SplineClassification {
             return Err(reader.wrong(format!("{n} values of C for {n_classes} classes")));
         }
         reader.n_problems(&self.classes, origin)
+    }
+
+    fn classes(&self) -> Option<&[Label]> {
+        Some(&self.classes)
     }
 
     fn array(&self, k: usize) -> Option<Array<'_>> {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::bases::SAMPLES_PER_BASIS;
 use super::fit::{Fit, Scaled};
 use super::model::ThinPlateSvc;
-use super::params::ThinPlateParams;
+use super::params::{ClassificationParams, ThinPlateParams};
 use super::remote::ModelMetadata;
 use super::stream::{Drawn, KernelRows, RowSource, Scan, Stream, draw_rows};
 use crate::data::{About, AnySamples, Fingerprint, Labels, Resources, Source, check_costs, effective_weights};
@@ -51,7 +51,8 @@ impl ThinPlateParams {
     ) -> Result<ThinPlateSvc> {
         self.check()?;
         labels.check(samples.n_samples())?;
-        if let Some(kernels) = self.open_kernels() {
+        let kernels = self.open_kernels();
+        if kernels.len() > 1 {
             let (kernel, note) = self.best_kernel(kernels, samples, labels, sample_weight, monitor)?;
             let mut model = self.kernel(kernel).fit_blocks(samples, labels, sample_weight, resources, monitor)?;
             model.report.notes.push(note);
@@ -61,14 +62,14 @@ impl ThinPlateParams {
             let expected = "a number of bases: the exact solver holds the kernel of all pairs of samples";
             return Err(Error::parameter("n_basis", "none", expected));
         };
-        if self.per_class {
+        if self.task.per_class {
             let expected = "auto or a number for samples in blocks: C for each class needs all samples in memory";
             return Err(Error::parameter("C", "auto-per-class", expected));
         }
-        let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
+        let weights = effective_weights(labels, sample_weight, &self.task.class_weight)?;
         let about = About::new(samples, &weights)?;
         let stream = Stream::new(&about)?;
-        let labels = &labels.clone().weighted(&self.class_weight, &weights);
+        let labels = &labels.clone().weighted(&self.task.class_weight, &weights);
         check_costs(self.c.or_one(), &weights, labels.classes().len())?;
         let pool = Pool::new(self.threads)?;
         let mut clock = Clock::start(monitor);
@@ -160,7 +161,8 @@ impl ThinPlateParams {
             CChoice::Auto => "auto".to_owned(),
             CChoice::Value(c) => format!("{:x}", c.to_bits()),
         };
-        let ThinPlateParams { kernel, polynomials, standardize, n_basis, basis, seed, tol, max_steps, .. } = self;
+        let ThinPlateParams { kernel, standardize, n_basis, basis, seed, .. } = self;
+        let ClassificationParams { polynomials, tol, max_steps, .. } = &self.task;
         let text = format!(
             "{kernel} {c} {polynomials} {standardize} {n_basis:?} {basis} {seed} {:x} {max_steps} {:?}",
             tol.to_bits(),

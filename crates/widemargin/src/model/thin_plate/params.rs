@@ -44,24 +44,37 @@ pub const AUTO_KERNELS: [ConditionalKernel; 2] = [ConditionalKernel::Distance, C
 /// [`ThinPlateParams::exact_up_to`]. Memory grows with their square, time with their cube.
 pub const EXACT_UP_TO: usize = 5_000;
 
-/// Parameters of a thin plate SVM, with their defaults.
+/// Samples up to which an exact fit of a smoothing spline takes about a minute: a value for
+/// [`SplineParams::exact_up_to`]. Memory grows with their square, time with their cube.
+pub const SPLINE_EXACT_UP_TO: usize = 3_000;
+
+/// Parameters of a thin plate SVM or a smoothing spline, with their defaults.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ThinPlateParams {
+pub struct SplineParams<T> {
     pub(crate) kernel: ConditionalKernel,
     /// The candidates for the kernel, if C is automatic too.
     pub(crate) among: Vec<ConditionalKernel>,
     pub(crate) c: CChoice,
-    pub(crate) polynomials: Polynomials,
     pub(crate) standardize: Standardize,
     pub(crate) n_basis: Option<usize>,
     pub(crate) exact_up_to: usize,
     pub(crate) basis: ThinPlateBasis,
     pub(crate) seed: u64,
+    pub(crate) threads: usize,
+    pub(crate) memory_limit: Option<u64>,
+    pub(crate) task: T,
+}
+
+/// Parameters of a thin plate SVM, with their defaults.
+pub type ThinPlateParams = SplineParams<ClassificationParams>;
+
+/// What the thin plate SVM has besides the parameters of a spline.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClassificationParams {
+    pub(crate) polynomials: Polynomials,
     pub(crate) class_weight: ClassWeight,
     pub(crate) tol: f64,
     pub(crate) max_steps: u32,
-    pub(crate) threads: usize,
-    pub(crate) memory_limit: Option<u64>,
     pub(crate) per_class: bool,
     /// Whether the C selected is refined and its estimates come from refits: not where losses are only compared.
     pub(crate) confirms: bool,
@@ -71,91 +84,76 @@ pub struct ThinPlateParams {
     pub(crate) stays: bool,
 }
 
-impl ThinPlateParams {
-    /// The defaults for a kernel: C by leave-one-out, polynomials free unless they alone separate the data, one thread
-    /// per core.
-    pub fn new(kernel: ConditionalKernel) -> Self {
-        ThinPlateParams {
+/// Parameters of a smoothing spline, with their defaults.
+///
+/// Over f = Σ α_i φ(‖· − x_i‖) + Σ β_m p_m it minimizes ½‖f‖² + C Σ w (y − f)². The polynomials p are unpenalized; a
+/// kernel that is positive definite without any gets the constant. Wahba, *Spline Models for Observational Data*, 1990;
+/// with these kernels Walder & Chapelle, *Learning with Transformation Invariant Kernels*, NIPS 2007, Corollary 2.3.
+pub type ThinPlateRegressorParams = SplineParams<RegressionParams>;
+
+/// The smoothing spline has no other parameters than those of a spline.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RegressionParams;
+
+impl<T> SplineParams<T> {
+    fn of(kernel: ConditionalKernel, task: T) -> Self {
+        SplineParams {
             kernel,
             among: Vec::new(),
             c: CChoice::Auto,
-            polynomials: Polynomials::Auto,
             standardize: Standardize::No,
             n_basis: None,
             exact_up_to: usize::MAX,
             basis: ThinPlateBasis::KMeans,
             seed: 0,
-            class_weight: ClassWeight::Uniform,
-            tol: 1e-10,
-            max_steps: 100,
             threads: 0,
             memory_limit: None,
-            per_class: false,
-            confirms: true,
-            near: None,
-            stays: false,
+            task,
         }
     }
 
     /// The kernel.
     pub fn kernel(self, kernel: ConditionalKernel) -> Self {
-        ThinPlateParams { kernel, among: Vec::new(), ..self }
+        SplineParams { kernel, among: Vec::new(), ..self }
     }
 
-    /// The best of [`AUTO_KERNELS`], by leave-one-out on at most 1,000 samples; at a fixed C, where losses have no
-    /// common scale, [`ConditionalKernel::Distance`].
+    /// The best of [`AUTO_KERNELS`], by leave-one-out on at most 1,000 samples; at a fixed C, whose meaning depends on
+    /// the kernel, [`ConditionalKernel::Distance`].
     pub fn kernel_auto(self) -> Self {
-        ThinPlateParams { kernel: ConditionalKernel::Distance, among: AUTO_KERNELS.to_vec(), ..self }
+        SplineParams { kernel: ConditionalKernel::Distance, among: AUTO_KERNELS.to_vec(), ..self }
     }
 
-    /// The candidates for the kernel; empty if the kernel or C is fixed.
-    pub(crate) fn open_kernels(&self) -> Option<&[ConditionalKernel]> {
-        (!self.among.is_empty() && self.c == CChoice::Auto).then_some(&self.among)
-    }
-
-    /// The weight C of the losses in ½‖f‖² + C Σ loss, a number above 0 or [`CChoice::Auto`].
-    pub fn c(self, c: impl Into<CChoice>) -> Self {
-        ThinPlateParams { c: c.into(), per_class: false, ..self }
-    }
-
-    /// Has C, and how the polynomials are treated, selected for each class separately, by the leave-one-out loss of its
-    /// own problem. It takes as many two-class fits as there are classes, and no error of the whole is estimated.
-    pub fn c_auto_per_class(self) -> Self {
-        ThinPlateParams { c: CChoice::Auto, per_class: true, ..self }
+    /// The candidates for the kernel: one if the kernel or C is fixed.
+    pub(crate) fn open_kernels(&self) -> &[ConditionalKernel] {
+        match self.c {
+            CChoice::Auto if !self.among.is_empty() => &self.among,
+            _ => std::slice::from_ref(&self.kernel),
+        }
     }
 
     setters! {
-        /// How the polynomials of the kernel are treated.
-        polynomials: Polynomials;
         /// Whether each column is first divided by its standard deviation.
         standardize: Standardize;
         /// Number of bases, from 1; `None` selects the exact solver, in which every sample is a basis. Time grows with
-        /// samples × bases².
+        /// samples × bases², and for a smoothing spline also with bases³.
         n_basis: Option<usize>;
         /// Where `n_basis` is none and there are more samples than this, 1,000 bases are used nevertheless, with a
-        /// warning: for automatic settings. The number is for two classes; for more, with a two-class problem for each,
-        /// it is divided by the cube root of their number, so that an exact fit takes no longer. Without a limit the
-        /// exact solver refuses samples that do not fit in memory.
+        /// warning: for automatic settings. The number is for regression and two classes; for more, with a two-class
+        /// problem for each, it is divided by the cube root of their number, so that an exact fit takes no longer.
+        /// Without a limit the exact solver refuses samples that do not fit in memory.
         exact_up_to: usize;
         /// How bases are selected.
         basis: ThinPlateBasis;
-        /// Seed of the selection of bases.
+        /// Seed of the selection of bases, and of the samples on which candidates are compared.
         seed: u64;
-        /// The class weights.
-        class_weight: ClassWeight;
-        /// The largest violation of the optimality conditions, in units of the margin, at which a fit counts as solved.
-        /// The last Newton step usually ends at rounding, for any tolerance.
-        tol: f64;
-        /// The maximum number of Newton steps per two-class problem and C; a few suffice.
-        max_steps: u32;
         /// Number of threads, 0 meaning one per core. The result does not depend on it.
         threads: usize;
         /// Bytes the fit may use; by default the free memory, if the system reports it.
         memory_limit: u64 => memory_limit = Some(memory_limit);
     }
 
-    /// The number of bases for this number of two-class problems on `n` samples; none for the exact solver, which takes
-    /// n³ operations for each.
+    /// The number of bases for this number of two-class problems, or a regression as one, on `n` samples; none for the
+    /// exact solver, which takes n³ operations for each.
     pub(super) fn basis_size(&self, n: usize, n_problems: usize) -> Option<usize> {
         let is_dear = n as f64 * (n_problems.max(1) as f64).cbrt() > self.exact_up_to as f64;
         let bases = self.n_basis.or(is_dear.then_some(DEFAULT_N_BASIS));
@@ -163,16 +161,88 @@ impl ThinPlateParams {
         bases.filter(|&n_basis| n_basis < n)
     }
 
+    fn check_spline(&self) -> Result<()> {
+        self.kernel.check()?;
+        self.c.check()?;
+        require(self.n_basis != Some(0), "n_basis", "0", "at least 1, or none for the exact solver")
+    }
+}
+
+impl ThinPlateParams {
+    /// The defaults for a kernel: C by leave-one-out, polynomials free unless they alone separate the data, one thread
+    /// per core.
+    pub fn new(kernel: ConditionalKernel) -> Self {
+        let task = ClassificationParams {
+            polynomials: Polynomials::Auto,
+            class_weight: ClassWeight::Uniform,
+            tol: 1e-10,
+            max_steps: 100,
+            per_class: false,
+            confirms: true,
+            near: None,
+            stays: false,
+        };
+        SplineParams::of(kernel, task)
+    }
+
+    /// The weight C of the losses in ½‖f‖² + C Σ loss, a number above 0 or [`CChoice::Auto`].
+    pub fn c(self, c: impl Into<CChoice>) -> Self {
+        ThinPlateParams { c: c.into(), ..self }.with(|task| task.per_class = false)
+    }
+
+    /// Has C, and how the polynomials are treated, selected for each class separately, by the leave-one-out loss of its
+    /// own problem. It takes as many two-class fits as there are classes, and no error of the whole is estimated.
+    pub fn c_auto_per_class(self) -> Self {
+        self.c(CChoice::Auto).with(|task| task.per_class = true)
+    }
+
+    setters! {
+        /// How the polynomials of the kernel are treated.
+        polynomials: Polynomials => task.polynomials = polynomials;
+        /// The class weights.
+        class_weight: ClassWeight => task.class_weight = class_weight;
+        /// The largest violation of the optimality conditions, in units of the margin, at which a fit counts as solved.
+        /// The last Newton step usually ends at rounding, for any tolerance.
+        tol: f64 => task.tol = tol;
+        /// The maximum number of Newton steps per two-class problem and C; a few suffice.
+        max_steps: u32 => task.max_steps = max_steps;
+    }
+
+    /// These parameters after a change.
+    pub(crate) fn with(mut self, change: impl FnOnce(&mut ClassificationParams)) -> Self {
+        change(&mut self.task);
+        self
+    }
+
     /// Checks the parameters without fitting.
     ///
     /// # Errors
     /// [`Error::Parameter`](crate::Error::Parameter) naming the first that is invalid.
     pub fn check(&self) -> Result<()> {
-        self.kernel.check()?;
-        self.c.check()?;
-        require(self.n_basis != Some(0), "n_basis", "0", "at least 1, or none for the exact solver")?;
-        require((0.0..1.0).contains(&self.tol), "tol", self.tol, "at least 0 and below 1")?;
-        require(self.max_steps > 0, "max_iter", "0", "at least 1")
+        self.check_spline()?;
+        require((0.0..1.0).contains(&self.task.tol), "tol", self.task.tol, "at least 0 and below 1")?;
+        require(self.task.max_steps > 0, "max_iter", "0", "at least 1")
+    }
+}
+
+impl ThinPlateRegressorParams {
+    /// The defaults for a kernel: C by leave-one-out, columns as they are, every sample a basis, one thread per core.
+    pub fn new(kernel: ConditionalKernel) -> Self {
+        SplineParams::of(kernel, RegressionParams)
+    }
+
+    /// The weight C of the losses in ½‖f‖² + C Σ (y − f)²: a number above 0, or [`CChoice::Auto`], the C with the least
+    /// leave-one-out squared error (of several outputs, the largest mean R²).
+    pub fn c(self, c: impl Into<CChoice>) -> Self {
+        ThinPlateRegressorParams { c: c.into(), ..self }
+    }
+
+    /// Checks the parameters without fitting.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`](crate::Error::Parameter) naming the first that is invalid.
+    pub fn check(&self) -> Result<()> {
+        self.check_spline()
     }
 }
 

@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::spline::{Spline, SplineLayout};
+use crate::data::Label;
 use crate::error::Result;
 use crate::macros::getters;
 use crate::model::file::{Array, Head, Reader, file_methods, model_header};
@@ -27,6 +28,9 @@ pub trait SplineTask: Clone + std::fmt::Debug + Serialize + DeserializeOwned + S
     /// The method, as model files and the command line name it.
     const METHOD: &'static str;
 
+    /// The method in messages.
+    const NAME: &'static str;
+
     /// The degree of the polynomials of a kernel without.
     const LEAST_DEGREE: Option<u32>;
 
@@ -47,6 +51,11 @@ pub trait SplineTask: Clone + std::fmt::Debug + Serialize + DeserializeOwned + S
     /// As for [`SplineTask::check`].
     fn read(&mut self, _reader: &Reader<'_>, _n_functions: usize) -> Result<()> {
         Ok(())
+    }
+
+    /// The classes or labels; none of a regression.
+    fn classes(&self) -> Option<&[Label]> {
+        None
     }
 
     /// The parameters that the model stores, and those selected automatically, besides those of the functions.

@@ -2,11 +2,12 @@
 
 use super::super::choose_kernel::KernelPoint;
 use super::super::kernel_blocks::dense_rows;
+use super::super::params::ThinPlateRegressorParams;
 use super::super::remarks::{crowded, dependent};
 use super::super::spline::Spline;
 use super::choose::Choice;
 use super::task::{Solved, Task, exact_bytes};
-use super::{SplineRegression, ThinPlateRegressor, ThinPlateRegressorParams};
+use super::{SplineRegression, ThinPlateRegressor};
 use crate::data::{Distinct, PickedRows, Rows, Targets, WeightedCodes, fingerprints};
 use crate::error::{Error, Result};
 use crate::model::StandardTargets;
@@ -66,7 +67,7 @@ impl ThinPlateRegressorParams {
         self.check()?;
         let n = samples.n_rows();
         let weights = targets.weights(n, sample_weight)?;
-        let n_basis = self.basis_size(n);
+        let n_basis = self.basis_size(n, 1);
         let fit = |part: Option<Part<'_, Targets>>, monitor: &Monitor<'_>| {
             let Some(Part { rows, known, sample_weight }) = part else {
                 return self.fit_rows(samples, targets, sample_weight, monitor);

@@ -5,9 +5,7 @@ mod fit;
 mod model;
 mod of_parts;
 mod out_of_core;
-mod params;
 mod task;
 
 pub use model::{SplineRegression, ThinPlateRegressor};
 pub use of_parts::SplineMetadata;
-pub use params::{SPLINE_EXACT_UP_TO, ThinPlateRegressorParams};

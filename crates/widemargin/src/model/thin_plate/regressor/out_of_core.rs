@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use super::super::bases::SAMPLES_PER_BASIS;
+use super::super::params::ThinPlateRegressorParams;
 use super::super::remote::BasisPlan;
 use super::super::stream::{Drawn, Scan, Stream, draw_rows};
+use super::ThinPlateRegressor;
 use super::choose::Choice;
 use super::of_parts::SplineMetadata;
 use super::task::Task;
-use super::{ThinPlateRegressor, ThinPlateRegressorParams};
 use crate::data::{About, AnySamples, DenseView, Label, Labels, Resources, Source, Targets};
 use crate::error::{Error, Result};
 use crate::memory;
@@ -162,7 +163,7 @@ impl ThinPlateRegressorParams {
         limit: u64,
     ) -> Result<()> {
         let (n, d) = (stream.n(), stream.n_features);
-        let largest_degree = self.kernels.iter().filter_map(|kernel| kernel.degree()).max().unwrap_or(0);
+        let largest_degree = self.open_kernels().iter().filter_map(|kernel| kernel.degree()).max().unwrap_or(0);
         let n_columns = PolynomialSpace::new(Some(largest_degree), vec![0.0; d], vec![0.0; d])?.len();
         let width = n_basis + n_columns;
         let needed = [

@@ -6,8 +6,8 @@ use std::ops::Range;
 use super::super::bases::{Placed, choose};
 use super::super::fit::merged;
 use super::super::kernel_blocks::{first_of_equals, scale_rows, weighted_gram, weighted_polynomials};
+use super::super::params::ThinPlateRegressorParams;
 use super::super::stream::ColumnMoments;
-use super::ThinPlateRegressorParams;
 use crate::data::{DenseView, Targets};
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
@@ -71,7 +71,7 @@ impl Task<'_> {
 
     /// The number of bases; `None` for the exact solver.
     pub fn n_basis(&self) -> Option<usize> {
-        self.params.basis_size(self.weights.len())
+        self.params.basis_size(self.weights.len(), 1)
     }
 
     /// The polynomials at the samples.

@@ -52,19 +52,12 @@ impl Explain {
             let failure = Failure::input(format!("--row {}: there are {n} samples, and the first is 1", self.row));
             return Err(failure.help(format!("pass a number from 1 to {n}")));
         };
-        let explanation = match &any {
-            AnyModel::Classifier(model) => {
-                let class = self.class.as_deref().map(|name| position(name, model.classes())).transpose()?;
-                model.explain(&samples, row, class, TERMS)
-            }
-            _ if self.class.is_some() => {
-                let failure = Failure::input("--class: the model has no classes");
-                return Err(failure.help("leave it out"));
-            }
-            AnyModel::Regressor(model) => model.explain(&samples, row, None, TERMS),
-            AnyModel::OneClass(model) => model.explain(&samples, row, TERMS),
-        }
-        .map_err(|error| in_file(error, file, &table, 0))?;
+        let class = match (self.class.as_deref(), &any) {
+            (None, _) => None,
+            (Some(name), AnyModel::Classifier(model)) => Some(position(name, model.classes())?),
+            _ => return Err(Failure::input("--class: the model has no classes").help("leave it out")),
+        };
+        let explanation = any.explain(&samples, row, class, TERMS).map_err(|error| in_file(error, file, &table, 0))?;
         if self.json {
             let mut object = json!(explanation);
             object["row"] = json!(row);

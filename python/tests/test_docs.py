@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 EXAMPLES = [path for path in (ROOT / "examples/python").rglob("*.py") if path.stem != "bags_of_words"]
 SHORT = sorted((ROOT / "examples/python/short").glob("*.py"))
-PUBLIC = ["", ".dask", ".inspection", ".similarity", ".testing"]
+PUBLIC = ["", ".dask", ".graphs", ".inspection", ".similarity", ".testing"]
 
 
 def test_every_requirement_is_pinned():

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["is_graph", "to_strings"]
+__all__ = ["to_strings"]
 
 _LISTS = (list, tuple, np.ndarray)
 

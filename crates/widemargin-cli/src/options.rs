@@ -144,7 +144,8 @@ impl ModelArgs {
         let auto = ["auto".to_owned()];
         let methods = if self.method.is_empty() { &auto[..] } else { &self.method };
         let mut choices = methods.iter().map(|spec| Choice::of_method(spec, task)).collect::<Result<Vec<_>, _>>()?;
-        for option in OPTIONS.iter().filter(|option| !self.passed(option.name).is_empty()) {
+        // auto is what a method does without the option.
+        for option in OPTIONS.iter().filter(|option| self.passed(option.name).iter().any(|value| value != "auto")) {
             choices.iter().try_for_each(|choice| check(option, choice))?;
         }
         let (of_c, others): (Vec<_>, Vec<_>) = OPTIONS.iter().partition(|option| option.name == C);
@@ -324,6 +325,13 @@ mod tests {
         assert_eq!(texts, kernels.into_iter().zip([None, Some("1"), None, Some("1")]).collect::<Vec<_>>());
         let choices = grid("--method power-mean:nodes=0.1:0.5 --method power-mean:tol=1e-3").unwrap();
         assert_eq!((choices[0].text("nodes"), choices[1].text("tol")), (Some("0.1:0.5"), Some("1e-3")));
+    }
+
+    #[test]
+    fn auto_applies_to_every_method() {
+        for line in ["-C auto --similarity auto --kernel auto", "--method thin-plate --normalization auto"] {
+            assert_eq!(grid(line).unwrap()[0].values().count(), 0, "{line}");
+        }
     }
 
     #[test]

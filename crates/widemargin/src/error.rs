@@ -212,7 +212,7 @@ pub enum Error {
     },
     /// The time limit leaves nothing to return.
     #[error(
-        "the time limit is too short: {needs:.2} s passed, until {stage}, without a first fit; allow several times as much"
+        "the time limit is too short: after {needs:.2} s ({stage}) there is no model yet; allow several times as much time"
     )]
     TooShort {
         /// The interrupted work.

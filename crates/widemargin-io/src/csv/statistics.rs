@@ -85,7 +85,7 @@ impl Statistics {
         (are_words && are_many && !self.is_category).then(|| {
             format!(
                 "column {called} has {categories} categories in {n} rows, and each category is a feature: if it names the \
-                 samples, pass --id {number}; if it is not a feature, --drop {number}"
+                 samples, pass --id {number}; if it is not a feature, --drop {number}; if its texts are the samples, --format strings:{number}"
             )
         })
     }

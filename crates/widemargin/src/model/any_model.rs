@@ -11,7 +11,7 @@ use super::thin_plate::spline_model::SplineTask;
 use super::thin_plate::{SplineClassification, SplineRegression};
 use super::{BasisExpansionOneClass, BasisExpansionRegressor, BasisExpansionSvc, Classifier, OneClass, PowerMeanSvc};
 use super::{Regressor, ThinPlateRegressor, ThinPlateSvc, power_mean};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// Reads a classifier of any method that was saved.
 ///
@@ -92,34 +92,6 @@ impl AnyModel {
             AnyModel::Classifier(_) => "a classifier",
             AnyModel::Regressor(_) => "a regression model",
             AnyModel::OneClass(_) => "an outlier detector",
-        }
-    }
-
-    /// The regression model.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`] for a model of another kind.
-    pub fn into_regressor(self) -> Result<Box<dyn Regressor>> {
-        match self {
-            AnyModel::Regressor(model) => Ok(model),
-            other => {
-                let expected = format!("a regression model: this is {}", other.description());
-                Err(Error::Parameter { name: "model", value: other.method().into(), expected })
-            }
-        }
-    }
-
-    /// The outlier detector.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`] for a model of another kind.
-    pub fn into_one_class(self) -> Result<Box<dyn OneClass>> {
-        match self {
-            AnyModel::OneClass(model) => Ok(model),
-            other => {
-                let expected = format!("an outlier detector: this is {}", other.description());
-                Err(Error::Parameter { name: "model", value: other.method().into(), expected })
-            }
         }
     }
 }

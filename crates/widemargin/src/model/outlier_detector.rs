@@ -68,6 +68,7 @@ impl OneClass for BasisExpansionOneClass<AnySimilarity> {
     }
 
     fn score_samples(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
+        self.check_samples(samples)?;
         self.score_samples_with(samples, threads, monitor)
     }
 }

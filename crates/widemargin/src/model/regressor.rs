@@ -79,6 +79,7 @@ impl Regressor for BasisExpansionRegressor<AnySimilarity> {
     }
 
     fn predict(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<DenseMatrix<f64>> {
+        self.check_samples(samples)?;
         self.predict_with(samples, threads, monitor)
     }
 

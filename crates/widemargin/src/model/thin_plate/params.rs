@@ -41,11 +41,11 @@ named!("answer to whether to standardize": Standardize {
 pub const AUTO_KERNELS: [ConditionalKernel; 2] = [ConditionalKernel::Distance, ConditionalKernel::Cityblock];
 
 /// Samples of two classes up to which an exact fit takes about a minute: a value for
-/// [`ThinPlateParams::exact_up_to`]. Memory grows with their square, time with their cube.
+/// `exact_up_to`. Memory grows with their square, time with their cube.
 pub const EXACT_UP_TO: usize = 5_000;
 
 /// Samples up to which an exact fit of a smoothing spline takes about a minute: a value for
-/// [`SplineParams::exact_up_to`]. Memory grows with their square, time with their cube.
+/// `exact_up_to`. Memory grows with their square, time with their cube.
 pub const SPLINE_EXACT_UP_TO: usize = 3_000;
 
 /// Parameters of a thin plate SVM or a smoothing spline, with their defaults.

@@ -111,10 +111,10 @@ class Piece:
 
     def units_of_others(self, bases: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.float64]:
         """The parts of weights that leave-one-out removes if these of all `n` samples are bases: 0 for bases, unless
-        there are too few other samples for an estimate."""
+        less than a quarter are others, too few for an estimate."""
         units = self.units.copy()
         here = bases - self.first
-        if 2 * len(bases) < n:
+        if 4 * len(bases) <= 3 * n:
             units[here[(here >= 0) & (here < len(units))]] = 0.0
         return units
 

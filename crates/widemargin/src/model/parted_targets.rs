@@ -3,6 +3,7 @@
 use crate::data::{Fingerprint, Targets};
 use crate::error::Result;
 use crate::model::StandardTargets;
+use crate::problem::units_of_others;
 use crate::solve::ridge::RowTargets;
 
 /// The targets and weights of all samples, standardized: with mean 0, where there is an intercept, and a largest
@@ -16,6 +17,8 @@ pub struct PartedTargets {
     /// Samples × outputs, row-major; 0 for samples without weight.
     values: Vec<f64>,
     weights: Vec<f64>,
+    /// The part of each weight that leave-one-out removes.
+    units: Vec<f64>,
 }
 
 impl PartedTargets {
@@ -36,7 +39,15 @@ impl PartedTargets {
         for (at, &row) in present.iter().enumerate() {
             (0..k).for_each(|output| values[row * k + output] = standard.values.at(at, output));
         }
-        Ok(PartedTargets { standard, has_intercept, n_outputs: k, values, weights })
+        Ok(PartedTargets { standard, has_intercept, n_outputs: k, values, units: weights.clone(), weights })
+    }
+
+    /// The same if these of all samples are bases, which leave-one-out does not judge unless the others are too few.
+    #[must_use]
+    pub fn with_bases(self, bases: &[usize]) -> Self {
+        let (weights, standard) = (&self.weights, self.standard);
+        let units = units_of_others(weights, bases, |row| u32::from(weights[row] <= 0.0));
+        PartedTargets { standard: standard.left_out(&self.weights, &units), units, ..self }
     }
 
     /// Numbers a sample.
@@ -54,14 +65,15 @@ impl PartedTargets {
         &self.weights
     }
 
-    /// The part of each weight that leave-one-out removes: all of it, since equal samples are not merged.
+    /// The part of each weight that leave-one-out removes: all of it, since equal samples are not merged, and none of a
+    /// basis.
     pub fn units(&self) -> &[f64] {
-        &self.weights
+        &self.units
     }
 
     /// The same for the rows of this process.
     pub(crate) fn row_targets(&self) -> RowTargets<'_> {
-        RowTargets { values: &self.values, n_outputs: self.n_outputs, weights: &self.weights, units: &self.weights }
+        RowTargets { values: &self.values, n_outputs: self.n_outputs, weights: &self.weights, units: &self.units }
     }
 
     /// The sum of the weights.
@@ -76,6 +88,7 @@ impl PartedTargets {
         PartedTargets {
             values: rows().flat_map(|row| self.values[row * k..][..k].iter().copied()).collect(),
             weights: rows().map(|row| weights[row]).collect(),
+            units: rows().map(|row| self.units[row]).collect(),
             ..self.clone()
         }
     }

@@ -82,6 +82,11 @@ impl StandardTargets {
         Ok(StandardTargets { values, means, scales, variances, n_effective, typical_weight })
     }
 
+    /// The same if leave-one-out removes these parts of the weights.
+    pub fn left_out(self, weights: &[f64], units: &[f64]) -> Self {
+        StandardTargets { n_effective: effective_number(weights, units), ..self }
+    }
+
     /// Whether all outputs are constant.
     pub fn are_constant(&self) -> bool {
         self.variances.iter().all(|variance| *variance == 0.0)

@@ -1,5 +1,7 @@
 //! Decision values of samples that were not part of the fit, on which probabilities are calibrated.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 /// Decision values of samples that were not part of the fit.
@@ -54,6 +56,23 @@ pub(crate) fn typical_weight(units: &[f64]) -> f64 {
     let (least, most) = present().fold((f64::INFINITY, 0.0f64), |(a, b), unit| (a.min(unit), b.max(unit)));
     let n = present().count() as f64;
     if n > 0.0 && (least > 1.0 || most < 1.0) { present().map(|unit| unit / n).sum() } else { 1.0 }
+}
+
+/// The part of each weight that leave-one-out removes, 0 for a sample that is a basis: it is predicted from its
+/// similarity to itself, which no new sample has. The bases of a class of which less than a quarter are others keep
+/// theirs: these are too few for an estimate.
+pub(crate) fn units_of_others(units: &[f64], bases: &[usize], class: impl Fn(usize) -> u32) -> Vec<f64> {
+    let mut sizes: HashMap<u32, [usize; 2]> = HashMap::new();
+    (0..units.len()).for_each(|row| sizes.entry(class(row)).or_default()[0] += 1);
+    bases.iter().for_each(|&row| sizes.entry(class(row)).or_default()[1] += 1);
+    let mut units = units.to_vec();
+    for &row in bases {
+        let [n, n_bases] = sizes[&class(row)];
+        if 4 * n_bases <= 3 * n {
+            units[row] = 0.0;
+        }
+    }
+    units
 }
 
 /// How many independent samples of weight `unit` a row of this weight stands for: at least 1.

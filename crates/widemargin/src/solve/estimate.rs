@@ -230,9 +230,9 @@ fn class_factors(scores: &HeldOutScores, population: &[f64]) -> Option<Vec<f64>>
 }
 
 /// The number of samples of equal weight whose mean varies as much as that of these rows, which stand for independent
-/// samples of weight `units` each.
+/// samples of weight `units` each; those with a unit of 0 are not left out.
 pub(crate) fn effective_number(weights: &[f64], units: &[f64]) -> f64 {
-    let total: f64 = weights.iter().sum();
+    let total: f64 = weights.iter().zip(units).filter(|(_, unit)| **unit > 0.0).map(|(weight, _)| weight).sum();
     total * total / weights.iter().zip(units).map(|(weight, unit)| weight * unit).sum::<f64>()
 }
 

@@ -55,7 +55,8 @@ impl Validation {
             return assess(report, &self.scores, labels, weights, self.method);
         }
         let population = labels.population(weights);
-        let n: f64 = weights.iter().zip(units).map(|(weight, unit)| count(*weight, *unit)).sum();
+        let left_out = weights.iter().zip(units).filter(|(_, unit)| **unit > 0.0);
+        let n: f64 = left_out.map(|(weight, unit)| count(*weight, *unit)).sum();
         let estimate = ErrorEstimate::of_folds(&self.fold_sums, labels.is_multilabel(), &population, n);
         report_estimate(report, estimate, labels, weights, "no fold has samples");
         Calibration::of(&self.scores, OneVsRest::of(labels), CalibratedOn::LeaveOneOut)

@@ -24,7 +24,7 @@ use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings};
 use crate::model::{BasisExpansionSvc, CChoice};
 use crate::monitor::Monitor;
-use crate::problem::{Block, Intercept, Loss, Penalty};
+use crate::problem::{Block, Intercept, Loss, Penalty, units_of_others};
 use crate::similarity::Similarity;
 use crate::solve::EstimateMethod;
 use crate::solve::dual::DualSettings;
@@ -219,6 +219,11 @@ impl<S: Similarity> BasisExpansionParams<S> {
 
         let units = distinct.removed_weights(&weights);
         let chosen = LabeledSamples { labels: &labels, weights: &weights, units: &units };
+        let of_rows = made.bases_of_rows(&distinct);
+        let bases: Vec<usize> = of_rows.into_keys().filter(|&place| place < units.len()).collect();
+        let judged = units_of_others(&units, &bases, |row| codes[row]);
+        // Leave-one-out is of the samples that are no bases.
+        let others = LabeledSamples { units: &judged, ..chosen };
         let task = WeightTask { samples: chosen, c: self.task.c.value(), intercept, seed, threads };
         let weighed = match &mut made.phi {
             Vectors::Dense(phi) => learn_weights(&mut made.expansion, &mut phi.values, &task, monitor)?,
@@ -273,7 +278,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
                 let found = of_all.map_or_else(
                     || {
                         let phi = Block::of(&made.phi)?;
-                        choose_c(phi, chosen, self.task.near, (self.task.loss, intercept), (seed, threads), monitor)
+                        choose_c(phi, others, self.task.near, (self.task.loss, intercept), (seed, threads), monitor)
                     },
                     Ok,
                 )?;
@@ -283,7 +288,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         };
         let costs = chosen_c.costs(&weights, labels.classes().len())?;
         if self.task.loss == Loss::SquaredError {
-            solve_squared(Block::of(&made.phi)?, chosen, &mut chosen_c, intercept, threads, monitor)?;
+            solve_squared(Block::of(&made.phi)?, others, &mut chosen_c, intercept, threads, monitor)?;
         }
         let solver = Solver { start: chosen_c.start.take(), ..solver };
         let mut solution = solver.solve(&made.phi, &labels, &costs, monitor)?;
@@ -322,7 +327,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let (notes, warnings) = made.expansion.remarks();
         solution.report.notes.extend(notes);
         solution.report.warnings.extend(warnings.into_iter().chain(made.warning));
-        let calibration = validation.assess(&mut solution.report, &labels, &distinct.weights, &units);
+        let calibration = validation.assess(&mut solution.report, &labels, &distinct.weights, &judged);
         solution.report.notes.extend(weighed.into_iter().chain(pruned).chain(chosen_c.note.take()));
         let origin = Origin::of(training).labeled(&labels).calibrated(calibration);
         let task = Classification {

@@ -76,6 +76,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let (c, loss, threads, seed) = (self.task.c, self.task.loss, self.threads, self.expander.seed);
         let all_alike = Labels::from_codes(vec![Label::Integer(0)], vec![0; n])?;
         let (expansion, basis, warning) = self.expander.before_normalization(&all_alike, &training, &mut clock)?;
+        let targets = targets.with_bases(&basis.rows);
 
         let (d, pool) = (expansion.n_features(), Arc::new(Pool::new(threads)?));
         let of_solver = match loss {

@@ -27,7 +27,7 @@ use crate::model::regression_path::{RegressionPoint, RegressionSelection, Standa
 use crate::model::{CChoice, LossPoint};
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::problem::{Intercept, Loss};
+use crate::problem::{Intercept, Loss, units_of_others};
 use crate::similarity::Similarity;
 use crate::solve::residuals::{self, MemoryRows, PartedRows};
 use crate::solve::ridge::{FeatureRidge, Fitted, RowTargets};
@@ -160,7 +160,8 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         };
         let made = self.expander.fit(&training, &mut clock)?;
 
-        let units = distinct.removed_weights_of_targets(&codes);
+        let bases: Vec<usize> = made.bases_of_rows(&distinct).into_keys().filter(|&at| at < weights.len()).collect();
+        let units = units_of_others(&distinct.removed_weights_of_targets(&codes), &bases, |_| 0);
         let standard = StandardTargets::new(&targets, (weights, &units), self.task.has_intercept)?;
         let fitted = Fitted { targets: standard.values.clone(), weights: weights.clone(), units };
         let pool = Pool::new(threads)?;

@@ -36,6 +36,7 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
         metadata: RegressorMetadata,
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
+        let targets = &targets.clone().with_bases(&metadata.basis_rows);
         BasisExpansionRegressor::of_parts(expansion, targets, &mut Remote::new(workers), metadata, monitor)
     }
 

@@ -13,7 +13,7 @@ use super::remarks::{crowded, dependent, scaling_warning};
 use super::remote::ModelMetadata;
 use super::scaling_losses::{LeastLoss, ScalingLosses};
 use super::spline::Spline;
-use super::stream::{KernelRows, RowSource, units_of_others};
+use super::stream::{KernelRows, RowSource};
 use crate::data::{
     Distinct, Label, Labels, PickedRows, Rows, WeightedCodes, check_costs, effective_weights, fingerprints,
 };
@@ -24,7 +24,7 @@ use crate::model::within_limit::{Part, fit_samples};
 use crate::model::{CChoice, report_estimate};
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
-use crate::problem::{HeldOutScores, OneVsRest, count, typical_weight};
+use crate::problem::{HeldOutScores, OneVsRest, count, typical_weight, units_of_others};
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::thin_plate::{
     BLOCK, BlockStorage, FitSettings, Fitted, PathPoint, Polynomials, Problems, Solved, Stop, WhyNotFree, fit_exact,
@@ -195,7 +195,7 @@ impl ThinPlateParams {
             refitted: std::mem::take(&mut best.refitted),
             fold_sums: std::mem::take(&mut best.fold_sums),
             units: if is_on_bases {
-                units_of_others(fit.problems.units, &support)
+                units_of_others(fit.problems.units, &support, |_| 0)
             } else {
                 fit.problems.units.to_vec()
             },

@@ -16,7 +16,7 @@ use crate::linalg::factor::Matrix;
 use crate::model::clock::Clock;
 use crate::monitor::RowCount;
 use crate::par::Pool;
-use crate::problem::OneVsRest;
+use crate::problem::{OneVsRest, units_of_others};
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::thin_plate::{BLOCK, BlockStorage, FitSettings, Fitted, RawRows, RowData, SPAN, fit_blocks};
 
@@ -305,7 +305,7 @@ impl KernelRows<'_> {
         clock: &mut Clock<'_>,
     ) -> Result<Fitted> {
         let feature_map = basis_features(self.kernel, self.bases, self.n_features, self.space, pool, clock.monitor)?;
-        let units = units_of_others(units, support);
+        let units = units_of_others(units, support, |_| 0);
         let row_data = RowData { targets, roots: self.roots, units: &units };
         let spreads = self.space.spreads(self.kernel.dilation_exponent());
         let (rows, work) = ((row_data, &spreads[..]), (pool, clock.monitor));
@@ -345,14 +345,4 @@ impl<'a> RawRows for KernelRows<'a> {
         let samples = self.of(span, &rows);
         weighted_polynomials(self.space, samples, self.n_features, &self.roots[rows]).transposed()
     }
-}
-
-/// The part of each sample that leave-one-out removes if some are bases: 0 for bases, unless the others are too few for
-/// an estimate.
-pub(super) fn units_of_others(units: &[f64], support: &[usize]) -> Vec<f64> {
-    let mut units = units.to_vec();
-    if 2 * support.len() < units.len() {
-        support.iter().for_each(|&row| units[row] = 0.0);
-    }
-    units
 }

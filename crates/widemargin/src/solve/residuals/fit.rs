@@ -214,8 +214,8 @@ fn residual_spread(
     task.solve(loss, c, &mut state, RESIDUAL_TOL)?;
     let left = leave_one_out(task, Rounded { loss, width: 0.0 }, c, units, &mut state)?;
     // Undetermined leave-one-out residuals have no part in it.
-    let known = left.iter().zip(task.weights).filter(|(residual, _)| residual.is_finite());
-    let (left, weights): (Vec<f64>, Vec<f64>) = known.map(|(residual, weight)| (*residual, *weight)).unzip();
+    let known = left.into_iter().zip(of_left_out(task.weights, units)).filter(|(residual, _)| residual.is_finite());
+    let (left, weights): (Vec<f64>, Vec<f64>) = known.unzip();
     Ok(spread(&left, &weights))
 }
 
@@ -223,7 +223,12 @@ fn residual_spread(
 fn leave_one_out_loss(task: &Task<'_, '_>, loss: Loss, c: f64, units: &[f64], state: &mut State) -> Result<Moments> {
     task.solve(loss, c, state, RESIDUAL_TOL)?;
     let left = leave_one_out(task, Rounded { loss, width: 0.0 }, c, units, state)?;
-    Ok(loss_moments(loss, left.into_iter(), task.weights))
+    Ok(loss_moments(loss, left.into_iter(), &of_left_out(task.weights, units)))
+}
+
+/// The weights of the samples that are left out, which have a unit above 0; 0 for the others.
+fn of_left_out(weights: &[f64], units: &[f64]) -> Vec<f64> {
+    weights.iter().zip(units).map(|(weight, unit)| if *unit > 0.0 { *weight } else { 0.0 }).collect()
 }
 
 /// The weighted mean loss of the best constant, or of 0 without an intercept.

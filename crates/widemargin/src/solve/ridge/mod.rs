@@ -25,7 +25,7 @@ pub use part::{RidgeFeatures, RidgePart, RidgeRows, Values};
 pub use parts::RIDGE_QUERIES;
 pub(crate) use parts::{FeatureSolution, PartedRidge, center_of};
 pub(crate) use spectrum::{LeaveOneOut, Spectrum};
-use spectrum::{RowLeverage, Shrinking, add_powers};
+use spectrum::{RowLeverage, Shrinking, add_powers, no_powers};
 pub(super) use spectrum::{first_significant, rounding_of_center};
 
 use crate::linalg::eigen;
@@ -122,11 +122,11 @@ impl Ridge {
     /// The leave-one-out errors at each λ.
     pub fn leave_one_out(&self, lambdas: &[f64]) -> Vec<LeaveOneOut> {
         let width = lambdas.len() * self.fitted.targets.n_cols();
-        let (shrinking, mut sums) = (self.spectrum.shrinking(lambdas), vec![0.0; 2 * width]);
+        let (shrinking, mut sums) = (self.spectrum.shrinking(lambdas), no_powers(width));
+        let Fitted { weights, units, .. } = &self.fitted;
         for rows in self.blocks() {
-            let weights = &self.fitted.weights[rows.clone()];
-            for (residuals, weight) in self.residuals(rows, &shrinking).chunks(width.max(1)).zip(weights) {
-                add_powers(&mut sums, residuals, *weight);
+            for (residuals, row) in self.residuals(rows.clone(), &shrinking).chunks(width.max(1)).zip(rows) {
+                add_powers(&mut sums, residuals, (weights[row], units[row]));
             }
         }
         self.spectrum.leave_one_out(lambdas, &sums)

@@ -9,7 +9,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::part::{RidgeFeatures, RidgePart, RidgeRows};
-use super::spectrum::{LeaveOneOut, RowLeverage, Shrinking, Spectrum, add_powers, rounding_of_center};
+use super::spectrum::{LeaveOneOut, RowLeverage, Shrinking, Spectrum, add_powers, no_powers, rounding_of_center};
 use super::{ROWS, products_of_block};
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -187,14 +187,14 @@ impl RidgePart<'_> {
         Ok(())
     }
 
-    /// The weighted squares of the leave-one-out residuals, λ × outputs, and then their fourth powers.
+    /// The sums of [`add_powers`] of the leave-one-out residuals, λ × outputs.
     fn squares(&self, at: &Squares, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
         let Squares { free, rotation, shrinking } = at;
-        let mut sums = vec![0.0; 2 * shrinking.width()];
+        let mut sums = no_powers(shrinking.width());
         self.each_block((free, rotation, shrinking), monitor, |rows, residuals| {
-            for (residuals, weight) in residuals.chunks(shrinking.width()).zip(&self.weights[rows]) {
-                if *weight > 0.0 {
-                    add_powers(&mut sums, residuals, *weight);
+            for (residuals, row) in residuals.chunks(shrinking.width()).zip(rows) {
+                if self.weights[row] > 0.0 {
+                    add_powers(&mut sums, residuals, (self.weights[row], self.units[row]));
                 }
             }
         })?;

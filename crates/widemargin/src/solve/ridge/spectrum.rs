@@ -19,9 +19,20 @@ pub(crate) struct LeaveOneOut {
     pub fourth_powers: Vec<f64>,
 }
 
-/// Adds the weighted squares of residuals to the first half of the sums, and the fourth powers to the second.
-pub(super) fn add_powers(sums: &mut [f64], residuals: &[f64], weight: f64) {
-    let (squares, fourth_powers) = sums.split_at_mut(residuals.len());
+/// The sums of [`add_powers`] for residuals of this width, of no rows.
+pub(super) fn no_powers(width: usize) -> Vec<f64> {
+    vec![0.0; 2 * width + 1]
+}
+
+/// Adds to the sums the weighted squares of the residuals of a row, then their fourth powers, and last its weight. A row
+/// that is not left out, whose unit is 0, has no part in them.
+pub(super) fn add_powers(sums: &mut [f64], residuals: &[f64], (weight, unit): (f64, f64)) {
+    if unit <= 0.0 {
+        return;
+    }
+    let (squares, rest) = sums.split_at_mut(residuals.len());
+    let (fourth_powers, total) = rest.split_at_mut(residuals.len());
+    total[0] += weight;
     for ((sum, fourth), residual) in squares.iter_mut().zip(fourth_powers).zip(residuals) {
         let square = residual * residual;
         *sum += weight * square;
@@ -140,10 +151,11 @@ impl Spectrum {
 
     /// The leave-one-out errors at each λ, from the sums of [`add_powers`] for residuals λ × outputs.
     pub(super) fn leave_one_out(&self, lambdas: &[f64], sums: &[f64]) -> Vec<LeaveOneOut> {
-        let (squares, fourth_powers) = sums.split_at(sums.len() / 2);
+        let (squares, rest) = sums.split_at(sums.len() / 2);
+        let (fourth_powers, total) = rest.split_at(squares.len());
         let means = |sums: &[f64], at: usize| {
             let k = self.projected.n_cols();
-            sums[at * k..(at + 1) * k].iter().map(|sum| sum / self.total).collect()
+            sums[at * k..(at + 1) * k].iter().map(|sum| sum / total[0]).collect()
         };
         let one = |(at, &lambda): (usize, &f64)| LeaveOneOut {
             lambda,

@@ -16,9 +16,9 @@ use crate::error::Result;
 /// Reads a classifier of any method that was saved.
 ///
 /// # Errors
-/// [`Error::ModelFile`] for a file that is cut short, damaged or holds no classifier, or whose similarity is code of
-/// the program that trained it; [`Error::ModelVersion`] for one of a newer format, [`Error::Io`] where it cannot be
-/// read.
+/// [`Error::ModelFile`](crate::Error::ModelFile) for a file that is cut short, damaged or holds no classifier, or whose
+/// similarity is code of the program that trained it; [`Error::ModelVersion`](crate::Error::ModelVersion) for one of a
+/// newer format, [`Error::Io`](crate::Error::Io) where it cannot be read.
 pub fn load(path: impl AsRef<Path>) -> Result<Box<dyn Classifier>> {
     let path = path.as_ref();
     classifier(&Reader::of_any(path, &file::read(path)?)?)

@@ -78,8 +78,8 @@ pub use thin_plate::{
     basis_candidates, choose_bases, draw_rows,
 };
 pub use thin_plate::{
-    ClassPath, KernelPoint, Standardize, ThinPlateBasis, ThinPlateParams, ThinPlateRegressor, ThinPlateRegressorParams,
-    ThinPlateSvc,
+    ClassPath, KernelPoint, SplineParams, Standardize, ThinPlateBasis, ThinPlateParams, ThinPlateRegressor,
+    ThinPlateRegressorParams, ThinPlateSvc,
 };
 
 // Types of parameters and reports.

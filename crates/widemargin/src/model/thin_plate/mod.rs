@@ -22,7 +22,7 @@ pub use choose_kernel::KernelPoint;
 pub use class_path::ClassPath;
 pub use model::{SplineClassification, ThinPlateSvc};
 pub use params::{
-    AUTO_KERNELS, EXACT_UP_TO, SPLINE_EXACT_UP_TO, Standardize, ThinPlateParams, ThinPlateRegressorParams,
+    AUTO_KERNELS, EXACT_UP_TO, SPLINE_EXACT_UP_TO, SplineParams, Standardize, ThinPlateParams, ThinPlateRegressorParams,
 };
 pub use regressor::{SplineMetadata, SplineRegression, ThinPlateRegressor};
 pub use remote::{BasisPlan, PartLift, SAMPLES_PER_BASIS, basis_candidates, choose_bases};

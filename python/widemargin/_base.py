@@ -126,26 +126,12 @@ class WatchedMixin(CallbackSupportMixin):
 
 
 # Parameters with the name that they have in the header of a model file.
-_STORED = (
-    "C",
-    "approximation",
-    "contamination",
-    "loss",
-    "max_iter",
-    "penalty",
-    "polynomials",
-    "quantile",
-    "shrinkage",
-    "tol",
-)
+_SHARES = ("contamination", "quantile", "shrinkage", "tol")
+_STORED = (*_SHARES, "C", "approximation", "loss", "max_iter", "penalty", "polynomials")
 
 # Parts of the warnings of a report that are warned of.
-_WARNED = (
-    "no better than",
-    " lies so far from 0 ",
-    " is not symmetric: ",
-    "spreads of columns differ",
-    "more similar to others than to themselves",
+_WARNED = re.compile(
+    "no better than| lies so far from 0 | is not symmetric: |spreads of columns differ|more similar to others than"
 )
 # Attributes that a fit with other parameters may have set.
 _OPTIONAL = ["C_", "loss_", "epsilon_", "polynomials_", "normalization_", "negative_eigenvalues_", "basis_indices_"]
@@ -243,7 +229,7 @@ class FittedModel(LimitedMixin):
             if text.startswith(("not converged", "the time limit passed", "interrupted")):
                 has_steps = "max_iter" in self._get_param_names()
                 warn(text if has_steps else re.sub("max_iter( or tol)?", "tol", text), ConvergenceWarning)
-            elif any(part in text for part in _WARNED):
+            elif _WARNED.search(text):
                 warn(text)
             elif self.verbose:
                 print(f"{type(self).__name__}: {text}", file=sys.stderr)

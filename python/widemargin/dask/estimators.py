@@ -226,11 +226,9 @@ class BasisExpansionRegressor(DaskRegressor, DaskExpansion, _expansions.BasisExp
             self._selected_on_some(data, parameters, **squared)
         data.end("choose")
         features, bases = self._features(data, parameters)
-        selected = np.asarray(bases["basis_rows"], np.int64)
-        units = [one.units_of_others(selected, int(np.sum(data.weighted.weights > 0))) for one in data.pieces]
-        has_intercept = bool(self.fit_intercept)
+        selected, n = np.asarray(bases["basis_rows"]), int(np.count_nonzero(data.weighted.weights))
         arguments = [
-            (one.targets, own, has_intercept, one.first) for one, own in zip(data.pieces, units, strict=True)
+            (one.targets, one.units_of_others(selected, n), bool(self.fit_intercept), one.first) for one in data.pieces
         ]
         rows = data.rows(features.called("ridge", arguments))
         loss = {name: parameters[name] for name in ("C", "loss")}

@@ -2,8 +2,12 @@
 
 use serde::Serialize;
 
+use super::origin::Origin;
 use crate::data::Label;
+use crate::error::{Error, Result};
+use crate::problem::OneVsRest;
 use crate::similarity::Comparison;
+use crate::solve::Calibration;
 
 /// The decision value of one sample as a sum of terms.
 ///
@@ -143,5 +147,74 @@ impl Explanation {
         let size = |at: &usize| self.contribution(&self.terms[*at], class).abs();
         order.sort_by(|a, b| size(b).total_cmp(&size(a)));
         order
+    }
+}
+
+/// The decision values of a sample, and what they are of.
+#[derive(Debug)]
+pub struct Decided {
+    /// Classes, labels, or the names of numbers.
+    pub classes: Vec<Label>,
+    /// Whether the values are the predictions.
+    pub is_of_values: bool,
+    pub values: Vec<f64>,
+    pub intercepts: Vec<f64>,
+}
+
+impl Decided {
+    /// The outputs of a regression.
+    pub fn outputs(values: Vec<f64>, intercepts: Vec<f64>) -> Self {
+        let name = |output: usize| format!("target {output}").as_str().into();
+        let classes = if values.len() == 1 { vec!["target".into()] } else { (0..values.len()).map(name).collect() };
+        Decided { classes, is_of_values: true, values, intercepts }
+    }
+
+    /// The explanation by these terms.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a class that is not there.
+    pub(super) fn explanation(
+        self,
+        method: &'static str,
+        origin: &Origin,
+        class: Option<usize>,
+        parts: Vec<String>,
+        terms: Vec<Term>,
+    ) -> Result<Explanation> {
+        let Decided { classes, is_of_values, values, intercepts } = self;
+        check_class(class, classes.len())?;
+        let single: Vec<f32> = values.iter().map(|&value| value as f32).collect();
+        let multilabel = origin.multilabel;
+        // Of one label its decision value does not choose between two.
+        let predicted = if classes.len() == 1 || is_of_values { 0 } else { OneVsRest::decide(&single) };
+        let probabilities = |calibration: &Calibration| match multilabel {
+            true => calibration.of_labels(&values, false),
+            false => calibration.probabilities(&values, classes.len()),
+        };
+        let explained = class.unwrap_or(predicted);
+        Ok(Explanation {
+            method,
+            multilabel,
+            is_of_values,
+            // The prediction of one of several outputs is that output's.
+            predicted: if is_of_values { explained } else { predicted },
+            explained,
+            probabilities: origin.calibration.as_ref().map(probabilities),
+            classes,
+            decision_values: values,
+            intercepts,
+            parts,
+            terms,
+        })
+    }
+}
+
+/// Refuses a class or label that a model does not have.
+fn check_class(class: Option<usize>, n_classes: usize) -> Result<()> {
+    match class.filter(|class| *class >= n_classes) {
+        Some(class) => {
+            Err(Error::parameter("class", class, format!("a position among {n_classes} classes or outputs")))
+        }
+        None => Ok(()),
     }
 }

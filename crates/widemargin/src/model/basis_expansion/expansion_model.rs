@@ -14,7 +14,7 @@ use crate::data::{AnySamples, Samples};
 use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, Decision};
 use crate::macros::getters;
-use crate::model::explain::Decided;
+use crate::model::explanation::Decided;
 use crate::model::file::{self, Array, Head, Reader, file_methods, model_header};
 use crate::model::origin::{Origin, tells_origin};
 use crate::model::{payload, with_payload};

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::macros::getters;
 use crate::model::Scores;
 use crate::model::dual_variables::{costs, in_classes, of_smooth};
-use crate::model::explain::Decided;
+use crate::model::explanation::Decided;
 use crate::model::file::{Array, Reader, array, by_name};
 use crate::model::origin::Origin;
 use crate::monitor::Monitor;

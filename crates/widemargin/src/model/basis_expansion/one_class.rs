@@ -20,7 +20,7 @@ use crate::expansion::{BasisExpansion, NegativeEigenvalues, Normalization, Nystr
 use crate::linalg::factor::Matrix;
 use crate::macros::{getters, setters};
 use crate::model::clock::Clock;
-use crate::model::explain::Decided;
+use crate::model::explanation::Decided;
 use crate::model::file::{Array, Reader, array};
 use crate::model::origin::{Origin, TrainingSettings};
 use crate::monitor::Monitor;

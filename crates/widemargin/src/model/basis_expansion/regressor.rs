@@ -20,7 +20,7 @@ use crate::expansion::{BasisExpansion, Normalization, NystroemCut};
 use crate::linalg::factor::Matrix;
 use crate::macros::{getters, setters};
 use crate::model::clock::Clock;
-use crate::model::explain::Decided;
+use crate::model::explanation::Decided;
 use crate::model::file::{Array, Reader, array, by_name};
 use crate::model::origin::{Origin, TrainingSettings};
 use crate::model::regression_path::{RegressionPoint, RegressionSelection, StandardTargets};

@@ -185,7 +185,7 @@ impl Rows<'_> {
     fn regress(&self, here: &BasisExpansionRegressor<AnySimilarity>, targets: &Targets) -> Result<Model> {
         let (expansion, features, width) = self.expand(here.expansion())?;
         let has_intercept = here.has_intercept();
-        let targets = PartedTargets::new(targets, Some(self.weights), has_intercept)?;
+        let targets = PartedTargets::new(targets, Some(self.weights), has_intercept)?.with_bases(here.basis_rows());
         let features = features.into_iter().map(|part| Numbers::Single(part, width)).collect();
         let kind = |first| PartFeatures::Plain { has_intercept, first };
         let workers = Self::ridge(features, kind, &targets, self.ends);

@@ -231,7 +231,7 @@ def test_repeated_rows_have_the_false_alarms_that_are_asked_for():
     for seed in range(6):
         rng = np.random.default_rng(seed)
         X = rng.integers(0, 3, size=(6000, 4)).astype(float) * rng.integers(0, 2, size=(6000, 1))
-        detectors = [wm.BasisExpansionOneClass("rbf:gamma=0.3", contamination=share, n_jobs=2) for share in (0.05, 0.2)]
+        detectors = [wm.BasisExpansionOneClass("rbf:gamma=0.3", quantile=share, n_jobs=2) for share in (0.05, 0.2)]
         rates.append([np.mean(detector.fit(X[:1000]).predict(X[1000:]) == -1) for detector in detectors])
     # Distinct rows are few: a threshold lies between two of them.
     assert np.mean(rates, axis=0) == pytest.approx([0.04, 0.2], rel=0.25), rates

@@ -44,15 +44,15 @@ def test_leave_one_out_scores_are_those_of_refits(shrinkage):
     np.testing.assert_allclose(detector.score_samples(X), phi @ w, atol=1e-6)
 
 
-@pytest.mark.parametrize("contamination", [0.02, 0.1, 0.3])
-def test_the_threshold_is_beyond_the_share_of_new_samples_that_it_names(contamination):
+@pytest.mark.parametrize("quantile", [0.02, 0.1, 0.3])
+def test_the_threshold_is_beyond_the_share_of_new_samples_that_it_names(quantile):
     shares = []
     for seed in range(5):
-        detector = wm.BasisExpansionOneClass(contamination=contamination, random_state=0).fit(normal(600, seed))
+        detector = wm.BasisExpansionOneClass(quantile=quantile, random_state=0).fit(normal(600, seed))
         shares.append((detector.predict(normal(2000, 100 + seed)) == -1).mean())
     # A quantile of 300 scores, five times: three standard errors.
-    error = np.sqrt(contamination * (1 - contamination) / 1500)
-    assert abs(np.mean(shares) - contamination) < 3 * error + 0.005, shares
+    error = np.sqrt(quantile * (1 - quantile) / 1500)
+    assert abs(np.mean(shares) - quantile) < 3 * error + 0.005, shares
 
 
 def test_outliers_are_found():
@@ -68,7 +68,7 @@ def test_outliers_are_found():
 
 @pytest.mark.parametrize("similarity", ["edit", ["edit", "ngram"]])
 def test_strings(similarity):
-    detector = wm.BasisExpansionOneClass(similarity, contamination=0.1).fit(NAMES)
+    detector = wm.BasisExpansionOneClass(similarity, quantile=0.1).fit(NAMES)
     assert detector.predict(["Krzyzewski", "Schwarz"]).tolist() == [-1, -1]
     assert (detector.fit_predict(NAMES) == 1).mean() > 0.8
 
@@ -76,7 +76,7 @@ def test_strings(similarity):
 def test_series_of_any_length():
     rng = np.random.default_rng(0)
     waves = [np.sin(np.arange(30 + k % 5) / 3 + rng.normal() / 5) for k in range(40)]
-    detector = wm.BasisExpansionOneClass("dtw:gamma=0.1", contamination=0.1).fit(waves)
+    detector = wm.BasisExpansionOneClass("dtw:gamma=0.1", quantile=0.1).fit(waves)
     noise = [rng.normal(size=30) for _ in range(10)]
     assert (detector.predict(noise) == -1).all()
     assert (detector.predict(waves) == 1).mean() > 0.8
@@ -85,12 +85,12 @@ def test_series_of_any_length():
 @pytest.mark.parametrize("X", [normal(80, 0).astype(np.float32), NAMES])
 def test_a_file_has_all_of_it(X, tmp_path):
     similarity = "edit" if isinstance(X, list) else "rbf"
-    detector = wm.BasisExpansionOneClass(similarity, contamination=0.2, random_state=3).fit(X)
+    detector = wm.BasisExpansionOneClass(similarity, quantile=0.2, random_state=3).fit(X)
     wm.save(detector, tmp_path / "detector")
     read = wm.load(tmp_path / "detector")
     np.testing.assert_array_equal(read.decision_function(X), detector.decision_function(X))
     np.testing.assert_array_equal(read.leave_one_out_scores_, detector.leave_one_out_scores_)
-    assert (read.offset_, read.contamination, read.shrinkage) == (detector.offset_, 0.2, 0.01)
+    assert (read.offset_, read.quantile, read.shrinkage) == (detector.offset_, 0.2, 0.01)
     assert clone(read).set_params(random_state=3).fit(X).n_basis == len(detector.basis_indices_)
     whole = (tmp_path / "detector").read_bytes()
     (tmp_path / "cut").write_bytes(whole[:-20])
@@ -99,8 +99,8 @@ def test_a_file_has_all_of_it(X, tmp_path):
 
 
 def test_bad_parameters_and_code_of_python_are_refused(tmp_path):
-    with pytest.raises(ValueError, match="contamination"):
-        wm.BasisExpansionOneClass(contamination=1.0).fit(normal(20, 0))
+    with pytest.raises(ValueError, match="quantile"):
+        wm.BasisExpansionOneClass(quantile=1.0).fit(normal(20, 0))
     with pytest.raises(ValueError, match="shrinkage"):
         wm.BasisExpansionOneClass(shrinkage=0.0).fit(normal(20, 0))
     with pytest.raises(ValueError, match="n_samples=1"):
@@ -115,7 +115,7 @@ def shared_letters(a, b):
 
 
 def test_similarities_of_python(tmp_path):
-    detector = wm.BasisExpansionOneClass([shared_letters, "edit"], contamination=0.1).fit(NAMES)
+    detector = wm.BasisExpansionOneClass([shared_letters, "edit"], quantile=0.1).fit(NAMES)
     assert detector.predict(["Krzyzewski", "Rosso"]).tolist() == [-1, 1]
     again = pickle.loads(pickle.dumps(detector))
     wm.save(detector, tmp_path / "own")
@@ -125,7 +125,7 @@ def test_similarities_of_python(tmp_path):
     for other in (again, read):
         np.testing.assert_array_equal(other.decision_function(NAMES), detector.decision_function(NAMES))
         np.testing.assert_array_equal(other.leave_one_out_scores_, detector.leave_one_out_scores_)
-    assert (read.contamination, read.basis_) == (0.1, detector.basis_)
+    assert (read.quantile, read.basis_) == (0.1, detector.basis_)
 
 
 @pytest.mark.parametrize("normalization", ["nystroem", "none"])
@@ -156,7 +156,7 @@ def test_it_is_pickled_and_tells_what_it_did(n_jobs):
 
 @pytest.mark.parametrize("similarity", ["rbf", "z-score/laplacian:gamma=0.2", "cosine", ["rbf:gamma=0.3", "linear"]])
 def test_onnx_tells_the_same(similarity):
-    detector = wm.BasisExpansionOneClass(similarity, n_basis=30, contamination=0.1).fit(normal(200, 0))
+    detector = wm.BasisExpansionOneClass(similarity, n_basis=30, quantile=0.1).fit(normal(200, 0))
     X = np.vstack([normal(100, 1), normal(50, 2) + 3]).astype(np.float32)
     session = onnxruntime.InferenceSession(wm.to_onnx(detector).SerializeToString(), providers=["CPUExecutionProvider"])
     assert [output.name for output in session.get_outputs()] == ["label", "scores"]

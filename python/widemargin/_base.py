@@ -64,7 +64,6 @@ _BETWEEN_0_AND_1 = Interval(Real, 0, 1, closed="neither")
 # The constraints of the parameters of all estimators; some estimators override one.
 CONSTRAINTS: dict[str, list[Any]] = {
     "C": [POSITIVE, AUTO],
-    "contamination": [_BETWEEN_0_AND_1],
     "cv": ["cv_object"],
     "epsilon": [AT_LEAST_0, AUTO],
     "fit_intercept": ["boolean"],
@@ -126,8 +125,7 @@ class WatchedMixin(CallbackSupportMixin):
 
 
 # Parameters with the name that they have in the header of a model file.
-_SHARES = ("contamination", "quantile", "shrinkage", "tol")
-_STORED = (*_SHARES, "C", "approximation", "loss", "max_iter", "penalty", "polynomials")
+_STORED = ("C", "approximation", "loss", "max_iter", "penalty", "polynomials", "quantile", "shrinkage", "tol")
 
 # Parts of the warnings of a report that are warned of.
 _WARNED = re.compile(

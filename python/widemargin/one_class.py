@@ -44,7 +44,7 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
         such as minus a distance, "none" for a sample's own features, and "nystroem" for others.
     negative_eigenvalues : {"clip", "flip", "shift", "square"}, default="clip"
         The treatment, by "nystroem" and "centered", of negative eigenvalues of the similarities between the bases.
-    contamination : float, default=0.05
+    quantile : float, default=0.05
         The expected share of new samples of the same kind that are predicted to be outliers: the quantile of the
         leave-one-out decision values that is the threshold.
     shrinkage : float, default=0.01
@@ -95,14 +95,14 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
     >>> names = "Rossi Russo Bianchi Romano Ricci Marino Bruno Gallo Conti Costa Rizzo Greco Ferrari Esposito"
     >>> names = f"{names} Colombo Fontana Santoro Mariani Rinaldi Caruso Ferrara Galli Martini Leone Longo Gentile"
     >>> names = f"{names} Martinelli Vitale Lombardo Serra Coppola Marchetti Parisi Villa Conte Ferraro".split()
-    >>> detector = BasisExpansionOneClass("edit", contamination=0.1).fit(names)
+    >>> detector = BasisExpansionOneClass("edit", quantile=0.1).fit(names)
     >>> detector.predict(["Rosso", "Krzyzewski"]).tolist()
     [1, -1]
     """
 
     similarity: SimilarityLike = field(default="rbf", kw_only=False)
     normalization: str = "auto"
-    contamination: float = 0.05
+    quantile: float = 0.05
     shrinkage: float = 0.01
     _is_flat = True
     _precomputed_normalization = "nystroem"
@@ -130,7 +130,7 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
     def _parameters(self) -> dict[str, Any]:
         return {
             "normalization": normalization_of(self, "auto"),
-            "contamination": float(self.contamination),
+            "contamination": float(self.quantile),
             "shrinkage": float(self.shrinkage),
         }
 
@@ -190,6 +190,11 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
     def leave_one_out_scores_(self) -> npt.NDArray[np.float64]:
         """``score_samples`` of each training sample from a w without it."""
         return self._arrays()["loo_scores"]
+
+    @classmethod
+    def _stored_parameters(cls, header: dict[str, Any]) -> dict[str, Any]:
+        # The name contamination promises the share of the training samples in scikit-learn.
+        return super()._stored_parameters(header) | {"quantile": header["contamination"]}
 
     def _describe(self, header: dict[str, Any], candidates: list[Row] | None = None) -> None:
         super()._describe(header, candidates)

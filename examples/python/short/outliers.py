@@ -28,7 +28,7 @@ X, X_test = usual(600, rng), usual(2000, rng)
 
 # %%
 # Two lines:
-detector = wm.BasisExpansionOneClass("rbf:gamma=3", contamination=0.05).fit(X)
+detector = wm.BasisExpansionOneClass("rbf:gamma=3", quantile=0.05).fit(X)
 detector.predict([[0, 3], [0, 1.7], [4, -4]])
 
 # %%

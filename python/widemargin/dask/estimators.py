@@ -19,7 +19,7 @@ from .. import power_mean as _power_mean
 from .. import thin_plate as _thin_plate
 from .._base import CONSTRAINTS, specs_of
 from .._compares import DEFAULT_BASES
-from .._parameters import basis_of, invalid, normalization_parameters, normalization_text
+from .._parameters import basis_of, invalid, normalization_of, normalization_parameters, normalization_text
 from .._report import Row
 from .._samples import as_contiguous
 from .._specs import is_auto
@@ -276,6 +276,10 @@ class BasisExpansionOneClass(DaskExpansion, _one_class.BasisExpansionOneClass):
 
     def _train(self, parameters: dict[str, Any], data: FitData) -> tuple[_core.Model, Rows]:
         self._check_number(data.n)
+        if parameters["normalization"] == "auto":
+            some = np.flatnonzero(data.weighted.weights)[:100]
+            alone = self.plain(self.similarity, kind=self.kind, layout=self.layout).fit(data.picked_samples(some))
+            parameters["normalization"] = normalization_of(alone.set_params(normalization=alone.normalization_))
         features, bases = self._features(data, parameters)
         # Leave-one-out removes one copy: if all weights are above 1, the smallest is that of one.
         weights = data.weighted.weights

@@ -219,7 +219,7 @@ def test_distances_detect_what_is_far(similarity):
 @pytest.mark.parametrize(
     ("similarity", "normalization"), [("distance", "nystroem"), ("distance", "none"), ("thin_plate", "auto")]
 )
-def test_distances_that_a_normalization_does_not_suit_are_warned_of(similarity, normalization):
+def test_unsuitable_normalizations_of_distances_raise_a_warning(similarity, normalization):
     with pytest.warns(UserWarning, match=r"more similar to others than to themselves by .*centered"):
         wm.BasisExpansionOneClass(similarity, normalization=normalization).fit(normal(100, 0))
 

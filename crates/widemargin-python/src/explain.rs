@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use widemargin::data::Source;
-use widemargin::model::{AnyModel, write_atomically};
-use widemargin::select::Answers;
-use widemargin_report::{OneClassReport, RegressionReport, Report, explanation_html};
+use widemargin::model::write_atomically;
+use widemargin_report::{Measurement, explanation_html, report_html};
 
 use crate::convert::Measure;
 use crate::errors::{raise, refused};
@@ -67,29 +66,12 @@ pub fn report(
     };
     let view = samples.as_ref().map(|samples| samples.view()).transpose()?;
     let (answers, weights) = measure.as_ref().map(Measure::answers).transpose()?.unwrap_or_default();
-    let view = view.as_ref();
-    let html = match (&model.get().0, &answers) {
-        (Trained::Any(AnyModel::Classifier(model)), None | Some(Answers::Labels(_))) => {
-            let labels = if let Some(Answers::Labels(labels)) = &answers { Some(&**labels) } else { None };
-            let data = view.zip(labels).map(|(view, labels)| ((view, labels, weights), name));
-            let report = Report { model: &**model, title, data };
-            conduct(py, &patience, |monitor, _| report.html(threads, monitor))?
-        }
-        (Trained::Any(AnyModel::Regressor(model)), None | Some(Answers::Targets(_))) => {
-            let targets = if let Some(Answers::Targets(targets)) = &answers { Some(&**targets) } else { None };
-            let data = view.zip(targets).map(|(view, targets)| (view, targets, weights, name));
-            let report = RegressionReport { model: &**model, title, data };
-            conduct(py, &patience, |monitor, _| report.html(threads, monitor))?
-        }
-        (Trained::Any(AnyModel::OneClass(model)), _) => {
-            let report = OneClassReport { model: &**model, title, data: view.map(|view| (view, name)) };
-            conduct(py, &patience, |monitor, _| report.html(threads, monitor))?
-        }
-        _ => {
-            let problem = "a report needs a model with built-in similarities, not Python functions";
-            return Err(PyTypeError::new_err(problem));
-        }
+    let Trained::Any(model) = &model.get().0 else {
+        let problem = "a report needs a model with built-in similarities, not Python functions";
+        return Err(PyTypeError::new_err(problem));
     };
+    let data = view.as_ref().map(|samples| Measurement { samples, answers: answers.as_ref(), weights, name });
+    let html = conduct(py, &patience, |monitor, _| report_html(model, title, data, threads, monitor))?;
     if let Some(path) = path {
         py.detach(|| write_atomically(&path, |out| out.write_all(html.as_bytes()))).map_err(refused)?;
     }

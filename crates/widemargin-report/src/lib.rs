@@ -1,6 +1,6 @@
 //! Explanations of predictions and reports on models as HTML: one file without requests, for screens and paper.
 //!
-//! [`explanation_html`] is a fragment, [`Report`] a whole page. All text that comes from data is escaped by the templates.
+//! [`explanation_html`] is a fragment, [`report_html`] a whole page. All text that comes from data is escaped by the templates.
 #![deny(missing_docs)]
 
 mod charts;
@@ -9,16 +9,13 @@ mod explanation;
 mod measured;
 mod multilabel;
 mod page;
+mod report;
 mod samples;
 mod tiles;
 mod values;
 
 pub use explanation::explanation_html;
-pub use measured::Measured;
-pub use multilabel::MeasuredLabels;
-pub use page::Report;
-pub use values::{OneClassReport, RegressionReport};
-pub use widemargin::select::Labeled;
+pub use report::{Measurement, report_html};
 
 /// The style of the fragments and the page: light and dark, on screens and on paper.
 pub const STYLE: &str = include_str!("style.css");

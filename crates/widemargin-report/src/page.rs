@@ -31,9 +31,9 @@ const MAX_MISTAKES: usize = 5;
 /// Maximum number of classes with listed scores.
 const MAX_CLASSES: usize = 40;
 
-/// A report on a model, with or without labeled samples.
+/// A report on a classifier, with or without labeled samples.
 #[derive(Debug)]
-pub struct Report<'a> {
+pub struct ClassReport<'a> {
     /// The model.
     pub model: &'a dyn Classifier,
     /// Its name, such as the name of its file.
@@ -42,7 +42,7 @@ pub struct Report<'a> {
     pub data: Option<(Labeled<'a>, String)>,
 }
 
-impl Report<'_> {
+impl ClassReport<'_> {
     /// The page: HTML with inline style and pictures, without external requests.
     ///
     /// # Errors

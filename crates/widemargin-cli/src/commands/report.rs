@@ -1,11 +1,13 @@
 //! `widemargin report`: a page on a model.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use clap::Args;
 use widemargin::data::Targets;
 use widemargin::model::AnyModel;
-use widemargin_report::{OneClassReport, RegressionReport, Report};
+use widemargin::select::Answers;
+use widemargin_report::{Measurement, report_html};
 
 use crate::args::Input;
 use crate::context::Context;
@@ -40,45 +42,33 @@ impl ReportArgs {
             None => {
                 check_folder(&self.output)?;
                 widemargin::output::check(&self.output, &[("the model", &self.model)])?;
-                let model = AnyModel::load(&self.model)?;
-                match &model {
-                    AnyModel::Classifier(model) => {
-                        Report { model: &**model, title, data: None }.html(threads, &monitor)
-                    }
-                    AnyModel::Regressor(model) => {
-                        RegressionReport { model: &**model, title, data: None }.html(threads, &monitor)
-                    }
-                    AnyModel::OneClass(model) => {
-                        OneClassReport { model: &**model, title, data: None }.html(threads, &monitor)
-                    }
-                }?
+                report_html(&AnyModel::load(&self.model)?, title, None, threads, &monitor)?
             }
             Some(input) => {
                 check_output(&self.output, input, Some(&self.model))?;
-                let any = load_for(&self.model, input)?;
+                let model = load_for(&self.model, input)?;
                 let file = &input.data;
-                let table = read_for(&any, input, input.label.clone().unwrap_or_default(), context)?;
-                let (view, name, weights) = (table.samples.view()?, shown(file).to_string(), table.weights.as_deref());
-                context.bar.say(format!("{name}: measuring"));
-                let html = match &any {
+                let table = read_for(&model, input, input.label.clone().unwrap_or_default(), context)?;
+                let answers = match &model {
                     AnyModel::Classifier(model) => {
                         let names = model.classes();
                         let labels = match model.is_multilabel() {
                             true => labels_of_model(require_indicators(&table.indicators, input)?, names, input)?,
                             false => table.require_labels(file)?.as_classes(names),
                         };
-                        let data = Some(((&view, &labels, weights), name));
-                        Report { model: &**model, title, data }.html(threads, &monitor)
+                        Some(Answers::Labels(Cow::Owned(labels)))
                     }
-                    AnyModel::Regressor(model) => {
+                    AnyModel::Regressor(_) => {
                         let targets = Targets::single(targets_of(table.require_labels(file)?, file, 0)?)?;
-                        let data = Some((&view, &targets, weights, name));
-                        RegressionReport { model: &**model, title, data }.html(threads, &monitor)
+                        Some(Answers::Targets(Cow::Owned(targets)))
                     }
-                    AnyModel::OneClass(model) => {
-                        OneClassReport { model: &**model, title, data: Some((&view, name)) }.html(threads, &monitor)
-                    }
+                    AnyModel::OneClass(_) => None,
                 };
+                let (view, name) = (table.samples.view()?, shown(file).to_string());
+                context.bar.say(format!("{name}: measuring"));
+                let (answers, weights) = (answers.as_ref(), table.weights.as_deref());
+                let data = Measurement { samples: &view, answers, weights, name };
+                let html = report_html(&model, title, Some(data), threads, &monitor);
                 html.map_err(|error| in_file(error, file, &table, 0))?
             }
         };

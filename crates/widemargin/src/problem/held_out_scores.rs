@@ -59,8 +59,8 @@ pub(crate) fn typical_weight(units: &[f64]) -> f64 {
 }
 
 /// The part of each weight that leave-one-out removes, 0 for a sample that is a basis: it is predicted from its
-/// similarity to itself, which no new sample has. The bases of a class of which less than a quarter are others keep
-/// theirs: these are too few for an estimate.
+/// similarity to itself, which no new sample has. Where less than a quarter of the samples of a class are no bases, too
+/// few for an estimate, the bases of the class count.
 pub(crate) fn units_of_others(units: &[f64], bases: &[usize], class: impl Fn(usize) -> u32) -> Vec<f64> {
     let mut sizes: HashMap<u32, [usize; 2]> = HashMap::new();
     (0..units.len()).for_each(|row| sizes.entry(class(row)).or_default()[0] += 1);

@@ -134,6 +134,11 @@ impl RegressionSelection {
         0.5 / self.lambda
     }
 
+    /// Replaces the estimate at a C of the path.
+    pub fn set_estimate(&mut self, estimate: RegressionPoint) {
+        self.path.iter_mut().filter(|point| point.c == estimate.c).for_each(|point| *point = estimate.clone());
+    }
+
     /// R² of the leave-one-out predictions at λ; −∞ where leave-one-out is undetermined.
     pub fn r2(&self) -> f64 {
         self.path.iter().find(|point| point.c == self.c()).map_or(f64::NEG_INFINITY, |point| point.loo_r2)

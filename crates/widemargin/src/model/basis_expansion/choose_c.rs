@@ -4,8 +4,9 @@
 //! solution with it (`solve/thin_plate/feature_matrix.rs`, `leave_one_out_ridge.rs`). C keeps its meaning with the
 //! number of samples: it is the weight of each.
 
+use super::solver::{Solution, Solver};
 use super::start::Start;
-use crate::data::{Labels, Vectors, check_costs};
+use crate::data::{DenseMatrix, Labels, Vectors, check_costs};
 use crate::error::Result;
 use crate::model::{assess, choose_rows, report_estimate};
 use crate::monitor::Monitor;
@@ -15,7 +16,9 @@ use crate::problem::{Block, Intercept, Loss, OneVsRest, count};
 use crate::solve::thin_plate::{
     FeatureFit, PathOptions, PathPoint, Problems, fit_features, fit_squared, numbers_of_squared,
 };
-use crate::solve::{CalibratedOn, Calibration, ErrorEstimate, EstimateMethod, Report};
+use crate::solve::{
+    CalibratedOn, Calibration, ErrorEstimate, EstimateMethod, OwnFeatures, Report, Solved, parts_of_own_features,
+};
 use crate::tuning::{C_SAMPLES, MAX_SQUARED_LOSS_NUMBERS};
 
 /// The samples with their labels and weights.
@@ -48,6 +51,37 @@ pub(super) struct Validation {
 }
 
 impl Validation {
+    /// The same without the features of bases that were left out. `units` are as in [`LabeledSamples`].
+    pub fn without_own_features(
+        &mut self,
+        phi: &DenseMatrix<f32>,
+        (samples, costs): (LabeledSamples<'_>, &[f64]),
+        (solver, solution): (&Solver, &Solution),
+        own: &[OwnFeatures],
+    ) {
+        let LabeledSamples { labels, units, .. } = samples;
+        let (targets, k, d) = (OneVsRest::of(labels), solution.intercepts.len(), phi.n_cols);
+        if self.scores.codes.is_empty() || own.is_empty() {
+            return;
+        }
+        (self.method, self.fold_sums) = (EstimateMethod::LeaveOneOut, Vec::new());
+        let judged: Vec<usize> = (0..units.len()).filter(|&row| units[row] > 0.0).collect();
+        for (problem, &bias) in solution.intercepts.iter().enumerate() {
+            let of_problem = &solution.weights[problem * d..][..d];
+            let solved = Solved {
+                weights: &of_problem.iter().copied().map(f64::from).collect::<Vec<_>>(),
+                bias,
+                intercept: solution.intercept,
+                loss_at: &|row, value| solver.loss.at(targets.sign(row, problem), value),
+                costs: &targets.costs(costs, problem),
+            };
+            for (own, part) in own.iter().zip(parts_of_own_features(phi, &solved, own).into_iter().flatten()) {
+                let place = judged.partition_point(|&row| row < own.row);
+                self.scores.values[place * k + problem] -= part;
+            }
+        }
+    }
+
     /// The calibration, and the estimate of the error in the report; `weights` are those of the samples without class
     /// weights, `units` those of independent samples.
     pub fn assess(self, report: &mut Report, labels: &Labels, weights: &[f64], units: &[f64]) -> Calibration {

@@ -11,7 +11,8 @@ use crate::expansion::{BasisExpansion, Normalization, NystroemCut};
 use crate::model::clock::Clock;
 use crate::monitor::Monitor;
 use crate::similarity::Similarity;
-use crate::tuning::DEFAULT_N_BASIS;
+use crate::solve::OwnFeatures;
+use crate::tuning::{DEFAULT_N_BASIS, MAX_SQUARED_LOSS_NUMBERS};
 
 /// Settings of an expansion.
 #[derive(Clone)]
@@ -51,6 +52,21 @@ impl<S: Similarity> Expansion<S> {
         }
         let places = self.basis.rows.iter().map(|&row| distinct.places[row]).enumerate();
         places.map(|(basis, place)| (place, basis)).collect()
+    }
+
+    /// The features of the bases that leave-one-out judges, by the part of each weight that it removes; none where
+    /// matrices would be too large.
+    pub fn own_features(&self, bases: &HashMap<usize, usize>, weights: &[f64], judged: &[f64]) -> Vec<OwnFeatures> {
+        let n_features = self.expansion.n_features();
+        if n_features * n_features.max(weights.len()) > MAX_SQUARED_LOSS_NUMBERS {
+            return Vec::new();
+        }
+        let of_row = |row: usize| {
+            let features = bases.get(&row).map_or_else(Vec::new, |&basis| self.expansion.features_of_basis(basis));
+            OwnFeatures { row, features, share: judged[row] / weights[row] }
+        };
+        let rows = (0..weights.len()).filter(|&row| judged[row] > 0.0);
+        rows.map(of_row).filter(|own| !own.features.is_empty()).collect()
     }
 
     /// The same with some of its bases, ascending.

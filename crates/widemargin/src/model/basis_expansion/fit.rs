@@ -293,7 +293,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let solver = Solver { start: chosen_c.start.take(), ..solver };
         let mut solution = solver.solve(&made.phi, &labels, &costs, monitor)?;
         clock.end_solved("solve")?;
-        let validation = match chosen_c.validation.take() {
+        let mut validation = match chosen_c.validation.take() {
             Some(validation) => validation,
             None => {
                 let bases = made.bases_of_rows(&distinct);
@@ -311,6 +311,10 @@ impl<S: Similarity> BasisExpansionParams<S> {
                 Validation { scores, method: EstimateMethod::HeldOut, fold_sums: Vec::new() }
             }
         };
+        if let (Vectors::Dense(phi), true) = (&made.phi, validation.method != EstimateMethod::HeldOut) {
+            let own = made.own_features(&made.bases_of_rows(&distinct), &weights, &judged);
+            validation.without_own_features(phi, (others, &costs), (&solver, &solution), &own);
+        }
         if is_sparse {
             let selected = made.expansion.used_bases(&solution.weights);
             let note = format!(

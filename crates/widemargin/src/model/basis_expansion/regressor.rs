@@ -30,7 +30,8 @@ use crate::par::Pool;
 use crate::problem::{Intercept, Loss, units_of_others};
 use crate::similarity::Similarity;
 use crate::solve::residuals::{self, MemoryRows, PartedRows};
-use crate::solve::ridge::{FeatureRidge, Fitted, RowTargets};
+use crate::solve::ridge::{FeatureRidge, FeatureSolution, Fitted, RowTargets};
+use crate::solve::{OwnFeatures, Solved, parts_of_own_features};
 
 /// Parameters of a regression on a basis expansion, with their defaults.
 pub type BasisExpansionRegressorParams<S> = ExpansionParams<S, RegressionParams>;
@@ -160,15 +161,17 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         };
         let made = self.expander.fit(&training, &mut clock)?;
 
-        let bases: Vec<usize> = made.bases_of_rows(&distinct).into_keys().filter(|&at| at < weights.len()).collect();
+        let of_rows = made.bases_of_rows(&distinct);
+        let bases: Vec<usize> = of_rows.keys().copied().filter(|&at| at < weights.len()).collect();
         let units = units_of_others(&distinct.removed_weights_of_targets(&codes), &bases, |_| 0);
+        let own = made.own_features(&of_rows, weights, &units);
         let standard = StandardTargets::new(&targets, (weights, &units), self.task.has_intercept)?;
         let fitted = Fitted { targets: standard.values.clone(), weights: weights.clone(), units };
         let pool = Pool::new(threads)?;
-        let problem =
-            Problem { phi: &made.phi, standard: &standard, has_intercept: self.task.has_intercept, pool: &pool };
+        let has_intercept = self.task.has_intercept;
+        let problem = Problem { phi: &made.phi, own: &own, standard: &standard, has_intercept, pool: &pool };
         let (solution, loo_values) = match self.task.loss {
-            Loss::SquaredError => problem.squared(fitted, self.task.c, leaves_out, monitor)?,
+            Loss::SquaredError => problem.squared(&fitted, self.task.c, leaves_out, monitor)?,
             loss => {
                 let by_row = standard.values.transposed().into_values();
                 let rows = MemoryRows::new(&made.phi, &pool)?;
@@ -239,30 +242,60 @@ fn loo_values_of_callers(
 /// Features, and standard targets.
 struct Problem<'a> {
     phi: &'a Vectors,
+    /// Of bases that are left out.
+    own: &'a [OwnFeatures],
     standard: &'a StandardTargets,
     has_intercept: bool,
     pool: &'a Pool,
 }
 
 impl Problem<'_> {
+    /// Leave-one-out decision values without the features of bases that are left out.
+    fn without_own_features(
+        &self,
+        phi: &DenseMatrix<f32>,
+        fitted: &Fitted,
+        (solution, c): (&FeatureSolution, f64),
+        values: &mut Matrix,
+    ) {
+        let costs: Vec<f64> = fitted.weights.iter().map(|weight| c * weight).collect();
+        for output in 0..values.n_cols() {
+            let solved = Solved {
+                weights: &solution.weights[output * phi.n_cols..][..phi.n_cols],
+                bias: solution.intercepts[output],
+                intercept: if self.has_intercept { Intercept::Free } else { Intercept::None },
+                loss_at: &|row, value| Loss::SquaredError.at(fitted.targets.at(row, output), value),
+                costs: &costs,
+            };
+            for (own, part) in self.own.iter().zip(parts_of_own_features(phi, &solved, self.own).into_iter().flatten())
+            {
+                values.set(own.row, output, values.at(own.row, output) - part);
+            }
+        }
+    }
+
     /// By the squared loss, with the leave-one-out decision values of the samples if they are requested.
     fn squared(
         &self,
-        fitted: Fitted,
+        fitted: &Fitted,
         c: CChoice,
         leaves_out: bool,
         monitor: &Monitor<'_>,
     ) -> Result<(Solution, Matrix)> {
         let n = fitted.weights.len();
-        let solver = FeatureRidge::new(self.phi, self.has_intercept, fitted, self.pool, monitor)?;
-        let chosen = RegressionSelection::of(c, self.standard, solver.spectrum(), |lambdas| {
+        let solver = FeatureRidge::new(self.phi, self.has_intercept, fitted.clone(), self.pool, monitor)?;
+        let mut chosen = RegressionSelection::of(c, self.standard, solver.spectrum(), |lambdas| {
             solver.leave_one_out(lambdas, monitor)
         })?;
         let solution = solver.solution(chosen.lambda)?;
-        let loo_values = match leaves_out {
-            true => solver.loo_values(chosen.lambda, monitor)?,
-            false => Matrix::zeros(0, solution.intercepts.len()),
-        };
+        let mut loo_values = Matrix::zeros(0, solution.intercepts.len());
+        if leaves_out || !self.own.is_empty() {
+            loo_values = solver.loo_values(chosen.lambda, monitor)?;
+            if let Vectors::Dense(phi) = self.phi {
+                self.without_own_features(phi, fitted, (&solution, chosen.c()), &mut loo_values);
+            }
+            chosen.set_estimate(self.standard.point(&fitted.leave_one_out(chosen.lambda, &loo_values)));
+        }
         Ok((Solution::of_ridge(solution, chosen, self.standard, n), loo_values))
     }
 }

@@ -1,5 +1,7 @@
 //! The decomposed problem of a ridge regression: results for all λ at once, from its eigenvalues and a rotation.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -41,6 +43,14 @@ pub(super) fn add_powers(sums: &mut [f64], residuals: &[f64], (weight, unit): (f
 }
 
 impl LeaveOneOut {
+    /// From the sums of [`add_powers`], for residuals that are those of λ.
+    pub(super) fn of_powers(lambda: f64, residuals: Range<usize>, sums: &[f64]) -> Self {
+        let (squares, rest) = sums.split_at(sums.len() / 2);
+        let (fourth_powers, total) = rest.split_at(squares.len());
+        let means = |sums: &[f64]| sums[residuals.clone()].iter().map(|sum| sum / total[0]).collect();
+        LeaveOneOut { lambda, squared_errors: means(squares), fourth_powers: means(fourth_powers) }
+    }
+
     /// C of ½‖f‖² + C Σ w (y − f)².
     pub fn c(&self) -> f64 {
         0.5 / self.lambda
@@ -151,17 +161,8 @@ impl Spectrum {
 
     /// The leave-one-out errors at each λ, from the sums of [`add_powers`] for residuals λ × outputs.
     pub(super) fn leave_one_out(&self, lambdas: &[f64], sums: &[f64]) -> Vec<LeaveOneOut> {
-        let (squares, rest) = sums.split_at(sums.len() / 2);
-        let (fourth_powers, total) = rest.split_at(squares.len());
-        let means = |sums: &[f64], at: usize| {
-            let k = self.projected.n_cols();
-            sums[at * k..(at + 1) * k].iter().map(|sum| sum / total[0]).collect()
-        };
-        let one = |(at, &lambda): (usize, &f64)| LeaveOneOut {
-            lambda,
-            squared_errors: means(squares, at),
-            fourth_powers: means(fourth_powers, at),
-        };
+        let k = self.projected.n_cols();
+        let one = |(at, &lambda)| LeaveOneOut::of_powers(lambda, at * k..(at + 1) * k, sums);
         lambdas.iter().enumerate().map(one).collect()
     }
 

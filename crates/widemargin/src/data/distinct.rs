@@ -115,24 +115,32 @@ impl Distinct {
     /// without all of them the content would belong to the other classes. The rule depends on the merged samples alone,
     /// so that weight k remains equivalent to k copies.
     pub fn removed_weights(&self, effective: &[f64]) -> Vec<f64> {
+        let unit = unit_of(&self.weights);
+        let part = |(at, is_draw): (usize, &bool)| if *is_draw { (unit / self.weights[at]).min(1.0) } else { 1.0 };
+        self.draws().iter().enumerate().map(part).zip(effective).map(|(part, weight)| part * weight).collect()
+    }
+
+    /// Whether each sample is one of several independent draws of its content: whether that occurs in several classes,
+    /// unless such samples are few.
+    pub fn draws(&self) -> Vec<bool> {
         let n = self.rows.len();
         let is_contested = |at: usize| self.repeats[at] || (at + 1 < n && self.repeats[at + 1]);
         let contested: f64 = (0..n).filter(|&at| is_contested(at)).map(|at| self.weights[at]).sum();
-        if contested <= MIN_CONTESTED_SHARE * self.weights.iter().sum::<f64>() {
-            return effective.to_vec();
-        }
-        let unit = unit_of(&self.weights);
-        let part = |at: usize| if is_contested(at) { (unit / self.weights[at]).min(1.0) } else { 1.0 };
-        (0..n).map(|at| effective[at] * part(at)).collect()
+        let are_many = contested > MIN_CONTESTED_SHARE * self.weights.iter().sum::<f64>();
+        (0..n).map(|at| are_many && is_contested(at)).collect()
     }
 
-    /// The same of targets, from a number for each target of the caller's rows. Where most targets are unlike all others,
-    /// equal samples with equal targets are no independent draws: they are left out together.
+    /// The same of targets, from a number for each target of the caller's rows.
     pub fn removed_weights_of_targets(&self, codes: &[u32]) -> Vec<f64> {
+        if self.are_draws(codes) { self.removed_weights(&self.weights) } else { self.weights.clone() }
+    }
+
+    /// Whether samples of equal content may be independent draws: where most targets are unlike all others, equal
+    /// samples with equal targets are not, and are left out together.
+    pub fn are_draws(&self, codes: &[u32]) -> bool {
         let n_contents = self.repeats.iter().filter(|repeats| !**repeats).count();
         let n_targets = self.rows.iter().map(|&row| codes[row]).collect::<HashSet<u32>>().len();
-        let are_draws = 2 * n_targets <= self.rows.len() || n_contents == 1;
-        if are_draws { self.removed_weights(&self.weights) } else { self.weights.clone() }
+        2 * n_targets <= self.rows.len() || n_contents == 1
     }
 
     /// Number of the caller's rows with weight above 0, copies included.

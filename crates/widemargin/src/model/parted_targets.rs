@@ -3,7 +3,7 @@
 use crate::data::{Fingerprint, Targets};
 use crate::error::Result;
 use crate::model::StandardTargets;
-use crate::problem::units_of_others;
+use crate::problem::without_bases;
 use crate::solve::ridge::RowTargets;
 
 /// The targets and weights of all samples, standardized: with mean 0, where there is an intercept, and a largest
@@ -46,7 +46,8 @@ impl PartedTargets {
     #[must_use]
     pub fn with_bases(self, bases: &[usize]) -> Self {
         let (weights, standard) = (&self.weights, self.standard);
-        let units = units_of_others(weights, bases, |row| u32::from(weights[row] <= 0.0));
+        let class = |row| u32::from(weights[row] <= 0.0);
+        let units = without_bases((weights.clone(), weights), bases, |_| false, class).units;
         PartedTargets { standard: standard.left_out(&self.weights, &units), units, ..self }
     }
 

@@ -40,6 +40,12 @@ impl HeldOutScores {
         self.counts.push(count);
     }
 
+    /// Multiplies the weight of each row by the factor of its sample.
+    pub(crate) fn weigh(&mut self, judged: &Judged) {
+        let factors = judged.units.iter().zip(&judged.factors).filter(|(unit, _)| **unit > 0.0);
+        self.weights.iter_mut().zip(factors).for_each(|(weight, (_, factor))| *weight *= factor);
+    }
+
     /// Adds those of other samples.
     pub fn extend(&mut self, other: HeldOutScores) {
         self.values.extend(other.values);
@@ -58,24 +64,60 @@ pub(crate) fn typical_weight(units: &[f64]) -> f64 {
     if n > 0.0 && (least > 1.0 || most < 1.0) { present().map(|unit| unit / n).sum() } else { 1.0 }
 }
 
-/// The part of each weight that leave-one-out removes, 0 for a sample that is a basis: it is predicted from its
-/// similarity to itself, which no new sample has. Where less than a quarter of the samples of a class are no bases, too
-/// few for an estimate, the bases of the class count.
-pub(crate) fn units_of_others(units: &[f64], bases: &[usize], class: impl Fn(usize) -> u32) -> Vec<f64> {
-    let mut sizes: HashMap<u32, [usize; 2]> = HashMap::new();
-    (0..units.len()).for_each(|row| sizes.entry(class(row)).or_default()[0] += 1);
-    bases.iter().for_each(|&row| sizes.entry(class(row)).or_default()[1] += 1);
-    let mut units = units.to_vec();
-    for &row in bases {
-        let [n, n_bases] = sizes[&class(row)];
-        if 4 * n_bases <= 3 * n {
-            units[row] = 0.0;
-        }
-    }
-    units
+/// The samples that leave-one-out judges.
+pub(crate) struct Judged {
+    /// The part of each weight that is removed; 0 for a sample that is not judged.
+    pub units: Vec<f64>,
+    /// How often each judged sample counts, as it stands for others that are not.
+    pub factors: Vec<f64>,
+}
+
+/// Leave-one-out without bases: a basis is predicted from its similarity to itself, which no new sample has. The others
+/// of its class stand for it. Where they are less than a quarter, too few for an estimate, bases are judged, and so are
+/// independent draws of a content that remains without one of them (`is_draw`).
+pub(crate) fn without_bases(
+    (units, weights): (Vec<f64>, &[f64]),
+    bases: &[usize],
+    is_draw: impl Fn(usize) -> bool,
+    class: impl Fn(usize) -> u32,
+) -> Judged {
+    // Of each class the number and the weight of samples that are no draws, and the same of those that are bases.
+    let mut sizes: HashMap<u32, [(usize, f64); 2]> = HashMap::new();
+    let mut add = |row: usize, which: usize| {
+        let (n, weight) = &mut sizes.entry(class(row)).or_default()[which];
+        (*n, *weight) = (*n + 1, *weight + weights[row]);
+    };
+    (0..units.len()).filter(|&row| !is_draw(row)).for_each(|row| add(row, 0));
+    bases.iter().filter(|&&row| !is_draw(row)).for_each(|&row| add(row, 1));
+    let factor = |row: usize| match sizes.get(&class(row)) {
+        Some(&[(n, all), (n_bases, of_bases)]) if !is_draw(row) && 4 * n_bases <= 3 * n => all / (all - of_bases),
+        _ => 1.0,
+    };
+    let mut judged = Judged { factors: (0..units.len()).map(factor).collect(), units };
+    bases.iter().filter(|&&row| judged.factors[row] > 1.0).for_each(|&row| judged.units[row] = 0.0);
+    judged
 }
 
 /// How many independent samples of weight `unit` a row of this weight stands for: at least 1.
 pub(crate) fn count(weight: f64, unit: f64) -> f64 {
     (weight / unit.max(f64::MIN_POSITIVE)).round().max(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_others_of_a_class_stand_for_its_bases_unless_they_are_few() {
+        // Class 0: a draw that is a basis, a basis, and three others of weights 1, 1, 2. Class 1: two bases of two.
+        let weights = [5.0, 4.0, 1.0, 1.0, 2.0, 1.0, 3.0];
+        let units = vec![1.0, 4.0, 1.0, 1.0, 2.0, 1.0, 3.0];
+        let class = |row: usize| u32::from(row > 4);
+        let judged = without_bases((units, &weights), &[0, 1, 5, 6], |row| row == 0, class);
+        assert_eq!(judged.units, [1.0, 0.0, 1.0, 1.0, 2.0, 1.0, 3.0]);
+        assert_eq!(judged.factors, [1.0, 2.0, 2.0, 2.0, 2.0, 1.0, 1.0]);
+        let mut scores = HeldOutScores::of_problems(&[vec![0.0; 7]], &[0, 0, 0, 0, 0, 1, 1], &weights, &judged.units);
+        scores.weigh(&judged);
+        assert_eq!(scores.weights, [5.0, 2.0, 2.0, 4.0, 1.0, 3.0]);
+    }
 }

@@ -18,7 +18,7 @@ pub use block::Block;
 pub use block_objective::{BlockObjective, ObjectiveState};
 pub(crate) use held_out_rows::{HeldOutRows, n_independent};
 pub use held_out_scores::HeldOutScores;
-pub(crate) use held_out_scores::{count, typical_weight, units_of_others};
+pub(crate) use held_out_scores::{Judged, count, typical_weight, without_bases};
 pub use linear_objective::LinearObjective;
 pub use linear_queries::{LINEAR_QUERIES, LinearRows, Objective, RemoteObjective};
 pub use loss::{Loss, LossAt};

@@ -54,18 +54,23 @@ impl<S: Similarity> Expansion<S> {
         places.map(|(basis, place)| (place, basis)).collect()
     }
 
-    /// The features of the bases that leave-one-out judges, by the part of each weight that it removes; none where
-    /// matrices would be too large.
-    pub fn own_features(&self, bases: &HashMap<usize, usize>, weights: &[f64], judged: &[f64]) -> Vec<OwnFeatures> {
+    /// The features of the bases that leave-one-out judges, by the part of each weight that it removes, and takes away
+    /// with them; none where matrices would be too large.
+    pub fn own_features(
+        &self,
+        bases: &HashMap<usize, usize>,
+        draws: &[bool],
+        (weights, units): (&[f64], &[f64]),
+    ) -> Vec<OwnFeatures> {
         let n_features = self.expansion.n_features();
         if n_features * n_features.max(weights.len()) > MAX_SQUARED_LOSS_NUMBERS {
             return Vec::new();
         }
         let of_row = |row: usize| {
             let features = bases.get(&row).map_or_else(Vec::new, |&basis| self.expansion.features_of_basis(basis));
-            OwnFeatures { row, features, share: judged[row] / weights[row] }
+            OwnFeatures { row, features, share: units[row] / weights[row] }
         };
-        let rows = (0..weights.len()).filter(|&row| judged[row] > 0.0);
+        let rows = (0..weights.len()).filter(|&row| units[row] > 0.0 && !draws[row]);
         rows.map(of_row).filter(|own| !own.features.is_empty()).collect()
     }
 

@@ -24,7 +24,7 @@ use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings};
 use crate::model::{BasisExpansionSvc, CChoice};
 use crate::monitor::Monitor;
-use crate::problem::{Block, Intercept, Loss, Penalty, units_of_others};
+use crate::problem::{Block, Intercept, Loss, Penalty, without_bases};
 use crate::similarity::Similarity;
 use crate::solve::EstimateMethod;
 use crate::solve::dual::DualSettings;
@@ -221,9 +221,10 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let chosen = LabeledSamples { labels: &labels, weights: &weights, units: &units };
         let of_rows = made.bases_of_rows(&distinct);
         let bases: Vec<usize> = of_rows.into_keys().filter(|&place| place < units.len()).collect();
-        let judged = units_of_others(&units, &bases, |row| codes[row]);
+        let draws = distinct.draws();
+        let judged = without_bases((units.clone(), &weights), &bases, |row| draws[row], |row| codes[row]);
         // Leave-one-out is of the samples that are no bases.
-        let others = LabeledSamples { units: &judged, ..chosen };
+        let others = LabeledSamples { units: &judged.units, ..chosen };
         let task = WeightTask { samples: chosen, c: self.task.c.value(), intercept, seed, threads };
         let weighed = match &mut made.phi {
             Vectors::Dense(phi) => learn_weights(&mut made.expansion, &mut phi.values, &task, monitor)?,
@@ -293,7 +294,10 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let solver = Solver { start: chosen_c.start.take(), ..solver };
         let mut solution = solver.solve(&made.phi, &labels, &costs, monitor)?;
         clock.end_solved("solve")?;
-        let mut validation = match chosen_c.validation.take() {
+        // The sums over folds cannot count samples by how many others they stand for.
+        let is_even = judged.factors.iter().all(|factor| *factor <= 1.0) || !draws.contains(&true);
+        let usable = |one: &Validation| one.method != EstimateMethod::Folds || is_even;
+        let mut validation = match chosen_c.validation.take().filter(usable) {
             Some(validation) => validation,
             None => {
                 let bases = made.bases_of_rows(&distinct);
@@ -304,16 +308,19 @@ impl<S: Similarity> BasisExpansionParams<S> {
                     own_features: &|row| {
                         bases.get(&row).map_or_else(Vec::new, |&at| made.expansion.features_of_basis(at))
                     },
-                    is_basis: &|row| bases.contains_key(&row),
+                    judged: &judged,
                 };
                 let scores = held_out_scores(&all, &solver, seed, monitor)?;
                 clock.end("hold out")?;
                 Validation { scores, method: EstimateMethod::HeldOut, fold_sums: Vec::new() }
             }
         };
-        if let (Vectors::Dense(phi), true) = (&made.phi, validation.method != EstimateMethod::HeldOut) {
-            let own = made.own_features(&made.bases_of_rows(&distinct), &weights, &judged);
-            validation.without_own_features(phi, (others, &costs), (&solver, &solution), &own);
+        if validation.method != EstimateMethod::HeldOut {
+            if let Vectors::Dense(phi) = &made.phi {
+                let own = made.own_features(&made.bases_of_rows(&distinct), &draws, (&weights, &judged.units));
+                validation.without_own_features(phi, (others, &costs), (&solver, &solution), &own);
+            }
+            validation.scores.weigh(&judged);
         }
         if is_sparse {
             let selected = made.expansion.used_bases(&solution.weights);
@@ -331,7 +338,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let (notes, warnings) = made.expansion.remarks();
         solution.report.notes.extend(notes);
         solution.report.warnings.extend(warnings.into_iter().chain(made.warning));
-        let calibration = validation.assess(&mut solution.report, &labels, &distinct.weights, &judged);
+        let calibration = validation.assess(&mut solution.report, &labels, &distinct.weights, &judged.units);
         solution.report.notes.extend(weighed.into_iter().chain(pruned).chain(chosen_c.note.take()));
         let origin = Origin::of(training).labeled(&labels).calibrated(calibration);
         let task = Classification {

@@ -6,7 +6,7 @@ use super::solver::Solver;
 use crate::data::Vectors;
 use crate::error::Result;
 use crate::monitor::Monitor;
-use crate::problem::{Block, HeldOutRows, HeldOutScores, OneVsRest, Penalty, count, n_independent};
+use crate::problem::{self, Block, HeldOutRows, HeldOutScores, OneVsRest, Penalty, count, n_independent};
 use crate::tuning::{
     COMPARISON_TOL, HELD_OUT_VALUES, MAX_HELD_OUT, MAX_REFITS, SLOW_COMPARISON_TOL, SLOW_HELD_OUT_VALUES,
 };
@@ -25,8 +25,8 @@ pub(super) struct FitOnAll<'a> {
     /// For each row of φ the features that compare with it, if it is a basis: a sample's similarity to itself is not
     /// that of a new sample, so that these are excluded with it.
     pub own_features: &'a dyn Fn(usize) -> Vec<usize>,
-    /// Rows that are bases.
-    pub is_basis: &'a dyn Fn(usize) -> bool,
+    /// Rows that are held out first, and how often each counts.
+    pub judged: &'a problem::Judged,
 }
 
 /// Whether a solver takes few passes.
@@ -46,7 +46,7 @@ pub(super) fn held_out_scores(
     seed: u64,
     monitor: &Monitor<'_>,
 ) -> Result<HeldOutScores> {
-    let FitOnAll { phi, samples, costs, own_features, is_basis } = all;
+    let FitOnAll { phi, samples, costs, own_features, judged } = all;
     let mut scores = HeldOutScores::default();
     let (tol, wanted) =
         if is_quick(solver) { (COMPARISON_TOL, HELD_OUT_VALUES) } else { (SLOW_COMPARISON_TOL, SLOW_HELD_OUT_VALUES) };
@@ -54,7 +54,8 @@ pub(super) fn held_out_scores(
     let n = n_independent(weights, units);
     let n_refits = (wanted / n.max(1)).clamp(1, MAX_REFITS);
     let (size, quiet) = (n_held_out(n, labels.classes().len()), monitor.without_progress());
-    for held_out in HeldOutRows::sets(labels, (weights, units), is_basis, (size, n_refits), seed) {
+    let is_spared = |row: usize| judged.units[row] <= 0.0;
+    for held_out in HeldOutRows::sets(labels, (weights, units), is_spared, (size, n_refits), seed) {
         if monitor.ask().is_err() {
             break;
         }
@@ -68,7 +69,9 @@ pub(super) fn held_out_scores(
             break;
         }
         let rows = Block::of(phi)?;
-        scores.extend(judge(rows, *samples, &held_out, (&solution.weights, &solution.intercepts)).scores);
+        let mut found = judge(rows, *samples, &held_out, (&solution.weights, &solution.intercepts)).scores;
+        found.weights.iter_mut().zip(held_out.rows()).for_each(|(weight, row)| *weight *= judged.factors[row]);
+        scores.extend(found);
     }
     Ok(scores)
 }

@@ -27,7 +27,7 @@ use crate::model::regression_path::{RegressionPoint, RegressionSelection, Standa
 use crate::model::{CChoice, LossPoint};
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::problem::{Intercept, Loss, units_of_others};
+use crate::problem::{Intercept, Judged, Loss, without_bases};
 use crate::similarity::Similarity;
 use crate::solve::residuals::{self, MemoryRows, PartedRows};
 use crate::solve::ridge::{FeatureRidge, FeatureSolution, Fitted, RowTargets};
@@ -163,13 +163,16 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
 
         let of_rows = made.bases_of_rows(&distinct);
         let bases: Vec<usize> = of_rows.keys().copied().filter(|&at| at < weights.len()).collect();
-        let units = units_of_others(&distinct.removed_weights_of_targets(&codes), &bases, |_| 0);
-        let own = made.own_features(&of_rows, weights, &units);
+        let draws = if distinct.are_draws(&codes) { distinct.draws() } else { vec![false; weights.len()] };
+        let units = distinct.removed_weights_of_targets(&codes);
+        let Judged { units, factors } = without_bases((units, weights), &bases, |row| draws[row], |_| 0);
+        let own = made.own_features(&of_rows, &draws, (weights, &units));
         let standard = StandardTargets::new(&targets, (weights, &units), self.task.has_intercept)?;
         let fitted = Fitted { targets: standard.values.clone(), weights: weights.clone(), units };
         let pool = Pool::new(threads)?;
         let has_intercept = self.task.has_intercept;
-        let problem = Problem { phi: &made.phi, own: &own, standard: &standard, has_intercept, pool: &pool };
+        let problem =
+            Problem { phi: &made.phi, own: &own, factors: &factors, standard: &standard, has_intercept, pool: &pool };
         let (solution, loo_values) = match self.task.loss {
             Loss::SquaredError => problem.squared(&fitted, self.task.c, leaves_out, monitor)?,
             loss => {
@@ -244,6 +247,8 @@ struct Problem<'a> {
     phi: &'a Vectors,
     /// Of bases that are left out.
     own: &'a [OwnFeatures],
+    /// As of [`Judged`].
+    factors: &'a [f64],
     standard: &'a StandardTargets,
     has_intercept: bool,
     pool: &'a Pool,
@@ -289,12 +294,12 @@ impl Problem<'_> {
         })?;
         let solution = solver.solution(chosen.lambda)?;
         let mut loo_values = Matrix::zeros(0, solution.intercepts.len());
-        if leaves_out || !self.own.is_empty() {
+        if leaves_out || !self.own.is_empty() || self.factors.iter().any(|factor| *factor > 1.0) {
             loo_values = solver.loo_values(chosen.lambda, monitor)?;
             if let Vectors::Dense(phi) = self.phi {
                 self.without_own_features(phi, fitted, (&solution, chosen.c()), &mut loo_values);
             }
-            chosen.set_estimate(self.standard.point(&fitted.leave_one_out(chosen.lambda, &loo_values)));
+            chosen.set_estimate(self.standard.point(&fitted.leave_one_out(chosen.lambda, &loo_values, self.factors)));
         }
         Ok((Solution::of_ridge(solution, chosen, self.standard, n), loo_values))
     }

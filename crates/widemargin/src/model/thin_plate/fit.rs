@@ -24,7 +24,7 @@ use crate::model::within_limit::{Part, fit_samples};
 use crate::model::{CChoice, report_estimate};
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
-use crate::problem::{HeldOutScores, OneVsRest, count, typical_weight, units_of_others};
+use crate::problem::{HeldOutScores, OneVsRest, count, typical_weight, without_bases};
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::thin_plate::{
     BLOCK, BlockStorage, FitSettings, Fitted, PathPoint, Polynomials, Problems, Solved, Stop, WhyNotFree, fit_exact,
@@ -195,7 +195,8 @@ impl ThinPlateParams {
             refitted: std::mem::take(&mut best.refitted),
             fold_sums: std::mem::take(&mut best.fold_sums),
             units: if is_on_bases {
-                units_of_others(fit.problems.units, &support, |_| 0)
+                let Problems { units, weights, .. } = fit.problems;
+                without_bases((units.to_vec(), weights), &support, |row| units[row] < weights[row], |_| 0).units
             } else {
                 fit.problems.units.to_vec()
             },

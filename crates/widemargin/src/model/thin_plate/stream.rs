@@ -16,7 +16,7 @@ use crate::linalg::factor::Matrix;
 use crate::model::clock::Clock;
 use crate::monitor::RowCount;
 use crate::par::Pool;
-use crate::problem::{OneVsRest, units_of_others};
+use crate::problem::{OneVsRest, without_bases};
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::thin_plate::{BLOCK, BlockStorage, FitSettings, Fitted, RawRows, RowData, SPAN, fit_blocks};
 
@@ -305,7 +305,9 @@ impl KernelRows<'_> {
         clock: &mut Clock<'_>,
     ) -> Result<Fitted> {
         let feature_map = basis_features(self.kernel, self.bases, self.n_features, self.space, pool, clock.monitor)?;
-        let units = units_of_others(units, support, |_| 0);
+        let weights: Vec<f64> = self.roots.iter().map(|root| root * root).collect();
+        let is_draw = |row: usize| units[row] < (1.0 - f64::EPSILON * 4.0) * weights[row];
+        let units = without_bases((units.to_vec(), &weights), support, is_draw, |_| 0).units;
         let row_data = RowData { targets, roots: self.roots, units: &units };
         let spreads = self.space.spreads(self.kernel.dilation_exponent());
         let (rows, work) = ((row_data, &spreads[..]), (pool, clock.monitor));

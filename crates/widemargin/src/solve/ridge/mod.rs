@@ -48,13 +48,13 @@ pub(crate) struct Fitted {
 }
 
 impl Fitted {
-    /// The errors of leave-one-out decision values at λ, samples × outputs.
-    pub fn leave_one_out(&self, lambda: f64, values: &Matrix) -> LeaveOneOut {
+    /// The errors of leave-one-out decision values at λ, samples × outputs, whose weights are multiplied by factors.
+    pub fn leave_one_out(&self, lambda: f64, values: &Matrix, factors: &[f64]) -> LeaveOneOut {
         let k = values.n_cols();
         let mut sums = no_powers(k);
         for (row, (&weight, &unit)) in self.weights.iter().zip(&self.units).enumerate() {
             let residual = |output| self.targets.at(row, output) - values.at(row, output);
-            add_powers(&mut sums, &(0..k).map(residual).collect::<Vec<_>>(), (weight, unit));
+            add_powers(&mut sums, &(0..k).map(residual).collect::<Vec<_>>(), (factors[row] * weight, unit));
         }
         LeaveOneOut::of_powers(lambda, 0..k, &sums)
     }

@@ -349,11 +349,8 @@ def _how_to_show(estimator: Any, n: int, image_shape: tuple[int, ...] | None) ->
         return np.linalg.norm(bases, axis=3), "images", numbers  # a grid is shown by the norms of its cells
     if getattr(first, "dtype", None) == np.uint8 and first.ndim in (2, 3):
         return bases, "images", numbers
-    if (hasattr(bases, "shape") and len(bases.shape) == 2 and not _holds_objects(bases)) or hasattr(bases, "toarray"):
+    is_numeric = getattr(getattr(bases, "dtype", None), "kind", "O") != "O"
+    if (is_numeric and bases.ndim == 2) or hasattr(bases, "toarray"):
         return bases, "vectors", numbers
     texts = [one if isinstance(one, str) else reprlib.repr(one) for one in items(bases)]
     return texts, "named", [text if len(text) <= 40 else text[:39] + "…" for text in texts]
-
-
-def _holds_objects(X: Any) -> bool:
-    return getattr(getattr(X, "dtype", None), "kind", "") == "O" or hasattr(X, "columns")

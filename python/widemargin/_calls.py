@@ -54,7 +54,8 @@ class Pairs:
     def __call__(self, samples: Any, bases: Any) -> npt.NDArray[np.float64]:
         """The block (samples, bases)."""
         rows, columns = items(samples), items(bases)
-        half = self.symmetric and (samples is bases or _same_objects(rows, columns))
+        are_same = len(rows) == len(columns) and all(x is y for x, y in zip(rows, columns, strict=True))
+        half = self.symmetric and (samples is bases or are_same)
         if self.n_jobs is None:
             block = _rows_of_pairs(self.__wrapped__, rows, columns, 0, half)  # type: ignore[attr-defined]
         else:
@@ -94,10 +95,6 @@ class Pairs:
         if name and getattr(module, name, None) is self:
             function.__qualname__ = f"{name}.__wrapped__"
         return functools.partial(Pairs, n_jobs=self.n_jobs, symmetric=self.symmetric), (function,)
-
-
-def _same_objects(a: list[Any], b: list[Any]) -> bool:
-    return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
 
 
 def _rows_of_pairs(

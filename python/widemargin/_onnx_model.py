@@ -173,7 +173,8 @@ def model_of(
         n_features, result = _expanded(graph, "X", model, header, arrays, columns)
     if "classes" in header:
         if header["method"] not in _SCORES:
-            result = _linear(graph, result, arrays)
+            products = graph("MatMul", result, arrays["weights"].T)
+            result = graph("Add", products, arrays["intercepts"].astype(np.float32))
         labels = header["classes"]
         if classes is not None:
             labels = [name if isinstance(name, str) else label for name, label in zip(classes, labels, strict=True)]
@@ -279,12 +280,6 @@ def _expanded(
         n_features, selected = columns
         x = graph("Gather", x, selected, axis=1)
     return n_features, expansion(graph, x, model, header, arrays)
-
-
-def _linear(graph: Graph, features: str, arrays: Arrays) -> str:
-    """Scores [N, K] of features [N, D]."""
-    products = graph("MatMul", features, arrays["weights"].T)
-    return graph("Add", products, arrays["intercepts"].astype(np.float32))
 
 
 def _power_mean(graph: Graph, x: str, header: dict[str, Any], arrays: Arrays) -> str:

@@ -251,7 +251,7 @@ pub unsafe extern "C" fn widemargin_predict(
     classes: *mut usize,
 ) -> c_int {
     // SAFETY: guaranteed by the caller.
-    status(|| unsafe { write(vectors(model, values, n_rows, n_columns, Model::predict)?, n_rows, classes) })
+    status(|| unsafe { vectors(model, values, [n_rows, n_columns], CLASSES, classes) })
 }
 
 /// The decision values of each of n_rows vectors: n_rows × widemargin_n_decision_values, row-major.
@@ -269,10 +269,7 @@ pub unsafe extern "C" fn widemargin_decision_function(
     decision_values: *mut f64,
 ) -> c_int {
     // SAFETY: guaranteed by the caller.
-    status(|| unsafe {
-        let found = vectors(model, values, n_rows, n_columns, Model::decision_function)?;
-        write(found, n_rows * of(model)?.n_decision_values(), decision_values)
-    })
+    status(|| unsafe { vectors(model, values, [n_rows, n_columns], DECISION_VALUES, decision_values) })
 }
 
 /// The probability of each class of each of n_rows vectors: n_rows × widemargin_n_classes, row-major.
@@ -290,10 +287,7 @@ pub unsafe extern "C" fn widemargin_predict_proba(
     probabilities: *mut f64,
 ) -> c_int {
     // SAFETY: guaranteed by the caller.
-    status(|| unsafe {
-        let found = vectors(model, values, n_rows, n_columns, Model::predict_proba)?;
-        write(found, n_rows * of(model)?.class_names.len(), probabilities)
-    })
+    status(|| unsafe { vectors(model, values, [n_rows, n_columns], PROBABILITIES, probabilities) })
 }
 
 /// The predicted targets of each of n_rows vectors by a regression model: n_rows × widemargin_n_targets, row-major.
@@ -311,10 +305,7 @@ pub unsafe extern "C" fn widemargin_predict_targets(
     targets: *mut f64,
 ) -> c_int {
     // SAFETY: guaranteed by the caller.
-    status(|| unsafe {
-        let found = vectors(model, values, n_rows, n_columns, Model::predict_targets)?;
-        write(found, n_rows * of(model)?.n_targets(), targets)
-    })
+    status(|| unsafe { vectors(model, values, [n_rows, n_columns], TARGETS, targets) })
 }
 
 /// As widemargin_predict, for n texts in UTF-8.
@@ -330,7 +321,7 @@ pub unsafe extern "C" fn widemargin_predict_strings(
     classes: *mut usize,
 ) -> c_int {
     // SAFETY: guaranteed by the caller.
-    status(|| unsafe { write(strings(model, texts, n, Model::predict)?, n, classes) })
+    status(|| unsafe { strings(model, texts, n, CLASSES, classes) })
 }
 
 /// As widemargin_decision_function, for n texts in UTF-8.
@@ -347,10 +338,7 @@ pub unsafe extern "C" fn widemargin_decision_function_strings(
     decision_values: *mut f64,
 ) -> c_int {
     // SAFETY: guaranteed by the caller.
-    status(|| unsafe {
-        let found = strings(model, texts, n, Model::decision_function)?;
-        write(found, n * of(model)?.n_decision_values(), decision_values)
-    })
+    status(|| unsafe { strings(model, texts, n, DECISION_VALUES, decision_values) })
 }
 
 /// As widemargin_predict_proba, for n texts in UTF-8.
@@ -367,10 +355,7 @@ pub unsafe extern "C" fn widemargin_predict_proba_strings(
     probabilities: *mut f64,
 ) -> c_int {
     // SAFETY: guaranteed by the caller.
-    status(|| unsafe {
-        let found = strings(model, texts, n, Model::predict_proba)?;
-        write(found, n * of(model)?.class_names.len(), probabilities)
-    })
+    status(|| unsafe { strings(model, texts, n, PROBABILITIES, probabilities) })
 }
 
 /// As widemargin_predict_targets, for n texts in UTF-8.
@@ -387,48 +372,58 @@ pub unsafe extern "C" fn widemargin_predict_targets_strings(
     targets: *mut f64,
 ) -> c_int {
     // SAFETY: guaranteed by the caller.
-    status(|| unsafe {
-        let found = strings(model, texts, n, Model::predict_targets)?;
-        write(found, n * of(model)?.n_targets(), targets)
-    })
+    status(|| unsafe { strings(model, texts, n, TARGETS, targets) })
 }
 
-/// Applies a method of the model to vectors.
+/// A method of a model that predicts something of samples, and how many values that is for each sample.
+type Method<T> = (fn(&Model, &SamplesView<'_>) -> Result<Vec<T>, String>, fn(&Model) -> usize);
+
+const CLASSES: Method<usize> = (Model::predict, |_| 1);
+const DECISION_VALUES: Method<f64> = (Model::decision_function, Model::n_decision_values);
+const PROBABILITIES: Method<f64> = (Model::predict_proba, |model| model.class_names.len());
+const TARGETS: Method<f64> = (Model::predict_targets, Model::n_targets);
+
+/// Applies a method of the model to vectors, and writes the results.
 ///
 /// # Safety
 /// As for `widemargin_predict`.
-unsafe fn vectors<T>(
+unsafe fn vectors<T: Copy>(
     model: *const Model,
     values: *const f64,
-    n_rows: usize,
-    n_columns: usize,
-    method: fn(&Model, &SamplesView<'_>) -> Result<Vec<T>, String>,
-) -> Result<Vec<T>, String> {
+    [n_rows, n_columns]: [usize; 2],
+    (predict, n_values): Method<T>,
+    output: *mut T,
+) -> Result<(), String> {
     // SAFETY: guaranteed by the caller.
     let model = unsafe { of(model) }?;
     let length = n_rows.checked_mul(n_columns).ok_or("n_rows × n_columns is beyond the range of sizes")?;
     // SAFETY: guaranteed by the caller.
     let values = unsafe { array(values, length, "values") }?;
     let rows = DenseView::new(values, n_rows, n_columns).map_err(message)?;
-    method(model, &SamplesView::Rows(rows.into()))
+    let found = predict(model, &SamplesView::Rows(rows.into()))?;
+    // SAFETY: guaranteed by the caller.
+    unsafe { write(found, n_rows * n_values(model), output) }
 }
 
-/// Applies a method of the model to texts.
+/// Applies a method of the model to texts, and writes the results.
 ///
 /// # Safety
 /// As for `widemargin_predict_strings`.
-unsafe fn strings<T>(
+unsafe fn strings<T: Copy>(
     model: *const Model,
     texts: *const *const c_char,
     n: usize,
-    method: fn(&Model, &SamplesView<'_>) -> Result<Vec<T>, String>,
-) -> Result<Vec<T>, String> {
+    (predict, n_values): Method<T>,
+    output: *mut T,
+) -> Result<(), String> {
     // SAFETY: guaranteed by the caller.
     let (model, texts) = unsafe { (of(model)?, array(texts, n, "texts")?) };
     // SAFETY: guaranteed by the caller, of each.
     let read = |(i, one): (usize, &*const c_char)| unsafe { text(*one, &format!("texts[{i}]")) }.map(str::to_owned);
     let texts = texts.iter().enumerate().map(read).collect::<Result<_, _>>()?;
-    method(model, &SamplesView::Other(&AnySamples::Strings(texts)))
+    let found = predict(model, &SamplesView::Other(&AnySamples::Strings(texts)))?;
+    // SAFETY: guaranteed by the caller.
+    unsafe { write(found, n * n_values(model), output) }
 }
 
 /// The model behind a pointer.

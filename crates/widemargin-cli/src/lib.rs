@@ -14,7 +14,6 @@ mod details;
 mod fit;
 mod folds;
 mod label_column;
-mod label_scores;
 mod model;
 mod options;
 #[cfg(unix)]

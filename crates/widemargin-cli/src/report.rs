@@ -189,29 +189,26 @@ pub fn in_file(error: Error, file: &Path, table: &Table, first_row: usize) -> Fa
     if let Some(failure) = one_class_of_weight(&error, table) {
         return failure;
     }
-    let is_about_file = match &error {
+    let found = match &error {
         Error::Value { row, column, value, problem } => {
-            let (row, column, value) =
-                (place_of(table, *row, first_row), called_column(table, *column), number_text(*value));
-            let (problem, help) = short(problem);
-            return Failure { help, ..Failure::input(format!("{file}: {row}, {column}: {value} {problem}")) };
+            let (row, column) = (place_of(table, *row, first_row), called_column(table, *column));
+            Some((format!("{row}, {column}: {} ", number_text(*value)), short(problem)))
         }
         Error::Sample { similarity, is_basis: false, number, problem } => {
-            let (row, (problem, help)) = (place_of(table, *number, first_row), short(problem));
-            return Failure {
-                help,
-                ..Failure::input(format!("{file}: {row}: similarity '{similarity}': it {problem}"))
-            };
+            let row = place_of(table, *number, first_row);
+            Some((format!("{row}: similarity '{similarity}': it "), short(problem)))
         }
         Error::Similarity { similarity, problem } => {
-            let (problem, help) = short_at_end(problem);
-            return Failure { help, ..Failure::input(format!("{file}: similarity '{similarity}': {problem}")) };
+            Some((format!("similarity '{similarity}': "), short_at_end(problem)))
         }
-        Error::Kind { .. } => true,
-        Error::OneClass { .. } | Error::NoSamples(_) | Error::Shape { .. } => true,
-        Error::FeatureCount { .. } | Error::FeatureNames { .. } => true,
-        _ => false,
+        _ => None,
     };
+    if let Some((found, (problem, help))) = found {
+        return Failure { help, ..Failure::input(format!("{file}: {found}{problem}")) };
+    }
+    let is_about_columns = matches!(&error, Error::FeatureCount { .. } | Error::FeatureNames { .. });
+    let is_about_file = is_about_columns
+        || matches!(&error, Error::Kind { .. } | Error::OneClass { .. } | Error::NoSamples(_) | Error::Shape { .. });
     let failure = Failure::from(error);
     let help = width_help.map(str::to_owned).or(failure.help).or_else(|| cells_help(&failure.message, table));
     let message = if is_about_file { format!("{file}: {}", failure.message) } else { failure.message };

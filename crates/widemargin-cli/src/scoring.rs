@@ -52,25 +52,19 @@ fn names_of_numbers() -> String {
 impl AnyScoring {
     /// The score, which must be of classes.
     pub fn of_classes(self) -> Result<Scoring, Failure> {
-        match self {
-            AnyScoring::Classes(scoring) => Ok(scoring),
-            AnyScoring::Numbers(scoring) => {
-                let failure =
-                    Failure::input(format!("{scoring} is a score of numbers, and the model predicts classes"));
-                Err(failure.help("name a score of classes, such as accuracy or neg-log-loss"))
-            }
-        }
+        let AnyScoring::Classes(scoring) = self else {
+            let failure = format!("{self} is a score of numbers, and the model predicts classes");
+            return Err(Failure::input(failure).help("name a score of classes, such as accuracy or neg-log-loss"));
+        };
+        Ok(scoring)
     }
 
     /// The score, which must be of numbers.
     pub fn of_numbers(self) -> Result<RegressionScoring, Failure> {
-        match self {
-            AnyScoring::Numbers(scoring) => Ok(scoring),
-            AnyScoring::Classes(scoring) => {
-                let failure =
-                    Failure::input(format!("{scoring} is a score of classes, and this is a regression model"));
-                Err(failure.help(format!("name one of {}", names_of_numbers())))
-            }
-        }
+        let AnyScoring::Numbers(scoring) = self else {
+            let failure = format!("{self} is a score of classes, and this is a regression model");
+            return Err(Failure::input(failure).help(format!("name one of {}", names_of_numbers())));
+        };
+        Ok(scoring)
     }
 }

@@ -1,6 +1,7 @@
 //! Labels in a separate file: text, one label per line, or a NumPy vector; of multilabel samples a table with one column
 //! per label, or a NumPy matrix. Groups of samples: text, one name per line.
 
+use std::cmp::Ordering;
 use std::io::Read as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -39,7 +40,7 @@ impl FileLabels {
             _ => None,
         };
         if let Some(delimiter) = delimiter {
-            let records = Records::new(open_text(path)?, delimiter, &ReadOptions::default())?;
+            let records = Records::new(open_text(path)?, delimiter, true, &ReadOptions::default())?;
             return if records.n == 1 { of_column(records) } else { of_table(records).map(FileLabels::Indicators) };
         }
         let label = |text: &str| match is_missing(text.as_bytes()) && !text.eq_ignore_ascii_case("none") {
@@ -63,6 +64,15 @@ impl FileLabels {
             FileLabels::Classes(labels) => table.labels = Some(Labels::new(labels[rows].iter().cloned())),
             FileLabels::Indicators(indicators) => table.indicators = Some(indicators.part(rows)),
         }
+    }
+
+    /// Puts the labels of all samples into their table, which need not hold the samples.
+    fn put_all(&self, file: &Path, n_samples: usize, table: &mut Table) -> Result<()> {
+        if n_samples != self.len() {
+            return Err(self.wrong_number(file, "", n_samples));
+        }
+        self.put(0..n_samples, table);
+        Ok(())
     }
 
     /// The error of another number of samples.
@@ -142,26 +152,19 @@ impl WithLabels {
     pub fn new(samples: Box<dyn SampleReader>, file: &Path) -> Result<Self> {
         Ok(WithLabels { samples, labels: FileLabels::read(file)?, file: file.to_owned(), next: 0 })
     }
-
-    /// The labels of the next samples.
-    fn label(&mut self, table: &mut Table) -> Result<()> {
-        let rows = self.next..self.next + table.samples.n_rows();
-        if rows.end > self.labels.len() {
-            return Err(self.labels.wrong_number(&self.file, "at least ", rows.end));
-        }
-        self.next = rows.end;
-        self.labels.put(rows, table);
-        Ok(())
-    }
 }
 
 impl SampleReader for WithLabels {
     fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool> {
         let any = self.samples.next_into(bytes, table)?;
-        match any {
-            true => self.label(table)?,
-            false if self.next == self.labels.len() => {}
-            false => return Err(self.labels.wrong_number(&self.file, "", self.next)),
+        let rows = self.next..self.next + if any { table.samples.n_rows() } else { 0 };
+        match rows.end.cmp(&self.labels.len()) {
+            Ordering::Greater => return Err(self.labels.wrong_number(&self.file, "at least ", rows.end)),
+            Ordering::Less if !any => return Err(self.labels.wrong_number(&self.file, "", rows.end)),
+            _ => self.next = rows.end,
+        }
+        if any {
+            self.labels.put(rows, table);
         }
         Ok(any)
     }
@@ -172,23 +175,14 @@ impl SampleReader for WithLabels {
 
     fn read_all(&mut self) -> Result<Option<Table>> {
         let Some(mut table) = self.samples.read_all()? else { return Ok(None) };
-        let n = table.samples.n_rows();
-        if n != self.labels.len() {
-            return Err(self.labels.wrong_number(&self.file, "", n));
-        }
-        self.labels.put(0..n, &mut table);
+        self.labels.put_all(&self.file, table.samples.n_rows(), &mut table)?;
         Ok(Some(table))
     }
 }
 
 /// Adds the labels of a file to a table of `n` samples, which need not be in it.
 pub(crate) fn label_rows(table: &mut Table, path: &Path, n: usize) -> Result<()> {
-    let labels = FileLabels::read(path)?;
-    if labels.len() != n {
-        return Err(labels.wrong_number(path, "", n));
-    }
-    labels.put(0..n, table);
-    Ok(())
+    FileLabels::read(path)?.put_all(path, n, table)
 }
 
 #[cfg(test)]

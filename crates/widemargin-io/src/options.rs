@@ -129,18 +129,11 @@ pub enum Decimal {
 }
 
 impl Decimal {
-    pub(crate) fn mark(self) -> char {
+    /// The mark, and its name in messages.
+    pub(crate) fn mark(self) -> (char, &'static str) {
         match self {
-            Decimal::Point => '.',
-            Decimal::Comma => ',',
-        }
-    }
-
-    /// The name of the mark in messages.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Decimal::Point => "point",
-            Decimal::Comma => "comma",
+            Decimal::Point => ('.', "point"),
+            Decimal::Comma => (',', "comma"),
         }
     }
 

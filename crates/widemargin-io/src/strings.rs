@@ -41,7 +41,7 @@ impl Reader {
         let usual = if quoted { b',' } else { b'\t' };
         // Tabs are part of strings without quotes, as anything else is.
         let fixed = ReadOptions { delimiter: options.delimiter.or((!quoted).then_some(usual)), ..options.clone() };
-        let mut records = Records::with_quoting(input, usual, quoted, &fixed)?;
+        let mut records = Records::new(input, usual, quoted, &fixed)?;
         let (first, mut others) = records.first();
         let second = others.next();
         let named = |names: &[&str]| first.iter().any(|cell| is_one_of(cell, names));

@@ -16,13 +16,12 @@ use widemargin_io::Block;
 
 use crate::args::Input;
 use crate::context::Context;
-use crate::label_scores::{in_order, require_indicators};
 use crate::model::load_for;
 use crate::output::{joined, print, print_json};
 use crate::report::{Failure, shown};
 use crate::scoring::AnyScoring;
 use crate::stream::through;
-use crate::task::targets_of;
+use crate::task::{in_order, require_indicators, targets_of};
 use crate::text_table::{fixed, percent, support_text, text_table};
 
 /// Arguments of `evaluate`.

@@ -11,11 +11,10 @@ use widemargin_report::{Measurement, report_html};
 
 use crate::args::Input;
 use crate::context::Context;
-use crate::label_scores::{labels_of_model, require_indicators};
 use crate::model::{load_for, read_for};
 use crate::output::{check_folder, check_output, write_text};
 use crate::report::{Failure, in_file, shown};
-use crate::task::targets_of;
+use crate::task::{labels_of_model, require_indicators, targets_of};
 
 /// Arguments of `report`.
 #[derive(Debug, Args)]

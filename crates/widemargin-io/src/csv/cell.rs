@@ -107,7 +107,7 @@ pub(super) fn unreadable(text: &str, numbers: Numbers, column: usize) -> Option<
             (format!("is a {kind}, not a number or a category"), help)
         }
         Lookalike::OtherDecimal(decimal) => {
-            let [one, other] = [decimal, decimal.other()].map(|decimal| (decimal.mark(), decimal.name()));
+            let (one, other) = (decimal.mark(), decimal.other().mark());
             let help = format!(
                 "write all numbers in one way, or pass --decimal {} if the file has {}s and {}s separate thousands",
                 one.0, one.1, other.1

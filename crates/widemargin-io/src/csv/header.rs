@@ -20,11 +20,6 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// The column with a number: 1 is the first, -1 the last; or why there is none.
-    fn numbered(&self, number: i64) -> Result<usize, String> {
-        LabelColumn::position(number, self.n).ok_or_else(|| format!("there are {} columns", self.n))
-    }
-
     /// The column with a name; or why there is not exactly one.
     fn named(&self, name: &str) -> Result<usize, String> {
         let names = self.names.as_ref().ok_or("the file has no header")?;
@@ -55,7 +50,9 @@ impl Header {
     /// The column with a name or a number; or why there is none.
     pub fn find(&self, column: &LabelColumn) -> Result<usize, String> {
         match column {
-            LabelColumn::Number(number) => self.numbered(*number),
+            LabelColumn::Number(number) => {
+                LabelColumn::position(*number, self.n).ok_or_else(|| format!("there are {} columns", self.n))
+            }
             LabelColumn::Name(name) => self.named(name),
             LabelColumn::Auto | LabelColumn::None | LabelColumn::Indicators(_) => {
                 Err("a name or a number is needed".into())
@@ -87,13 +84,6 @@ impl Header {
     /// The last column with one of these names.
     pub fn last_of(&self, known: &[&str]) -> Option<usize> {
         (0..self.n).rfind(|&column| self.is_one_of(column, known))
-    }
-
-    /// The names of the columns other than the label.
-    #[cfg(feature = "parquet")]
-    pub fn feature_names(&self, label: Option<usize>) -> Option<Vec<String>> {
-        let names = self.names.as_ref()?.iter().enumerate();
-        Some(names.filter(|(column, _)| Some(*column) != label).map(|(_, name)| name.clone()).collect())
     }
 
     /// The name of a column in messages: its name in quotes, or its number from 1.

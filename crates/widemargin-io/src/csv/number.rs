@@ -100,7 +100,7 @@ fn signed(text: &str, decimal: Decimal) -> Option<f64> {
         Some(rest) => (rest.trim_end(), true),
         None => (text, false),
     };
-    let (whole, fraction) = match text.split_once(decimal.mark()) {
+    let (whole, fraction) = match text.split_once(decimal.mark().0) {
         Some((whole, fraction)) => (whole, Some(fraction)),
         None => (text, None),
     };
@@ -127,7 +127,7 @@ fn signed(text: &str, decimal: Decimal) -> Option<f64> {
 
 /// The digits before the decimal mark, without separators of thousands; none where these are not between groups of three.
 fn digits_of_thousands(whole: &str, decimal: Decimal) -> Option<String> {
-    let separators = [decimal.other().mark(), '\'', '’', ' ', '\u{a0}', '\u{202f}'];
+    let separators = [decimal.other().mark().0, '\'', '’', ' ', '\u{a0}', '\u{202f}'];
     let Some(separator) = whole.chars().find(|c| separators.contains(c)) else { return Some(whole.to_owned()) };
     let groups: Vec<&str> = whole.split(separator).collect();
     let are_digits = groups.iter().all(|group| group.bytes().all(|byte| byte.is_ascii_digit()));

@@ -52,7 +52,7 @@ const MAX_REMARKS: usize = 20;
 
 impl Reader {
     pub fn new(input: TextInput, delimiter: u8, options: &ReadOptions) -> Result<Reader> {
-        let mut records = Records::new(input, delimiter, options)?;
+        let mut records = Records::new(input, delimiter, true, options)?;
         comment_header::settle(&mut records, options)?;
         let columns = Columns::from_first_lines(&records, options)?;
         if columns.header.names.is_some() {
@@ -108,47 +108,51 @@ impl Reader {
         Ok(rows)
     }
 
+    /// What is read of a cell in the current line.
+    fn cell<T>(&self, line: usize, column: usize, read: impl FnOnce(&[u8]) -> Result<T, Problem>) -> Result<T> {
+        let called = || Some(self.columns.header.called(column));
+        read(self.records.cell(column)).map_err(|problem| self.records.problem(line, called(), problem))
+    }
+
     fn read_row(&mut self, rows: &mut ReadRows) -> Result<bool> {
         let Some(line) = self.records.next_row()? else { return Ok(false) };
         let (columns, numbers) = (&self.columns, self.records.numbers);
-        let problem = |column, p| self.records.problem(line, Some(columns.header.called(column)), p);
-        let cell = |column: usize| self.records.cell(column);
         for (at, &column) in columns.features.iter().enumerate() {
             let Some(known) = &self.known else {
-                let value = feature(cell(column), numbers, column, columns.is_label_specified);
-                rows.values.push(value.map_err(|p| problem(column, p))?);
+                let value = |cell: &[u8]| feature(cell, numbers, column, columns.is_label_specified);
+                rows.values.push(self.cell(line, column, value)?);
                 continue;
             };
             let called = || columns.header.called(column);
-            let encoded = text_of(cell(column))
-                .and_then(|text| encode(&known.0[at], text, (numbers, column), called, &mut rows.values));
-            let remark = encoded.map_err(|p| problem(column, p))?;
+            let remark = self.cell(line, column, |cell| {
+                encode(&known.0[at], text_of(cell)?, (numbers, column), called, &mut rows.values)
+            })?;
             rows.remarks.extend(remark.filter(|_| rows.remarks.len() < MAX_REMARKS));
         }
         // One line per category.
         rows.remarks.sort();
         rows.remarks.dedup();
         if let Some(column) = columns.roles.label {
-            rows.labels.push(label(cell(column)).map_err(|p| problem(column, p))?);
+            rows.labels.push(self.cell(line, column, label)?);
         }
         for &column in &columns.roles.indicators {
-            rows.indicators.push(indicator(cell(column), numbers).map_err(|p| problem(column, p))?);
+            rows.indicators.push(self.cell(line, column, |cell| indicator(cell, numbers))?);
         }
         if let Some(column) = columns.roles.id {
-            let id = std::str::from_utf8(cell(column)).map_err(|_| problem(column, Problem::not_text()))?;
-            rows.ids.push(id.to_owned());
+            let id = |cell: &[u8]| String::from_utf8(cell.to_vec()).map_err(|_| Problem::not_text());
+            rows.ids.push(self.cell(line, column, id)?);
         }
         if let Some(column) = columns.roles.weight {
-            let weight = numbers.number(cell(column)).filter(|weight| weight.is_finite() && *weight >= 0.0);
-            let refused =
-                || format!("'{}' is not a weight, which is a number of at least 0", shown(cell(column))).into();
-            rows.weights.push(weight.ok_or_else(|| problem(column, refused()))?);
+            rows.weights.push(self.cell(line, column, |cell| {
+                let weight = numbers.number(cell).filter(|weight| weight.is_finite() && *weight >= 0.0);
+                let expected = "is not a weight, which is a number of at least 0";
+                weight.ok_or_else(|| format!("'{}' {expected}", shown(cell)).into())
+            })?);
         }
         if let Some(column) = columns.roles.group {
             // As text: `1` and `01` are two groups.
-            let group = text_of(cell(column)).map_err(|p| problem(column, p))?;
-            let group = group.ok_or_else(|| problem(column, Problem::missing()))?;
-            rows.groups.push(Label::Text(group.to_owned()));
+            let group = |cell: &[u8]| text_of(cell)?.map(str::to_owned).ok_or_else(Problem::missing);
+            rows.groups.push(Label::Text(self.cell(line, column, group)?));
         }
         rows.lines.push((), line, 1);
         rows.n += 1;
@@ -207,14 +211,15 @@ fn learn(path: &Path, delimiter: u8, options: &ReadOptions) -> Result<Table> {
     let numbers = first.records.numbers;
     while let Some(line) = first.records.next_row()? {
         for (&column, statistics) in features.iter().zip(&mut statistics) {
-            let cell = first.records.cell(column);
-            let text = text_of(cell).and_then(|text| match text.and_then(|text| numbers.number(text.as_bytes())) {
-                Some(number) if !number.is_finite() && !statistics.is_category() => Err(not_finite(cell)),
-                _ => Ok(text),
-            });
-            let called = || Some(first.columns.header.called(column));
-            let text = text.map_err(|problem| first.records.problem(line, called(), problem))?;
-            statistics.add(text, line, numbers);
+            first.cell(line, column, |cell| {
+                let text = text_of(cell)?;
+                let number = text.and_then(|text| numbers.number(text.as_bytes()));
+                if number.is_some_and(|number| !number.is_finite()) && !statistics.is_category() {
+                    return Err(not_finite(cell));
+                }
+                statistics.add(text, line, numbers);
+                Ok(())
+            })?;
         }
     }
     let names = first.columns.names().unwrap_or_else(|| vec![String::new(); features.len()]);

@@ -53,14 +53,9 @@ pub(crate) struct Records {
 }
 
 impl Records {
-    /// The lines of a table, at least one. The cells are separated by `usual` unless the options or the text specify
-    /// otherwise.
-    pub fn new(input: TextInput, usual: u8, options: &ReadOptions) -> Result<Records> {
-        Records::with_quoting(input, usual, true, options)
-    }
-
-    /// The same with or without quotes around cells.
-    pub fn with_quoting(mut input: TextInput, usual: u8, quoting: bool, options: &ReadOptions) -> Result<Records> {
+    /// The lines of a table, at least one, whose cells may be in quotes if `quoting`. They are separated by `usual` unless
+    /// the options or the text specify otherwise.
+    pub fn new(mut input: TextInput, usual: u8, quoting: bool, options: &ReadOptions) -> Result<Records> {
         let declared = declared_delimiter(input.start()).filter(|_| quoting);
         if let Some((_, length)) = declared {
             input.skip(length);
@@ -77,19 +72,18 @@ impl Records {
         let file = input.file.clone();
         let checked = Checked::new(input, delimiter, lines_before, quoting);
         let csv = builder.from_reader(checked.chain(b"\n".as_slice()));
-        let (ahead, record, numbers) = (VecDeque::new(), ByteRecord::new(), Numbers::USUAL);
         let mut records = Records {
             file,
             csv,
             lines_before,
-            ahead,
+            ahead: VecDeque::new(),
             delimiter,
             other_delimiter,
-            numbers,
+            numbers: Numbers::USUAL,
             n: 0,
             first_line: 0,
             header: None,
-            record,
+            record: ByteRecord::new(),
             end: 0,
             is_table: quoting,
         };

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use widemargin::data::Label;
 
-use super::dtype::{Dtype, Kind, append, decoded, for_numbers};
+use super::dtype::{Dtype, Kind, for_numbers};
 use super::header::Header;
 use crate::error::Failure;
 use crate::problem::{IMPUTE, Problem};
@@ -93,16 +93,13 @@ impl<R: Read> Array<R> {
             8 if self.header.dtype.is_float() => Values::F64(Vec::new()),
             _ => Values::F32(Vec::new()),
         };
-        self.for_chunks(n, NUMBERS, |dtype, chunk| match &mut out {
-            Values::F32(values) if dtype.is_float() => {
-                append(chunk, dtype.big_endian, f32::from_le_bytes, f32::from_be_bytes, values);
-                Ok(())
+        self.for_chunks(n, NUMBERS, |dtype, chunk| {
+            match &mut out {
+                Values::F32(values) if dtype.is_float() => dtype.append_singles(chunk, values),
+                Values::F64(values) if dtype.is_float() => dtype.append_doubles(chunk, values),
+                _ => for_ints(dtype, chunk, NUMBERS, |number| out.push(number))?,
             }
-            Values::F64(values) if dtype.is_float() => {
-                append(chunk, dtype.big_endian, f64::from_le_bytes, f64::from_be_bytes, values);
-                Ok(())
-            }
-            _ => for_ints(dtype, chunk, NUMBERS, |number| out.push(number)),
+            Ok(())
         })?;
         Ok(out)
     }
@@ -152,9 +149,10 @@ impl<R: Read> Array<R> {
         self.for_chunks(self.header.n_elements()?, "text", |dtype, chunk| {
             for element in chunk.chunks_exact(dtype.size) {
                 let text = match dtype.kind {
-                    Kind::Unicode => decoded(element, dtype.big_endian, u32::from_le_bytes, u32::from_be_bytes)
-                        .map(char::from_u32)
-                        .collect::<Option<String>>(),
+                    Kind::Unicode => {
+                        let number = if dtype.big_endian { u32::from_be_bytes } else { u32::from_le_bytes };
+                        element.as_chunks().0.iter().map(|bytes| char::from_u32(number(*bytes))).collect()
+                    }
                     Kind::Bytes => String::from_utf8(element.to_vec()).ok(),
                     _ => return Err(dtype.unexpected("text")),
                 };

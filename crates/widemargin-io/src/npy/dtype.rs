@@ -97,10 +97,7 @@ impl Dtype {
 
     /// Appends the numbers in these bytes, rounded to single precision.
     pub fn append_singles(&self, bytes: &[u8], out: &mut Vec<f32>) {
-        match (self.kind, self.size) {
-            (Kind::Float, 4) => append(bytes, self.big_endian, f32::from_le_bytes, f32::from_be_bytes, out),
-            _ => for_numbers!(self, bytes, numbers => out.extend(numbers.map(|number| number as f32))),
-        }
+        for_numbers!(self, bytes, numbers => out.extend(numbers.map(|number| number as f32)));
     }
 
     /// Appends the numbers in these bytes.
@@ -109,39 +106,21 @@ impl Dtype {
     }
 }
 
-/// The numbers in some bytes.
-pub(super) fn decoded<const N: usize, T>(
-    bytes: &[u8],
-    big_endian: bool,
-    little: impl Fn([u8; N]) -> T,
-    big: impl Fn([u8; N]) -> T,
-) -> impl Iterator<Item = T> {
-    bytes.as_chunks::<N>().0.iter().map(move |bytes| if big_endian { big(*bytes) } else { little(*bytes) })
-}
-
-/// Appends the numbers in some bytes; their order is looked at once.
-pub(super) fn append<const N: usize, T>(
-    bytes: &[u8],
-    big_endian: bool,
-    little: impl Fn([u8; N]) -> T,
-    big: impl Fn([u8; N]) -> T,
-    out: &mut Vec<T>,
-) {
-    let numbers = bytes.as_chunks::<N>().0.iter();
-    match big_endian {
-        true => out.extend(numbers.map(|bytes| big(*bytes))),
-        false => out.extend(numbers.map(|bytes| little(*bytes))),
-    }
-}
-
 /// Evaluates an expression for the iterator of the numbers in some bytes, which may be of any type of numbers.
 macro_rules! for_numbers {
     ($dtype:expr, $bytes:expr, $numbers:ident => $each:expr) => {{
-        use $crate::npy::dtype::{Kind, decoded};
+        use $crate::npy::dtype::Kind;
+        // The order of the bytes is looked at once.
         macro_rules! decode {
             ($t:ty) => {{
-                let $numbers = decoded($bytes, $dtype.big_endian, <$t>::from_le_bytes, <$t>::from_be_bytes);
-                $each
+                let numbers = $bytes.as_chunks().0.iter();
+                if $dtype.big_endian {
+                    let $numbers = numbers.map(|bytes| <$t>::from_be_bytes(*bytes));
+                    $each
+                } else {
+                    let $numbers = numbers.map(|bytes| <$t>::from_le_bytes(*bytes));
+                    $each
+                }
             }};
         }
         match ($dtype.kind, $dtype.size) {

@@ -7,6 +7,7 @@ use widemargin::data::{DenseMatrix, Element, Label, Labels};
 
 use super::Dtype;
 use super::array::{Array, Values, not_finite};
+use crate::csv::Header;
 use crate::error::{Failure, Result};
 use crate::input::Input;
 use crate::options::{LabelColumn, ReadOptions};
@@ -146,15 +147,9 @@ fn take_column<T: Element>(matrix: &mut DenseMatrix<T>, column: usize) -> Vec<La
 }
 
 fn label_column(file: &Path, label: &LabelColumn, n_cols: usize) -> Result<Option<usize>> {
-    let refused = |reason: &str| Err(label.refused(file, reason));
     match label {
-        LabelColumn::Auto | LabelColumn::None => Ok(None),
-        LabelColumn::Indicators(_) => refused("one column is needed"),
-        LabelColumn::Name(_) => refused("the columns of an array have numbers, not names"),
-        LabelColumn::Number(_) if n_cols == 1 => refused("it is the only column"),
-        LabelColumn::Number(number) => match LabelColumn::position(*number, n_cols) {
-            Some(column) => Ok(Some(column)),
-            None => refused(&format!("there are {n_cols} columns")),
-        },
+        LabelColumn::Name(_) => Err(label.refused(file, "the columns of an array have numbers, not names")),
+        LabelColumn::Number(_) if n_cols == 1 => Err(label.refused(file, "it is the only column")),
+        label => Header { names: None, n: n_cols }.label(file, label),
     }
 }

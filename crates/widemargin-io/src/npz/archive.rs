@@ -8,7 +8,7 @@ use zip::result::ZipError;
 
 use crate::error::{Failure, IoError, Result};
 use crate::input::{Input, ReadSeek};
-use crate::npy::{Array, Values};
+use crate::npy::Array;
 use crate::problem::{Problem, excerpt};
 
 /// A compressed array.
@@ -49,11 +49,6 @@ impl Archive {
         if names.is_empty() { "nothing".into() } else { names.join(", ") }
     }
 
-    /// A vector of numbers.
-    pub fn values(&mut self, array: &str) -> Result<Values> {
-        self.read(array, |array| array.vector())
-    }
-
     /// A vector of integers; `expected` is the range of their type, for messages.
     pub fn ints<T: TryFrom<i128>>(&mut self, array: &str, expected: &str) -> Result<Vec<T>> {
         self.read(array, |array| array.ints(expected))
@@ -70,11 +65,7 @@ impl Archive {
         name: &str,
         read: impl FnOnce(&mut Array<Member<'_>>) -> Result<T, Failure>,
     ) -> Result<T> {
-        let member = self.zip.by_name(&format!("{name}.npy")).map_err(|error| match error {
-            ZipError::Io(error) => error.into(),
-            other => io::Error::new(io::ErrorKind::InvalidData, other).into(),
-        });
-        let found = member.and_then(|member| {
+        let found = self.zip.by_name(&format!("{name}.npy")).map_err(Failure::from).and_then(|member| {
             // Neither the header's claim nor the archive's is trusted beyond the size of the compressed data.
             let size = member.size().min(member.compressed_size().saturating_mul(MAX_EXPANSION));
             let mut array = Array::open(member)?;
@@ -83,7 +74,7 @@ impl Archive {
             array.check_end()?;
             Ok(read)
         });
-        found.map_err(|failure: Failure| self.failed(name, failure))
+        found.map_err(|failure| self.failed(name, failure))
     }
 
     /// The error of an array.
@@ -97,5 +88,14 @@ impl Archive {
             Failure::System(source) if source.raw_os_error().is_some() => IoError::reading(&self.file)(source),
             Failure::System(source) => Problem::new(format!("array '{array}' is damaged: {source}")).of(&self.file),
         }
+    }
+}
+
+impl From<ZipError> for Failure {
+    fn from(error: ZipError) -> Self {
+        Failure::System(match error {
+            ZipError::Io(error) => error,
+            other => io::Error::new(io::ErrorKind::InvalidData, other),
+        })
     }
 }

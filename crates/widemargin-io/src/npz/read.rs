@@ -211,7 +211,7 @@ fn read_sparse(archive: &mut Archive) -> Result<Samples> {
         }
         check_length(archive, "row", rows.len(), columns.len(), "a column index")?;
     }
-    match archive.values("data")? {
+    match archive.read("data", |array| array.vector())? {
         Values::F32(values) => matrix(archive, layout, values, n_rows, n_cols).map(Samples::SparseF32),
         Values::F64(values) => matrix(archive, layout, values, n_rows, n_cols).map(Samples::SparseF64),
     }

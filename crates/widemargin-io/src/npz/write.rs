@@ -4,7 +4,6 @@ use std::io::{self, Write};
 
 use widemargin::data::{CsrMatrix, Element, Label, Labels};
 use zip::CompressionMethod;
-use zip::result::{ZipError, ZipResult};
 use zip::write::{SimpleFileOptions, StreamWriter, ZipWriter};
 
 use crate::error::Failure;
@@ -30,7 +29,7 @@ pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> 
     if let Some(names) = &table.feature_names {
         write_texts(&mut zip, "feature_names", names.len(), || names.iter().map(String::as_str))?;
     }
-    known(zip.finish())?;
+    zip.finish()?;
     Ok(())
 }
 
@@ -129,14 +128,7 @@ fn write_each<W: Write, T, const N: usize>(
 /// Starts an array. Stored without compression, for fast reading.
 fn start<W: Write>(zip: &mut Zip<W>, array: &str) -> Result<(), Failure> {
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
-    known(zip.start_file(format!("{array}.npy"), options))
-}
-
-fn known<T>(result: ZipResult<T>) -> Result<T, Failure> {
-    result.map_err(|error| match error {
-        ZipError::Io(error) => error.into(),
-        other => io::Error::other(other).into(),
-    })
+    Ok(zip.start_file(format!("{array}.npy"), options)?)
 }
 
 /// A writer that fails only once. When dropped, an archive tries to write its end and prints an error if it cannot;

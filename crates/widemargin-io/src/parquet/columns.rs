@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use parquet::basic::{ConvertedType, LogicalType, Type};
+use parquet::basic::{ConvertedType, Type};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
 use crate::csv::{Header, LABEL_NAMES};
@@ -92,34 +92,17 @@ fn kind(column: &ColumnDescriptor) -> Result<Kind, String> {
         None if converted != ConvertedType::NONE => converted.to_string().to_lowercase(),
         None => physical.to_string().to_lowercase(),
     };
-    match physical {
-        Type::BOOLEAN => Ok(Kind::Whole { signed: true }),
-        Type::FLOAT => Ok(Kind::Single),
-        Type::DOUBLE => Ok(Kind::Double),
-        Type::INT32 | Type::INT64 => match (logical, converted) {
-            (Some(LogicalType::Integer(integer)), _) => Ok(Kind::Whole { signed: integer.is_signed }),
-            (Some(_), _) => Err(other()),
-            (
-                None,
-                ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64,
-            ) => Ok(Kind::Whole { signed: false }),
-            (
-                None,
-                ConvertedType::NONE
-                | ConvertedType::INT_8
-                | ConvertedType::INT_16
-                | ConvertedType::INT_32
-                | ConvertedType::INT_64,
-            ) => Ok(Kind::Whole { signed: true }),
-            _ => Err(other()),
-        },
-        Type::BYTE_ARRAY => match (logical, converted) {
-            (Some(LogicalType::String | LogicalType::Enum), _) => Ok(Kind::Text),
-            (Some(_), _) => Err(other()),
-            (None, ConvertedType::NONE | ConvertedType::UTF8 | ConvertedType::ENUM) => Ok(Kind::Text),
-            _ => Err(other()),
-        },
-        Type::INT96 => Err("timestamp".into()),
-        Type::FIXED_LEN_BYTE_ARRAY => Err(other()),
+    use ConvertedType::{ENUM, INT_8, INT_16, INT_32, INT_64, NONE, UINT_8, UINT_16, UINT_32, UINT_64, UTF8};
+    // The reader derives the converted type from the logical one, where there is any for it.
+    match (physical, converted) {
+        (Type::BOOLEAN, _) => Ok(Kind::Whole { signed: true }),
+        (Type::FLOAT, _) => Ok(Kind::Single),
+        (Type::DOUBLE, _) => Ok(Kind::Double),
+        (Type::INT96, _) => Err("timestamp".into()),
+        (_, NONE) if logical.is_some() => Err(other()),
+        (Type::INT32 | Type::INT64, UINT_8 | UINT_16 | UINT_32 | UINT_64) => Ok(Kind::Whole { signed: false }),
+        (Type::INT32 | Type::INT64, NONE | INT_8 | INT_16 | INT_32 | INT_64) => Ok(Kind::Whole { signed: true }),
+        (Type::BYTE_ARRAY, NONE | UTF8 | ENUM) => Ok(Kind::Text),
+        _ => Err(other()),
     }
 }

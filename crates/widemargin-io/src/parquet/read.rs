@@ -125,7 +125,7 @@ impl SampleReader for Reader {
         } else {
             Samples::DenseF64(DenseMatrix { values: by_rows.collect(), n_rows: n, n_cols })
         };
-        let feature_names = self.columns.header.feature_names(self.columns.label);
+        let feature_names = self.layout().feature_names();
         let label_column = self.columns.label.map(|label| self.columns.header.called(label));
         *table = Table { samples, labels: found_labels, label_column, feature_names, ..Table::default() };
         self.left -= n;

@@ -5,7 +5,7 @@
 //! time steps at which every channel is missing (`?` or NaN) mark the end of a series; missing values elsewhere are
 //! refused.
 
-use super::values::{ReadSeries, is_missing, label, label_missing, value};
+use super::values::{ReadSeries, label, label_missing};
 use crate::problem::{Problem, excerpt};
 
 /// What the header says of the lines.
@@ -57,34 +57,10 @@ pub(super) fn read_line(
         series.labels.push(label(last)?);
         line = values;
     }
-    let channels = line.split(':').count();
-    if let Some(expected) = expected.filter(|expected| *expected != channels) {
-        return Err(format!("{channels} channels, expected {expected}").into());
+    let channels: Vec<Vec<&str>> = line.split(':').map(|text| text.split(',').map(str::trim).collect()).collect();
+    if let Some(expected) = expected.filter(|expected| *expected != channels.len()) {
+        return Err(format!("{} channels, expected {expected}", channels.len()).into());
     }
-    if line.trim().is_empty() {
-        return Err("no values".into());
-    }
-    // Lengths are checked before memory is allocated: the text has as many commas.
-    let lengths = || line.split(':').map(|text| text.split(',').count());
-    let expected = lengths().next().unwrap_or(0);
-    if let Some((channel, found)) = lengths().enumerate().find(|(_, found)| *found != expected) {
-        let text = format!("channel {} has {found} values, channel 1 has {expected}", channel + 1);
-        return Err(Problem::new(text).help("the channels of a series are sampled together: cut or resample"));
-    }
-    let end = |text: &str| text.split(',').rev().skip_while(|text| is_missing(text.trim())).count();
-    let length = line.split(':').map(end).max().unwrap_or(0);
-    if length == 0 {
-        return Err("no values".into());
-    }
-    let start = series.values.len();
-    series.values.resize(start + length * channels, 0.0);
-    let values = &mut series.values[start..];
-    for (channel, text) in line.split(':').enumerate() {
-        let named = (channels > 1).then_some(channel);
-        for (time, text) in text.split(',').take(length).enumerate() {
-            values[time * channels + channel] = value(text, time, named)?;
-        }
-    }
-    series.lengths.push(length);
-    Ok(channels)
+    series.push(&channels)?;
+    Ok(channels.len())
 }

@@ -4,7 +4,7 @@
 //! commas or white space. The archive pads shorter series with NaN: trailing missing values mark the end of a series,
 //! missing values elsewhere are refused.
 
-use super::values::{ReadSeries, is_missing, label, value};
+use super::values::{ReadSeries, label};
 use crate::problem::Problem;
 
 /// Reads a series.
@@ -24,14 +24,5 @@ pub(super) fn read_line(mut line: &str, labeled: bool, series: &mut ReadSeries) 
         let empty = words.peek().is_none().then_some("");
         words.chain(empty)
     });
-    let cells: Vec<&str> = cells.collect();
-    let length = cells.iter().rposition(|cell| !is_missing(cell)).map_or(0, |last| last + 1);
-    if length == 0 {
-        return Err("no values".into());
-    }
-    for (position, cell) in cells[..length].iter().enumerate() {
-        series.values.push(value(cell, position, None)?);
-    }
-    series.lengths.push(length);
-    Ok(())
+    series.push(&[cells.collect()])
 }

@@ -98,9 +98,9 @@ impl DenseRows {
         self.n_columns - usize::from(self.label.is_some())
     }
 
-    /// The name of the label column in messages, if there is one.
-    pub fn label_column(&self) -> Option<String> {
-        self.label.map(|label| (label + 1).to_string())
+    /// Whether a column holds the labels.
+    pub fn has_labels(&self) -> bool {
+        self.label.is_some()
     }
 
     /// Bytes of all rows.

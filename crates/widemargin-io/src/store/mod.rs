@@ -16,13 +16,15 @@ use widemargin::data::{AnySamples, ColumnRanges, FarVectors, Offsets, Samples as
 use widemargin::monitor::Monitor;
 use widemargin::{Error, Result, memory};
 
+use crate::input::shown;
 use crate::label_file::label_rows;
 use crate::table::Table;
 use crate::tuning::FREE_SHARE;
-use crate::{Format, IoError, ReadOptions, ScratchFile};
+use crate::{Format, IoError, LabelColumn, ReadOptions, ScratchFile};
 
 use dense::DenseRows;
 use rows::{Rows, SPAN};
+use writer::Writer;
 
 /// The fraction of a limit of memory that is reserved for other allocations.
 pub const MEMORY_MARGIN: f64 = 0.08;
@@ -37,7 +39,6 @@ const SAMPLE_BYTES: u64 = 4 + 8 + 8;
 #[derive(Debug)]
 pub struct Store {
     rows: Rows,
-    n_samples: usize,
     outline: Table,
 }
 
@@ -70,26 +71,33 @@ impl Store {
             let method = "reading block by block".into();
             return Err(Error::Kind { found: format.kind(), method, wanted: "vectors" }.into());
         }
-        let options = ReadOptions { block_bytes: Some(pass::block_bytes(options, memory)), ..options.clone() };
+        let block_bytes = Some(pass::block_bytes(options, memory));
+        let label = if options.label_file.is_some() { LabelColumn::None } else { options.label.clone() };
+        let options = ReadOptions { block_bytes, label, ..options.clone() };
         pass::check_whole(path, format, memory)?;
         if format == Format::Npy
             && let Some(rows) = DenseRows::find(path, &options)?
         {
-            let (label_column, shards) = (rows.label_column(), path.is_dir().then(|| rows.shards()));
-            let mut outline = Table { label_column, shards, ..Table::default() };
-            match &options.label_file {
-                Some(file) => label_rows(&mut outline, file, rows.n_rows())?,
-                None if outline.label_column.is_some() => outline.labels = pass::labels(path, &options, monitor)?,
-                None => {}
+            let mut outline = match options.label_file {
+                None if rows.has_labels() => pass::read(path, &options, monitor, |_| Ok(()))?,
+                _ => Table { shards: path.is_dir().then(|| rows.shards()), ..Table::default() },
+            };
+            if let Some(file) = &options.label_file {
+                label_rows(&mut outline, file, rows.n_rows())?;
             }
             return Ok(Store::new(Rows::Dense(rows), outline));
         }
-        let (rows, outline) = pass::write(path, &options, scratch, monitor)?;
+        let mut writer = Writer::new(scratch, options.block_bytes());
+        let outline = pass::read(path, &options, monitor, |samples| writer.append(samples))?;
+        let rows = writer.finish(options.n_features)?;
+        if matches!(&rows, Rows::Sparse(rows) if rows.n_cols == 0) {
+            return Err(IoError::no_pairs(&shown(path)));
+        }
         Ok(Store::new(rows, outline))
     }
 
     fn new(rows: Rows, outline: Table) -> Store {
-        Store { n_samples: rows.n_rows(), outline: Table { samples: rows.none(), ..outline }, rows }
+        Store { outline: Table { samples: rows.none(), ..outline }, rows }
     }
 
     /// The contents of the file other than samples: labels, names of features, locations of the rows. The table itself
@@ -110,7 +118,7 @@ impl Store {
 
     /// Bytes of labels, weights and costs of all samples.
     pub fn label_bytes(&self) -> u64 {
-        SAMPLE_BYTES * self.n_samples as u64
+        SAMPLE_BYTES * self.rows.n_rows() as u64
     }
 
     /// What a limit of memory leaves for a fit, without other allocations and [`Store::label_bytes`].
@@ -133,10 +141,10 @@ impl Store {
     }
 
     fn check(&self, end: usize) -> Result<()> {
-        if end <= self.n_samples {
+        if end <= self.rows.n_rows() {
             return Ok(());
         }
-        let expected = format!("rows below {}", self.n_samples);
+        let expected = format!("rows below {}", self.rows.n_rows());
         Err(Error::Shape { what: "rows of a file".into(), found: format!("row {}", end - 1), expected })
     }
 }
@@ -145,7 +153,7 @@ impl Source for Store {
     type Samples = AnySamples;
 
     fn n_samples(&self) -> usize {
-        self.n_samples
+        self.rows.n_rows()
     }
 
     fn chunk(&self, rows: Range<usize>) -> Result<AnySamples> {
@@ -162,8 +170,8 @@ impl Source for Store {
     fn needed_offsets(&self, weights: &[f64]) -> Result<Option<Offsets>> {
         let mut ranges = ColumnRanges::new(self.n_features());
         let rows_per_piece = (SPAN / self.rows.row_bytes()).max(1);
-        for first in (0..self.n_samples).step_by(rows_per_piece) {
-            let rows = first..self.n_samples.min(first + rows_per_piece);
+        for first in (0..self.rows.n_rows()).step_by(rows_per_piece) {
+            let rows = first..self.rows.n_rows().min(first + rows_per_piece);
             let Some(read) = self.rows.read_double(rows.clone()) else { return Ok(None) };
             ranges.add(&read?.view()?, &weights[rows]);
         }

@@ -2,19 +2,17 @@
 
 use std::path::Path;
 
-use widemargin::data::{LabelParts, Labels};
+use widemargin::data::LabelParts;
 use widemargin::monitor::{Monitor, Progress, Stopped};
 use widemargin::{Error, Result};
 
-use super::rows::Rows;
-use super::writer::Writer;
 use crate::error::IoError;
 use crate::input::shown;
 use crate::problem::Problem;
 use crate::read::{Block, Blocks};
 use crate::shards::{self, append_places};
-use crate::table::Table;
-use crate::{Format, ReadOptions, ScratchFile, npy};
+use crate::table::{Samples, Table};
+use crate::{Format, ReadOptions, npy};
 
 /// Peak memory of reading a block of text, in blocks: twice its numbers as they are parsed, in pieces and concatenated,
 /// and once more as they are written; and all that for the next block as well.
@@ -54,26 +52,27 @@ pub(super) fn check_whole(path: &Path, format: Format, memory: u64) -> Result<()
     Ok(())
 }
 
-/// Writes all samples to the scratch file; returns everything else as a table without samples.
-pub(super) fn write(
+/// Passes the samples of all blocks to `each`, in order; returns everything else as a table without samples. The next block
+/// is read meanwhile.
+pub(super) fn read(
     path: &Path,
     options: &ReadOptions,
-    scratch: ScratchFile,
     monitor: &Monitor<'_>,
-) -> Result<(Rows, Table), IoError> {
-    let mut writer = Writer::new(scratch, options.block_bytes());
+    mut each: impl FnMut(&Samples) -> Result<()> + Send,
+) -> Result<Table, IoError> {
+    let mut blocks = Blocks::open(path, options)?;
+    let (mut block, mut next) = (Block::default(), Block::default());
     let (mut labels, mut outline) = (None::<LabelParts>, Table::default());
-    for_each_block(path, options, monitor, |block| {
-        writer.append(&block.table.samples).map_err(|error| match error {
-            Error::Value { row, column, value, problem } => {
-                let names = block.table.feature_names.as_ref();
-                let column = names.map_or_else(|| (column + 1).to_string(), |names| format!("'{}'", names[column]));
-                Problem::new(format!("{value:?} {problem}"))
-                    .help("rescale the column, or remove the row")
-                    .at(&shown(path), format!("{}, column {column}", block.table.place(row)))
-            }
-            error => error.into(),
-        })?;
+    let mut any = blocks.read_into(&mut block)?;
+    let mut done = 0;
+    while any {
+        // A partial store is useless, so that the time limit does not apply.
+        if let Err(Stopped::Cancelled) = monitor.ask() {
+            return Err(Error::Cancelled { stage: STAGE }.into());
+        }
+        let (read, worked) = rayon::join(|| blocks.read_into(&mut next), || each(&block.table.samples));
+        worked.map_err(|error| located(error, path, &block.table))?;
+        any = read?;
         if let Some(block) = &block.table.labels {
             labels.get_or_insert_default().append(block);
         }
@@ -87,50 +86,24 @@ pub(super) fn write(
         if outline.feature_names.is_none() {
             outline.feature_names.clone_from(&block.table.feature_names);
         }
-        Ok(())
-    })?;
-    let rows = writer.finish(options.n_features)?;
-    if matches!(&rows, Rows::Sparse(rows) if rows.n_cols == 0) {
-        return Err(IoError::no_pairs(&shown(path)));
-    }
-    outline.labels = labels.map(LabelParts::finish);
-    Ok((rows, outline))
-}
-
-/// The labels of arrays that are read in place.
-pub(super) fn labels(path: &Path, options: &ReadOptions, monitor: &Monitor<'_>) -> Result<Option<Labels>, IoError> {
-    let mut labels = None::<LabelParts>;
-    for_each_block(path, options, monitor, |block| {
-        if let Some(block) = &block.table.labels {
-            labels.get_or_insert_default().append(block);
-        }
-        Ok(())
-    })?;
-    Ok(labels.map(LabelParts::finish))
-}
-
-/// Calls `each` with every block, in order; the next one is read meanwhile.
-fn for_each_block(
-    path: &Path,
-    options: &ReadOptions,
-    monitor: &Monitor<'_>,
-    mut each: impl FnMut(&Block) -> Result<(), IoError> + Send,
-) -> Result<(), IoError> {
-    let mut blocks = Blocks::open(path, options)?;
-    let (mut block, mut next) = (Block::default(), Block::default());
-    let mut any = blocks.read_into(&mut block)?;
-    let mut done = 0;
-    while any {
-        // A partial store is useless, so that the time limit does not apply.
-        if let Err(Stopped::Cancelled) = monitor.ask() {
-            return Err(Error::Cancelled { stage: STAGE }.into());
-        }
-        let (read, worked) = rayon::join(|| blocks.read_into(&mut next), || each(&block));
-        worked?;
-        any = read?;
         done += block.table.samples.n_rows() as u64;
         monitor.tell(Progress { stage: STAGE, done, total: 0, gap: None });
         std::mem::swap(&mut block, &mut next);
     }
-    Ok(())
+    outline.labels = labels.map(LabelParts::finish);
+    Ok(outline)
+}
+
+/// An error about a value of a block, with its place in the file.
+fn located(error: Error, path: &Path, table: &Table) -> IoError {
+    match error {
+        Error::Value { row, column, value, problem } => {
+            let names = table.feature_names.as_ref();
+            let column = names.map_or_else(|| (column + 1).to_string(), |names| format!("'{}'", names[column]));
+            Problem::new(format!("{value:?} {problem}"))
+                .help("rescale the column, or remove the row")
+                .at(&shown(path), format!("{}, column {column}", table.place(row)))
+        }
+        error => error.into(),
+    }
 }

@@ -9,9 +9,6 @@ use super::sparse::{Block, SparseRows};
 use crate::ScratchFile;
 use crate::table::Samples;
 
-/// What is wrong with a value that is too large.
-const NOT_SINGLE: &str = "is not a finite number in single precision";
-
 /// Rows being written.
 #[derive(Debug)]
 pub(super) struct Writer {
@@ -28,16 +25,14 @@ pub(super) struct Writer {
     blocks: Option<Vec<Block>>,
     /// Bytes that are not written yet, and sparse rows that are not bytes yet.
     buffer: Vec<u8>,
-    ends: Vec<u32>,
-    indices: Vec<u32>,
-    values: Vec<f32>,
+    pending: CsrMatrix<f32>,
 }
 
 impl Writer {
     pub fn new(scratch: ScratchFile, block_bytes: usize) -> Writer {
         let (n_rows, n_cols, bytes, is_double, blocks) = (0, 0, 0, false, None);
-        let (buffer, ends, indices, values) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Writer { scratch, block_bytes, n_rows, n_cols, bytes, is_double, blocks, buffer, ends, indices, values }
+        let (buffer, pending) = (Vec::new(), CsrMatrix::empty(0));
+        Writer { scratch, block_bytes, n_rows, n_cols, bytes, is_double, blocks, buffer, pending }
     }
 
     /// Appends rows: either all tables of a file are sparse, or none.
@@ -86,15 +81,13 @@ impl Writer {
     fn append_sparse<T: Element>(&mut self, matrix: &CsrMatrix<T>) -> Result<()> {
         self.blocks.get_or_insert_default();
         for (row, bounds) in matrix.indptr.windows(2).enumerate() {
-            let range = bounds[0]..bounds[1];
-            self.indices.extend_from_slice(&matrix.indices[range.clone()]);
-            for at in range {
-                self.values.push(single(matrix.values[at], row, matrix.indices[at] as usize)?);
+            for at in bounds[0]..bounds[1] {
+                self.pending.indices.push(matrix.indices[at]);
+                self.pending.values.push(single(matrix.values[at], row, matrix.indices[at] as usize)?);
             }
-            // A block ends soon after it reaches its size, and a row has at most as many values as there are columns.
-            self.ends.push(self.values.len() as u32);
+            self.pending.indptr.push(self.pending.values.len());
             self.n_rows += 1;
-            if 8 * self.values.len() + 4 * self.ends.len() >= self.block_bytes {
+            if 8 * self.pending.values.len() + 4 * self.pending.indptr.len() >= self.block_bytes {
                 self.flush()?;
             }
         }
@@ -103,18 +96,18 @@ impl Writer {
 
     /// Writes the rows that are not written yet.
     fn flush(&mut self) -> Result<()> {
-        let (n_rows, n_values) = (self.ends.len(), self.values.len());
+        let (n_rows, n_values) = (self.pending.indptr.len() - 1, self.pending.values.len());
         if let (Some(blocks), 1..) = (&mut self.blocks, n_rows) {
-            self.buffer.extend(self.ends.iter().chain(&self.indices).flat_map(|number| number.to_le_bytes()));
-            self.buffer.extend(self.values.iter().flat_map(|value| value.to_le_bytes()));
+            let CsrMatrix { indptr, indices, values, .. } = std::mem::replace(&mut self.pending, CsrMatrix::empty(0));
+            // A block ends soon after it reaches its size, and a row has at most as many values as there are columns.
+            let ends = indptr[1..].iter().map(|&end| end as u32);
+            self.buffer.extend(ends.chain(indices).flat_map(u32::to_le_bytes));
+            self.buffer.extend(values.into_iter().flat_map(f32::to_le_bytes));
             blocks.push(Block { first_row: self.n_rows - n_rows, n_rows, n_values, at: self.bytes });
         }
         self.scratch.write(self.bytes, &self.buffer)?;
         self.bytes += self.buffer.len() as u64;
         self.buffer.clear();
-        self.ends.clear();
-        self.indices.clear();
-        self.values.clear();
         Ok(())
     }
 }
@@ -124,6 +117,6 @@ fn single<T: Element>(value: T, row: usize, column: usize) -> Result<f32> {
     let value: f64 = value.into();
     match value as f32 {
         narrow if narrow.is_finite() => Ok(narrow),
-        _ => Err(Error::Value { row, column, value, problem: NOT_SINGLE }),
+        _ => Err(Error::Value { row, column, value, problem: "is not a finite number in single precision" }),
     }
 }

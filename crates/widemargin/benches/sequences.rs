@@ -31,7 +31,7 @@ fn main() {
     }
     for (length, channels) in [(150, 1), (500, 1), (2000, 1), (100, 6)] {
         let series = series(64, length, channels, 1);
-        let mut minirocket = MiniRocket::new(10_000, 0).expect("right sizes");
+        let mut minirocket = MiniRocket::from_step(&step("minirocket")).expect("a right spec");
         let weights = vec![1.0; 64];
         let monitor = Monitor::none();
         let training = Training { samples: &series, weights: &weights, threads: 1, monitor: &monitor };
@@ -40,7 +40,7 @@ fn main() {
         time(&format!("minirocket, {length} steps, {channels} channels"), 9_996 * length, || {
             minirocket.features(&series).expect("series").n_rows
         });
-        let mut hydra = Hydra::new(64, 0).expect("a right size");
+        let mut hydra = Hydra::from_step(&step("hydra")).expect("a right spec");
         hydra.fit_series(&training).expect("series");
         let n_groups = hydra.features(&series).expect("series").n_cols / 16;
         // A cell is a time step of a group: 72 multiply-adds and 78 other operations.
@@ -85,7 +85,7 @@ fn main() {
             time(&format!("{spec}, {length} characters"), 0, || fill(&gappy, &bases, &samples));
         }
         let sets = |strings: Vec<String>| {
-            let ngrams = NGrams::new(3, 2048).expect("right sizes");
+            let ngrams = NGrams::from_step(&step("ngrams")).expect("a right spec");
             ngrams.describe(AnySamples::Strings(strings)).expect("strings")
         };
         let tanimoto = SetMeasure::from_step(&step("tanimoto")).expect("a right spec");

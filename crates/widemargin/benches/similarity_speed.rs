@@ -150,7 +150,8 @@ fn main() {
 
     let images = arguments.images();
     for cell in [4, 8] {
-        let hog = Hog::new(cell).expect("a cell above 0");
+        let spec: Spec = format!("hog:cell={cell}").parse().expect("a right spec");
+        let hog = Hog::from_step(&spec.steps[0]).expect("a right spec");
         let seconds = arguments.time(&hog.to_string(), || {
             std::hint::black_box(hog.describe(&images).expect("sides of 32"));
         });

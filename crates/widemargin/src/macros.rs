@@ -1,8 +1,18 @@
 //! Code that is the same for every type: names of variants, parameters set one at a time, fields that are read.
 
 /// Writes and parses values by their names, as on the command line and in model files. Of two names of a value the
-/// first is written; a value without a name is written as "explicit". A name may be refused with an error of its own.
+/// first is written; a value without a name is written as "explicit". A name may be refused with an error of its own. With
+/// `all` there is a list of the values, with this documentation.
 macro_rules! named {
+    ($what:literal: $type:ty, all $about:literal $table:tt) => {
+        crate::macros::named!($what: $type $table);
+
+        impl $type {
+            #[doc = $about]
+            pub const ALL: [Self; Self::NAMES.len()] = crate::macros::named!(@values $table);
+        }
+    };
+    (@values { $($name:literal = $value:expr),+ $(,)? }) => { [$($value),+] };
     ($what:literal: $type:ty { $($name:literal = $value:expr),+ $(,)? } $(, $refused:literal => $error:expr)?) => {
         impl $type {
             const NAMES: &'static [(&'static str, Self)] = &[$(($name, $value)),+];

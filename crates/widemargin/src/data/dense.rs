@@ -64,14 +64,6 @@ impl<T: Element> Rows for DenseView<'_, T> {
     fn prefetch(&self, row: usize) {
         prefetch(self.row(row));
     }
-
-    fn max_nonzeros(&self) -> usize {
-        self.values.len()
-    }
-
-    fn is_sparse(&self) -> bool {
-        false
-    }
 }
 
 /// An owned row-major matrix, for callers without an array type.

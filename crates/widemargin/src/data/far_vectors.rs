@@ -97,14 +97,6 @@ impl Rows for FarVectors {
         let numbers = numbers.map(|(difference, offset)| offset + f64::from(*difference)).enumerate();
         numbers.filter(|(_, x)| *x != 0.0).for_each(|(column, x)| visit(column, x));
     }
-
-    fn max_nonzeros(&self) -> usize {
-        self.differences.values.len()
-    }
-
-    fn is_sparse(&self) -> bool {
-        false
-    }
 }
 
 #[cfg(test)]

@@ -14,11 +14,6 @@ pub(crate) struct LabelSets {
 }
 
 impl LabelSets {
-    /// Sets × labels, row-major.
-    pub fn signed(&self) -> &[f64] {
-        &self.signed
-    }
-
     /// Number of sets.
     pub fn len(&self) -> usize {
         self.signed.len() / self.n_labels

@@ -233,30 +233,27 @@ impl Labels {
 
     /// The labels of these rows, with the classes that have a row, in the same order.
     pub(crate) fn present(&self, rows: &[usize]) -> Labels {
-        let labels = self.of_rows(rows);
-        let mut is_present = vec![false; self.classes.len()];
-        if self.sets.is_none() {
-            labels.codes.iter().for_each(|&code| is_present[code as usize] = true);
-        }
-        labels.with_classes(&is_present)
+        self.of_rows(rows).with_classes_of(|_| true)
     }
 
-    /// The same with some of the classes, in the same order, and with all labels of multilabel targets.
-    pub(super) fn with_classes(mut self, is_selected: &[bool]) -> Labels {
-        if self.sets.is_some() || is_selected.iter().all(|&selected| selected) {
+    /// The same with the classes of these samples, in the same order, and with all labels of multilabel targets. Others get
+    /// the first class.
+    pub(super) fn with_classes_of(mut self, is_one: impl Fn(usize) -> bool) -> Labels {
+        if self.sets.is_some() {
             return self;
         }
-        let new = |code: u32| is_selected[..code as usize].iter().filter(|selected| **selected).count() as u32;
-        let codes: Vec<u32> =
-            (0..self.classes.len() as u32).map(|code| if is_selected[code as usize] { new(code) } else { 0 }).collect();
+        let mut is_selected = vec![false; self.classes.len()];
+        let samples = self.codes.iter().enumerate().filter(|(sample, _)| is_one(*sample));
+        samples.for_each(|(_, &code)| is_selected[code as usize] = true);
+        let mut n_before = 0;
+        let codes = is_selected.iter().map(|&selected| {
+            n_before += u32::from(selected);
+            if selected { n_before - 1 } else { 0 }
+        });
+        let codes: Vec<u32> = codes.collect();
         self.codes.iter_mut().for_each(|code| *code = codes[*code as usize]);
-        self.classes = self
-            .classes
-            .into_iter()
-            .zip(is_selected)
-            .filter(|(_, selected)| **selected)
-            .map(|(class, _)| class)
-            .collect();
+        let mut selected = is_selected.into_iter();
+        self.classes.retain(|_| selected.next() == Some(true));
         self
     }
 

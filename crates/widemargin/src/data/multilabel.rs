@@ -57,7 +57,7 @@ impl Labels {
 
     /// The signed weights of the label sets, sets × labels; the code of a sample is the number of its set.
     pub fn signed_sets(&self) -> Option<&[f64]> {
-        self.sets.as_ref().map(LabelSets::signed)
+        self.sets.as_ref().map(|sets| &sets.signed[..])
     }
 
     /// The label sets of multilabel targets.
@@ -121,12 +121,7 @@ impl Labels {
     /// The labels with the weights of multilabel targets, and without classes whose samples all have weight 0. Samples
     /// of such a class, which no sum counts, get the first of the others.
     pub fn weighted(self, class_weight: &ClassWeight, weights: &[f64]) -> Labels {
-        let mut is_present = vec![false; self.classes.len()];
-        if self.sets.is_none() {
-            let present = self.codes.iter().zip(weights).filter(|(_, weight)| **weight > 0.0);
-            present.for_each(|(&code, _)| is_present[code as usize] = true);
-        }
-        self.with_classes(&is_present).balanced(class_weight, weights)
+        self.with_classes_of(|sample| weights[sample] > 0.0).balanced(class_weight, weights)
     }
 
     /// With balanced weights, for each label the samples that have it weigh as much as those that do not, and together

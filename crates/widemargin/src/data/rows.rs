@@ -19,10 +19,14 @@ pub trait Rows: Sync {
     fn prefetch(&self, _row: usize) {}
 
     /// An upper bound on the number of non-zeros, for reserving memory.
-    fn max_nonzeros(&self) -> usize;
+    fn max_nonzeros(&self) -> usize {
+        self.n_rows() * self.n_cols()
+    }
 
     /// True if a row lists only its non-zero columns, so that a sample may be narrower than the model.
-    fn is_sparse(&self) -> bool;
+    fn is_sparse(&self) -> bool {
+        false
+    }
 }
 
 /// Some rows of others, in this order.

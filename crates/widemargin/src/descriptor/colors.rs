@@ -6,9 +6,9 @@
 //! A pixel of three channels takes three table look-ups and one scattered addition.
 
 use super::Descriptor;
-use super::row::{DescriptorRow, of_kind, rows_of};
-use crate::data::{AnySamples, DenseMatrix, Images, Kind, Samples, Vectors};
-use crate::error::{Error, Result, require};
+use super::row::{DescriptorRow, converts, rows_of};
+use crate::data::{DenseMatrix, Images, Samples, Vectors};
+use crate::error::{Error, Result};
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 
@@ -41,23 +41,13 @@ pub struct Colors {
 }
 
 impl Colors {
-    /// Histograms of `bins` intervals (1 to 256) a channel in `cells` × `cells` parts (1 to 64 along each side).
-    ///
-    /// # Errors
-    /// [`Error::Parameter`].
-    pub fn new(cells: usize, bins: usize) -> Result<Self> {
-        require((1..=64).contains(&cells), "cells", cells, "a whole number from 1 to 64")?;
-        require((1..=256).contains(&bins), "bins", bins, "a whole number from 1 to 256")?;
-        Ok(Colors { cells, bins })
-    }
-
     /// The descriptor of a step `colors`, whose parameters are `cells` (default 2) and `bins` (4).
     ///
     /// # Errors
     /// [`Error::Parameter`] for unknown or invalid parameters, and [`Error::UnknownName`] for another name.
     pub fn from_step(step: &Step) -> Result<Self> {
         let arguments = COLORS.arguments(step)?;
-        Colors::new(arguments.value("cells")?, arguments.value("bins")?)
+        Ok(Colors { cells: arguments.value("cells")?, bins: arguments.value("bins")? })
     }
 
     /// The histograms: images × (cells² · bins^channels).
@@ -103,18 +93,7 @@ impl Descriptor for Colors {
         format!("{}:cells={},bins={}", COLORS.name, self.cells, self.bins)
     }
 
-    fn takes(&self) -> &'static [&'static str] {
-        Images::TAKES
-    }
-
-    fn gives(&self, _kind: &'static str) -> &'static str {
-        Vectors::NAME
-    }
-
-    fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
-        let images = of_kind(&self.spec(), "counts colors of images", samples)?;
-        Ok(AnySamples::Vectors(Vectors::Dense(self.histograms(&images)?)))
-    }
+    converts!(Images => Vectors, "counts colors of images", |this, images| Vectors::Dense(this.histograms(&images)?));
 }
 
 #[cfg(test)]
@@ -122,6 +101,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::data::AnySamples;
+    use crate::descriptor::of;
 
     proptest! {
         #[test]
@@ -132,7 +113,7 @@ mod tests {
         ) {
             let pixels: Vec<u8> = (0..2 * height * width * channels).map(|at| (at * 97) as u8 ^ seed).collect();
             let images = Images::new(pixels.clone(), height, width, channels).unwrap();
-            let found = Colors::new(cells, bins).unwrap().histograms(&images).unwrap();
+            let found = Colors { cells, bins }.histograms(&images).unwrap();
             let mut expected = vec![0.0; found.values.len()];
             for (at, pixel) in pixels.chunks(channels).enumerate() {
                 let (image, row, column) = (at / (height * width), at / width % height, at % width);
@@ -149,13 +130,13 @@ mod tests {
     #[test]
     fn rejects_small_images_and_too_many_bins() {
         let images = Images::new(vec![0; 2 * 5 * 3], 2, 5, 3).unwrap();
-        let message = Colors::new(3, 4).unwrap().histograms(&images).unwrap_err().to_string();
+        let message = Colors { cells: 3, bins: 4 }.histograms(&images).unwrap_err().to_string();
         assert!(message.contains("2 × 5") && message.contains("3 × 3"), "{message}");
-        let message = Colors::new(1, 257).unwrap_err().to_string();
+        let message = of("colors:cells=1,bins=257", Colors::from_step).unwrap_err().to_string();
         assert!(message.contains("bins") && message.contains("256"), "{message}");
-        let message = Colors::new(2, 256).unwrap().histograms(&images).unwrap_err().to_string();
+        let message = Colors { cells: 2, bins: 256 }.histograms(&images).unwrap_err().to_string();
         assert!(message.contains("fewer"), "{message}");
-        let message = Colors::new(1, 1).unwrap().describe(AnySamples::Strings(Vec::new())).unwrap_err().to_string();
+        let message = Colors { cells: 1, bins: 1 }.describe(AnySamples::Strings(Vec::new())).unwrap_err().to_string();
         assert!(message.contains("strings"), "{message}");
     }
 }

@@ -1,8 +1,8 @@
 //! Derivatives of series: `derivative/dtw` is derivative dynamic time warping.
 
 use super::Descriptor;
-use super::row::{DescriptorRow, of_kind};
-use crate::data::{AnySamples, Kind, Samples, Series};
+use super::row::{DescriptorRow, converts};
+use crate::data::{Samples, Series};
 use crate::error::{Error, Result};
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
@@ -72,18 +72,7 @@ impl Descriptor for Derivative {
         self.step.to_string()
     }
 
-    fn takes(&self) -> &'static [&'static str] {
-        Series::TAKES
-    }
-
-    fn gives(&self, _kind: &'static str) -> &'static str {
-        Series::NAME
-    }
-
-    fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
-        let series = of_kind(&self.spec(), "takes the derivative of time series", samples)?;
-        self.derivatives(&series).map(AnySamples::Series)
-    }
+    converts!(Series => Series, "takes the derivative of time series", |this, series| this.derivatives(&series)?);
 }
 
 #[cfg(test)]

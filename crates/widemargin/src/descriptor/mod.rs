@@ -94,3 +94,9 @@ pub trait Descriptor: Send + Sync {
         Ok(())
     }
 }
+
+#[cfg(test)]
+fn of<D>(spec: &str, from_step: impl Fn(&crate::spec::Step) -> Result<D>) -> Result<D> {
+    let spec: crate::spec::Spec = spec.parse()?;
+    from_step(&spec.steps[0])
+}

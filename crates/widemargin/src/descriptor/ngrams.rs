@@ -50,29 +50,6 @@ pub struct NGrams {
 }
 
 impl NGrams {
-    /// N-grams of `n` characters (1 to 64) hashed to `bits` positions (1 to 2^24).
-    ///
-    /// # Errors
-    /// [`Error::Parameter`].
-    pub fn new(n: usize, bits: usize) -> Result<Self> {
-        let wrong = |name, value: usize, expected: &str| Err(Error::parameter(name, value, expected));
-        match (n, bits) {
-            (1..=64, 1..=0x100_0000) => Ok(NGrams { n, bits, counted: false, unit: Unit::Character }),
-            (1..=64, _) => wrong("bits", bits, "a whole number from 1 to 16777216"),
-            _ => wrong("n", n, "a whole number from 1 to 64"),
-        }
-    }
-
-    /// The unit of strings.
-    pub fn unit(self, unit: Unit) -> Self {
-        NGrams { unit, ..self }
-    }
-
-    /// As a descriptor, returns counts instead of sets.
-    pub fn counted(self) -> Self {
-        NGrams { counted: true, ..self }
-    }
-
     /// The descriptor of a step `ngrams` or `ngram-counts`, whose parameters are `n` (default 3),
     /// `bits` (2048) and `unit` (character).
     ///
@@ -81,8 +58,8 @@ impl NGrams {
     pub fn from_step(step: &Step) -> Result<Self> {
         let counted = step.name() == COUNTS.name;
         let arguments = if counted { COUNTS.arguments(step)? } else { SETS.arguments(step)? };
-        let ngrams = NGrams::new(arguments.value("n")?, arguments.value("bits")?)?;
-        Ok(NGrams { counted, unit: arguments.value("unit")?, ..ngrams })
+        let (n, bits, unit) = (arguments.value("n")?, arguments.value("bits")?, arguments.value("unit")?);
+        Ok(NGrams { n, bits, counted, unit })
     }
 
     /// The set of n-grams of each string.
@@ -206,6 +183,7 @@ impl Fnv {
 mod tests {
     use super::*;
     use crate::data::Samples;
+    use crate::descriptor::of;
 
     #[test]
     fn places_are_stable() {
@@ -216,7 +194,7 @@ mod tests {
     #[test]
     fn sets_and_counts_are_of_the_same_places() {
         let strings: Vec<String> = ["abcab", "ab", "", "ééé", "ccccc"].map(str::to_owned).into();
-        let ngrams = NGrams::new(2, 4096).unwrap();
+        let ngrams = NGrams { n: 2, bits: 4096, counted: false, unit: Unit::Character };
         let (sets, counts) = (ngrams.sets(&strings).unwrap(), ngrams.counts(&strings));
         let Vectors::Sparse(counts) = counts else { panic!("dense") };
         assert!(counts.view().is_ok());
@@ -239,7 +217,7 @@ mod tests {
     #[test]
     fn graphemes_stay_whole() {
         let strings = vec!["e\u{301}o\u{308}e\u{301}".to_owned()];
-        let n_values = |unit| match NGrams::new(1, 4096).unwrap().unit(unit).counts(&strings) {
+        let n_values = |unit| match (NGrams { n: 1, bits: 4096, counted: true, unit }).counts(&strings) {
             Vectors::Sparse(counts) => counts.values,
             Vectors::Dense(_) => panic!("dense"),
         };
@@ -250,10 +228,11 @@ mod tests {
 
     #[test]
     fn parameters_are_checked() {
-        let spec: crate::similarity::Spec = "ngrams:n=4,bits=1024".parse().unwrap();
-        assert_eq!(NGrams::from_step(&spec.steps[0]).unwrap(), NGrams::new(4, 1024).unwrap());
+        let read = |n: usize, bits: usize| of(&format!("ngrams:n={n},bits={bits}"), NGrams::from_step);
+        let expected = NGrams { n: 4, bits: 1024, counted: false, unit: Unit::Character };
+        assert_eq!(read(4, 1024).unwrap(), expected);
         for (n, bits) in [(0, 1), (65, 1), (3, 0), (3, (1 << 24) + 1)] {
-            assert!(NGrams::new(n, bits).is_err());
+            assert!(read(n, bits).is_err());
         }
     }
 }

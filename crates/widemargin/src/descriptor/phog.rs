@@ -9,9 +9,9 @@
 
 use super::Descriptor;
 use super::hog::RowGradients;
-use super::row::{DescriptorRow, of_kind, rows_of};
-use crate::data::{AnySamples, DenseMatrix, Images, Kind, Samples, Vectors};
-use crate::error::{Error, Result, require};
+use super::row::{DescriptorRow, converts, rows_of};
+use crate::data::{DenseMatrix, Images, Samples, Vectors};
+use crate::error::{Error, Result};
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 
@@ -43,22 +43,13 @@ pub struct Phog {
 }
 
 impl Phog {
-    /// Histograms at levels 0 to `levels` (at most 6), of 4^level parts each.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`].
-    pub fn new(levels: usize, signed: bool) -> Result<Self> {
-        require(levels <= 6, "levels", levels, "a whole number from 0 to 6")?;
-        Ok(Phog { levels, signed })
-    }
-
     /// The descriptor of a step `phog`, whose parameters are `levels` (default 3) and `signed` (false).
     ///
     /// # Errors
     /// [`Error::Parameter`] for unknown or invalid parameters, and [`Error::UnknownName`] for another name.
     pub fn from_step(step: &Step) -> Result<Self> {
         let arguments = PHOG.arguments(step)?;
-        Phog::new(arguments.value("levels")?, arguments.value("signed")?)
+        Ok(Phog { levels: arguments.value("levels")?, signed: arguments.value("signed")? })
     }
 
     /// The histograms: images × (9 or 18 · (4^(levels + 1) − 1) / 3).
@@ -122,18 +113,7 @@ impl Descriptor for Phog {
         format!("{}:levels={},signed={}", PHOG.name, self.levels, self.signed)
     }
 
-    fn takes(&self) -> &'static [&'static str] {
-        Images::TAKES
-    }
-
-    fn gives(&self, _kind: &'static str) -> &'static str {
-        Vectors::NAME
-    }
-
-    fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
-        let images = of_kind(&self.spec(), "takes gradients of images", samples)?;
-        Ok(AnySamples::Vectors(Vectors::Dense(self.histograms(&images)?)))
-    }
+    converts!(Images => Vectors, "takes gradients of images", |this, images| Vectors::Dense(this.histograms(&images)?));
 }
 
 #[cfg(test)]
@@ -141,6 +121,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::descriptor::of;
 
     proptest! {
         /// Each level alone, with directions from angles.
@@ -150,7 +131,7 @@ mod tests {
         ) {
             let pixels: Vec<u8> = (0..height * width).map(|at| ((at as u32 * 7919 + seed * 31) % 251) as u8).collect();
             let images = Images::new(pixels.clone(), height, width, 1).unwrap();
-            let found = Phog::new(levels, signed).unwrap().histograms(&images).unwrap();
+            let found = Phog { levels, signed }.histograms(&images).unwrap();
             let directions = if signed { 18 } else { 9 };
             let pixel = |y: usize, x: usize| f64::from(pixels[y * width + x]);
             let mut expected = vec![0.0; found.n_cols];
@@ -181,13 +162,13 @@ mod tests {
 
     #[test]
     fn rejects_small_images_and_other_channels_and_an_even_image_is_zero() {
-        let phog = |levels| Phog::new(levels, false).unwrap();
+        let phog = |levels| Phog { levels, signed: false };
         let gray = |height: usize, width: usize| Images::new(vec![9; height * width], height, width, 1).unwrap();
         assert!(phog(1).histograms(&gray(5, 4)).unwrap().values.iter().all(|value| *value == 0.0));
         let message = phog(3).histograms(&gray(9, 7)).unwrap_err().to_string();
         assert!(message.contains("9 × 7") && message.contains("8 × 8"), "{message}");
         let message = phog(0).histograms(&Images::new(vec![0; 8], 2, 2, 2).unwrap()).unwrap_err().to_string();
         assert!(message.contains("2 channels"), "{message}");
-        assert!(Phog::new(7, true).unwrap_err().to_string().contains("levels"));
+        assert!(of("phog:levels=7,signed=true", Phog::from_step).unwrap_err().to_string().contains("levels"));
     }
 }

@@ -1,9 +1,8 @@
 //! The pixels of images as a grid of cells, to be compared as they are.
 
 use super::Descriptor;
-use super::row::{DescriptorRow, of_kind};
-use crate::data::{AnySamples, Grids, Images, Kind};
-use crate::error::Result;
+use super::row::{DescriptorRow, converts};
+use crate::data::{Grids, Images};
 
 const PIXELS: DescriptorRow = DescriptorRow {
     name: "pixels",
@@ -27,24 +26,16 @@ impl Descriptor for Pixels {
         "pixels".into()
     }
 
-    fn takes(&self) -> &'static [&'static str] {
-        Images::TAKES
-    }
-
-    fn gives(&self, _kind: &'static str) -> &'static str {
-        Grids::NAME
-    }
-
-    fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
-        let images: Images = of_kind(&self.spec(), "takes the pixels of images", samples)?;
+    converts!(Images => Grids, "takes the pixels of images", |_this, images| {
         let values = images.pixels().iter().map(|&byte| f32::from(byte) / 255.0).collect();
-        Grids::new(values, images.height(), images.width(), images.channels()).map(AnySamples::Grids)
-    }
+        Grids::new(values, images.height(), images.width(), images.channels())?
+    });
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::AnySamples;
 
     #[test]
     fn pixels_are_cells() {

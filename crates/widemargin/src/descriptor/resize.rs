@@ -7,9 +7,9 @@
 //! A new pixel takes 2 · max(1, old side / new side) multiply-adds a channel along each side.
 
 use super::Descriptor;
-use super::row::{DescriptorRow, of_kind};
-use crate::data::{AnySamples, Images, Kind, Samples};
-use crate::error::{Result, require};
+use super::row::{DescriptorRow, converts};
+use crate::data::{Images, Samples};
+use crate::error::Result;
 use crate::memory;
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
@@ -41,23 +41,13 @@ pub struct Resize {
 }
 
 impl Resize {
-    /// Images of this size, each side from 1 to 4,096.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`].
-    pub fn new(height: usize, width: usize) -> Result<Self> {
-        require((1..=4096).contains(&height), "height", height, "a whole number from 1 to 4096")?;
-        require((1..=4096).contains(&width), "width", width, "a whole number from 1 to 4096")?;
-        Ok(Resize { height, width })
-    }
-
     /// The descriptor of a step `resize`, whose parameters are `height` (default 32) and `width` (32).
     ///
     /// # Errors
     /// [`Error::Parameter`] for unknown or invalid parameters, and [`Error::UnknownName`] for another name.
     pub fn from_step(step: &Step) -> Result<Self> {
         let arguments = RESIZE.arguments(step)?;
-        Resize::new(arguments.value("height")?, arguments.value("width")?)
+        Ok(Resize { height: arguments.value("height")?, width: arguments.value("width")? })
     }
 
     /// The images in the new size.
@@ -130,13 +120,7 @@ impl Descriptor for Resize {
         format!("{}:height={},width={}", RESIZE.name, self.height, self.width)
     }
 
-    fn takes(&self) -> &'static [&'static str] {
-        Images::TAKES
-    }
-
-    fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
-        self.resized(&of_kind(&self.spec(), "resizes images", samples)?).map(AnySamples::Images)
-    }
+    converts!(Images => Images, "resizes images", |resize, images| resize.resized(&images)?);
 }
 
 #[cfg(test)]
@@ -144,6 +128,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::data::AnySamples;
+    use crate::descriptor::of;
 
     proptest! {
         #[test]
@@ -153,13 +139,13 @@ mod tests {
         ) {
             let pixels: Vec<u8> = (0..height * width * channels).map(|at| (at * 91) as u8 ^ seed).collect();
             let image = Images::new(pixels.clone(), height, width, channels).unwrap();
-            prop_assert_eq!(&Resize::new(height, width).unwrap().resized(&image).unwrap(), &image);
+            prop_assert_eq!(&Resize { height, width }.resized(&image).unwrap(), &image);
             let even = Images::new(vec![seed; height * width * channels], height, width, channels).unwrap();
-            let found = Resize::new(rows, columns).unwrap().resized(&even).unwrap();
+            let found = Resize { height: rows, width: columns }.resized(&even).unwrap();
             prop_assert!(found.pixels().iter().all(|value| *value == seed));
             prop_assert_eq!((found.height(), found.width(), found.channels()), (rows, columns, channels));
             // Nothing is brighter or darker than in the old image.
-            let found = Resize::new(rows, columns).unwrap().resized(&image).unwrap();
+            let found = Resize { height: rows, width: columns }.resized(&image).unwrap();
             let range = |pixels: &[u8]| (*pixels.iter().min().unwrap(), *pixels.iter().max().unwrap());
             let (old, new) = (range(&pixels), range(found.pixels()));
             prop_assert!(old.0 <= new.0 && new.1 <= old.1);
@@ -172,7 +158,7 @@ mod tests {
         let pixels: Vec<u8> = (0..6 * 7).map(|at| if at % 7 < 3 { at * 5 } else { 250 - at * 3 }).collect();
         let image = Images::new(pixels, 6, 7, 1).unwrap();
         for ((height, width), expected) in PILLOW {
-            let found = Resize::new(height, width).unwrap().resized(&image).unwrap();
+            let found = Resize { height, width }.resized(&image).unwrap();
             let difference = found.pixels().iter().zip(expected).map(|(a, b)| a.abs_diff(*b)).max().unwrap();
             assert!(difference <= 1, "{height} × {width}: {:?}", found.pixels());
         }
@@ -193,8 +179,8 @@ mod tests {
 
     #[test]
     fn rejects_other_samples_and_empty_sizes() {
-        assert!(Resize::new(0, 3).unwrap_err().to_string().contains("height"));
-        let message = Resize::new(2, 3).unwrap().describe(AnySamples::Strings(Vec::new())).unwrap_err().to_string();
+        assert!(of("resize:height=0,width=3", Resize::from_step).unwrap_err().to_string().contains("height"));
+        let message = Resize { height: 2, width: 3 }.describe(AnySamples::Strings(Vec::new())).unwrap_err().to_string();
         assert!(message.contains("strings"), "{message}");
     }
 }

@@ -65,28 +65,38 @@ impl DescriptorRow {
     }
 }
 
+/// The kinds of samples that a descriptor takes and gives, what it does for messages, and how it makes the one from the
+/// other.
+macro_rules! converts {
+    ($from:ty => $to:ident, $does:literal, |$descriptor:ident, $samples:ident| $made:expr) => {
+        fn takes(&self) -> &'static [&'static str] {
+            <$from as crate::data::Kind>::TAKES
+        }
+
+        fn gives(&self, _kind: &'static str) -> &'static str {
+            <crate::data::$to as crate::data::Kind>::NAME
+        }
+
+        fn describe(&self, samples: crate::data::AnySamples) -> crate::Result<crate::data::AnySamples> {
+            let ($descriptor, $samples) =
+                (self, crate::descriptor::row::of_kind::<$from>(&self.spec(), $does, samples)?);
+            Ok(crate::data::AnySamples::$to($made))
+        }
+    };
+}
+
 /// What descriptors share that are fitted to samples of one kind and give vectors, with an array in `state` for each name
 /// in `STATE`: the kind, what they do for messages, and the names of their own functions.
 macro_rules! fitted {
     ($kind:ty, $does:literal, fit: $fit:ident, vectors: $form:ident($vectors:ident), restore: $restore:ident) => {
-        fn takes(&self) -> &'static [&'static str] {
-            <$kind as crate::data::Kind>::TAKES
-        }
-
-        fn gives(&self, _kind: &'static str) -> &'static str {
-            <crate::data::Vectors as crate::data::Kind>::NAME
-        }
+        crate::descriptor::row::converts!($kind => Vectors, $does, |descriptor, samples| {
+            crate::data::Vectors::$form(descriptor.$vectors(&samples)?)
+        });
 
         fn fit(&mut self, training: &crate::data::Training<'_, crate::data::AnySamples>) -> crate::Result<()> {
             let spec = self.spec();
             let map = |samples| crate::descriptor::row::of_kind::<$kind>(&spec, $does, samples);
             self.$fit(&training.of(&crate::data::Mapped { source: training.samples, map }))
-        }
-
-        fn describe(&self, samples: crate::data::AnySamples) -> crate::Result<crate::data::AnySamples> {
-            let samples: $kind = crate::descriptor::row::of_kind(&self.spec(), $does, samples)?;
-            let vectors = crate::data::Vectors::$form(self.$vectors(&samples)?);
-            Ok(crate::data::AnySamples::Vectors(vectors))
         }
 
         fn state(&self) -> Vec<(&'static str, &[f32])> {
@@ -102,4 +112,4 @@ macro_rules! fitted {
         }
     };
 }
-pub(super) use fitted;
+pub(super) use {converts, fitted};

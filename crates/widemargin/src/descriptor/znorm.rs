@@ -1,9 +1,8 @@
 //! Z-normalization of each series: mean 0 and standard deviation 1.
 
 use super::Descriptor;
-use super::row::{DescriptorRow, of_kind};
-use crate::data::{AnySamples, Kind, Series};
-use crate::error::Result;
+use super::row::{DescriptorRow, converts};
+use crate::data::Series;
 
 const ZNORM: DescriptorRow = DescriptorRow {
     name: "znorm",
@@ -44,17 +43,7 @@ impl Descriptor for ZNorm {
         "znorm".into()
     }
 
-    fn takes(&self) -> &'static [&'static str] {
-        Series::TAKES
-    }
-
-    fn gives(&self, _kind: &'static str) -> &'static str {
-        Series::NAME
-    }
-
-    fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
-        Ok(AnySamples::Series(self.normalized(of_kind(&self.spec(), "normalizes time series", samples)?)))
-    }
+    converts!(Series => Series, "normalizes time series", |znorm, series| znorm.normalized(series));
 }
 
 fn normalize(values: &mut [f32], channels: usize, channel: usize, n: f64) {

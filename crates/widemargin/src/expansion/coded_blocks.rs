@@ -13,7 +13,7 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::ValueCodes;
-use super::coded_rows::{BOOK_LIMIT, Codebook, CodedRows, Entries, Entry, Narrow, Wide};
+use super::coded_rows::{BOOK_LIMIT, Codebook, CodedRows, Entries, Entry, Narrow, Wide, on_entries};
 use crate::error::{Error, Result};
 
 /// Low bits of an f32 dropped by [`BookMaker::rounded`]: 12 significant bits remain.
@@ -130,10 +130,7 @@ impl PieceBuffer {
         let range = chunk.indptr()[at]..chunk.indptr()[at + 1];
         self.numbers.push(number);
         self.lengths.push(range.len() as u32);
-        match chunk.entries() {
-            Entries::Narrow(entries) => self.push_entries(&entries[range], codes),
-            Entries::Wide(entries) => self.push_entries(&entries[range], codes),
-        }
+        on_entries!(chunk.entries(), entries => self.push_entries(&entries[range], codes));
     }
 
     fn push_entries<E: Entry>(&mut self, row: &[E], codes: &[u32]) {
@@ -225,34 +222,28 @@ pub(crate) fn gather<'a>(
         Wide { feature: (words >> 32) as u32, code: words as u32 }
     };
     let entries = if is_wide(n_features) {
-        let mut entries = if let Some(Entries::Wide(spare)) = spare { spare } else { Vec::new() };
-        make_room(&mut entries, Wide { feature: 0, code: 0 }, indptr[n_rows], most);
-        spread(pieces, read, &places, &indptr, &mut entries, wide)?;
-        Entries::Wide(entries)
+        let spare = if let Some(Entries::Wide(spare)) = spare { spare } else { Vec::new() };
+        Entries::Wide(spread(pieces, read, &places, &indptr, (spare, most), wide)?)
     } else {
-        let mut entries = if let Some(Entries::Narrow(spare)) = spare { spare } else { Vec::new() };
-        make_room(&mut entries, Narrow(0), indptr[n_rows], most);
-        spread(pieces, read, &places, &indptr, &mut entries, narrow)?;
-        Entries::Narrow(entries)
+        let spare = if let Some(Entries::Narrow(spare)) = spare { spare } else { Vec::new() };
+        Entries::Narrow(spread(pieces, read, &places, &indptr, (spare, most), narrow)?)
     };
     Ok(Gathered { rows: CodedRows::of_parts(indptr, entries, book, n_features)?, numbers, places })
 }
 
-fn make_room<E: Entry>(entries: &mut Vec<E>, none: E, n: usize, most: usize) {
-    entries.clear();
-    entries.reserve_exact(most.max(n));
-    entries.resize(n, none);
-}
-
-/// Copies the entries of all pieces, each row to its position.
+/// The entries of all pieces, each row at its position, in the memory of others and with room for `most`.
 fn spread<'a, E: Entry, const BYTES: usize>(
     pieces: &[Piece],
     read: impl Fn(usize, Range<usize>) -> Result<Cow<'a, [u8]>>,
     places: &[u32],
     indptr: &[usize],
-    entries: &mut [E],
+    (mut entries, most): (Vec<E>, usize),
     entry: impl Fn(&[u8; BYTES]) -> E,
-) -> Result<()> {
+) -> Result<Vec<E>> {
+    let n = indptr[indptr.len() - 1];
+    entries.clear();
+    entries.reserve_exact(most.max(n));
+    entries.resize(n, entry(&[0; BYTES]));
     let mut places = places.iter();
     for (p, piece) in pieces.iter().enumerate() {
         let bytes = read(p, piece.n_rows * ROW_BYTES..piece.n_bytes)?;
@@ -262,7 +253,7 @@ fn spread<'a, E: Entry, const BYTES: usize>(
             to.iter_mut().zip(from.by_ref()).for_each(|(to, from)| *to = entry(from));
         }
     }
-    Ok(())
+    Ok(entries)
 }
 
 #[cfg(test)]

@@ -97,6 +97,17 @@ pub(crate) enum Entries {
     Wide(Vec<Wide>),
 }
 
+/// Evaluates an expression on the entries, whatever their form.
+macro_rules! on_entries {
+    ($any:expr, $entries:ident => $body:expr) => {
+        match $any {
+            Entries::Narrow($entries) => $body,
+            Entries::Wide($entries) => $body,
+        }
+    };
+}
+pub(super) use on_entries;
+
 /// The distinct values of some rows, and how often each occurs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Codebook {
@@ -137,11 +148,7 @@ impl CodedRows {
             fit && indptr.first() == Some(&0) && indptr.last() == Some(&entries.len()) && indptr.is_sorted()
         }
         let n_values = book.values.len();
-        let fit = match &entries {
-            Entries::Narrow(entries) => fit(entries, &indptr, n_features, n_values),
-            Entries::Wide(entries) => fit(entries, &indptr, n_features, n_values),
-        };
-        if fit {
+        if on_entries!(&entries, entries => fit(entries, &indptr, n_features, n_values)) {
             return Ok(CodedRows { indptr, entries, book, n_features });
         }
         Err(Error::shape(
@@ -233,10 +240,7 @@ impl Coder {
     }
 
     fn len(&self) -> usize {
-        match &self.entries {
-            Entries::Narrow(entries) => entries.len(),
-            Entries::Wide(entries) => entries.len(),
-        }
+        on_entries!(&self.entries, entries => entries.len())
     }
 
     #[inline]
@@ -271,10 +275,8 @@ impl Coder {
     /// Switches from one code per distinct value to one code per non-zero.
     fn give_up_codes(&mut self) {
         self.codes = None;
-        let mut entries: Vec<Wide> = match &self.entries {
-            Entries::Narrow(entries) => entries.iter().map(|entry| widen(*entry)).collect(),
-            Entries::Wide(entries) => entries.iter().map(|entry| widen(*entry)).collect(),
-        };
+        let mut entries: Vec<Wide> =
+            on_entries!(&self.entries, entries => entries.iter().map(|entry| widen(*entry)).collect());
         // How a value's weight is divided among its non-zeros does not matter: only their sum is used.
         let mut counts = vec![0.0; entries.len()];
         let mut is_counted = vec![false; self.book.len()];

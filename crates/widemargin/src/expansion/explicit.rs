@@ -1,5 +1,6 @@
 //! Explicit φ(x): the coordinates of coded rows, for solvers that need them.
 
+use super::coded_rows::on_entries;
 use super::{AdditiveMap, CodedRows, Entries, Entry};
 use crate::data::{CsrMatrix, Rows, Vectors};
 use crate::error::Result;
@@ -20,10 +21,7 @@ pub fn explicit(rows: &CodedRows, map: &AdditiveMap) -> CsrMatrix<f32> {
         map.write(x.into(), &mut values);
         out.iter_mut().zip(&values).for_each(|(out, value)| *out = *value as f32);
     }
-    match rows.entries() {
-        Entries::Narrow(entries) => spread(rows, entries, &table, m),
-        Entries::Wide(entries) => spread(rows, entries, &table, m),
-    }
+    on_entries!(rows.entries(), entries => spread(rows, entries, &table, m))
 }
 
 /// φ of these rows of samples, each value first multiplied by its feature's factor, in the smaller of two forms: dense,

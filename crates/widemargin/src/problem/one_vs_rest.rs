@@ -23,7 +23,7 @@ impl<'a> OneVsRest<'a> {
 
     /// Multiclass or multilabel targets.
     pub fn of(labels: &'a Labels) -> Self {
-        let sets = labels.sets().map(|sets| sets.signed());
+        let sets = labels.signed_sets();
         OneVsRest { codes: labels.codes(), n_classes: labels.classes().len(), sets }
     }
 

@@ -22,7 +22,7 @@ use crate::data::{About, AnySamples, ClassWeight, Labels, Resources, SamplesView
 use crate::error::{Error, Result};
 use crate::expansion::Normalization;
 use crate::instant::Instant;
-use crate::macros::named;
+use crate::macros::{named, setters};
 use crate::model::{
     AUTO_KERNELS, BasisExpansionParams, CChoice, Classifier, PowerMeanParams, Standardize, ThinPlateParams, choose_rows,
 };
@@ -49,16 +49,13 @@ pub enum AutoMethod {
     PowerMean,
 }
 
-named!("method": AutoMethod {
+named!("method": AutoMethod, all "All of them, in the order in which they are tried." {
     "basis-expansion" = AutoMethod::BasisExpansion,
     "thin-plate" = AutoMethod::ThinPlate,
     "power-mean" = AutoMethod::PowerMean,
 });
 
 impl AutoMethod {
-    /// All of them, in the order in which they are tried.
-    pub const ALL: [AutoMethod; 3] = [AutoMethod::BasisExpansion, AutoMethod::ThinPlate, AutoMethod::PowerMean];
-
     /// Its relative time, with the selection of its parameters, on tables of a few hundred to a thousand rows: for the
     /// progress only.
     fn cost(self) -> f64 {
@@ -143,6 +140,13 @@ struct Fitted {
 }
 
 impl AutoParams {
+    setters! {
+        /// Seed of the samples on which methods are compared, and of each method.
+        seed: u64;
+        /// Number of threads, 0 meaning one per core. The result does not depend on it.
+        threads: usize;
+    }
+
     /// Trains.
     ///
     /// # Errors
@@ -503,16 +507,15 @@ fn summary(tried: &[Tried<MethodPoint>], scoring: Option<Scoring>) -> String {
     };
     for (at, one) in tried.iter().enumerate() {
         let Tried { point: MethodPoint { method, chosen, score }, loss, n_samples, .. } = one;
-        let _ = match loss {
-            Ok(_) if scoring.is_some() => {
-                let score = score.map_or_else(|| "not known".to_owned(), |score| format!("{score:.4}"));
-                write!(line, "{} {method} ({chosen}) {score}", if at == 0 { ":" } else { "," })
-            }
-            Ok(loss) => write!(line, "{} {method} ({chosen}) {loss:.4}", if at == 0 { ":" } else { "," }),
-            Err(problem) => write!(line, "{} {method} failed: {problem}", if at == 0 { ":" } else { "," }),
+        line += if at == 0 { ": " } else { ", " };
+        line += &match (loss, score) {
+            (Ok(_), Some(score)) if scoring.is_some() => format!("{method} ({chosen}) {score:.4}"),
+            (Ok(_), None) if scoring.is_some() => format!("{method} ({chosen}) not known"),
+            (Ok(loss), _) => format!("{method} ({chosen}) {loss:.4}"),
+            (Err(problem), _) => format!("{method} failed: {problem}"),
         };
         if at + 1 == tried.len() {
-            let _ = write!(line, ", on {n_samples} samples");
+            line += &format!(", on {n_samples} samples");
         }
     }
     line

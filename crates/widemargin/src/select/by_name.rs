@@ -22,11 +22,11 @@ pub(super) trait ByName: Sized {
     fn set(&mut self, name: &str, text: &str) -> Result<()>;
 }
 
-/// The parameters with each of these names set to a text.
+/// The parameters with each of these names set to a text, and what all have: seed and threads.
 macro_rules! by_name {
     ($type:ty, |$params:ident, $name:ident, $text:ident| { $($known:literal => $set:expr,)+ }) => {
         impl ByName for $type {
-            const NAMES: &'static [&'static str] = &[$($known),+];
+            const NAMES: &'static [&'static str] = &[$($known,)+ "seed", "threads"];
 
             fn set(&mut self, name: &str, $text: &str) -> Result<()> {
                 let Some(&$name) = Self::NAMES.iter().find(|known| **known == name) else {
@@ -35,7 +35,8 @@ macro_rules! by_name {
                 let $params = self.clone();
                 *self = match $name {
                     $($known => $set,)+
-                    _ => $params,
+                    "seed" => $params.seed(whole($name, $text)?),
+                    _ => $params.threads(whole($name, $text)?),
                 };
                 Ok(())
             }
@@ -46,8 +47,6 @@ macro_rules! by_name {
 by_name!(AutoParams, |params, name, text| {
     "methods" => AutoParams { methods: methods(text)?, ..params },
     "scoring" => AutoParams { scoring: Some(text.parse()?), ..params },
-    "seed" => AutoParams { seed: whole(name, text)?, ..params },
-    "threads" => AutoParams { threads: whole(name, text)?, ..params },
 });
 
 by_name!(PowerMeanParams, |params, name, text| {
@@ -60,8 +59,6 @@ by_name!(PowerMeanParams, |params, name, text| {
     "scale" => params.scale(one_of(name, text, [("yes", true), ("no", false)])?),
     "tol" => params.tol(number(name, text)?),
     "max_iter" => params.max_epochs(whole(name, text)?),
-    "seed" => params.seed(whole(name, text)?),
-    "threads" => params.threads(whole(name, text)?),
 });
 
 by_name!(ThinPlateParams, |params, name, text| {
@@ -73,8 +70,6 @@ by_name!(ThinPlateParams, |params, name, text| {
     "standardize" => params.standardize(text.parse()?),
     "tol" => params.tol(number(name, text)?),
     "max_iter" => params.max_steps(whole(name, text)?),
-    "seed" => params.seed(whole(name, text)?),
-    "threads" => params.threads(whole(name, text)?),
     "memory_limit" => params.memory_limit(whole(name, text)?),
 });
 
@@ -84,8 +79,6 @@ by_name!(ThinPlateRegressorParams, |params, name, text| {
     "n_basis" => params.n_basis(whole_or_none(name, text)?).exact_up_to(usize::MAX),
     "basis" => params.basis(text.parse()?),
     "standardize" => params.standardize(text.parse()?),
-    "seed" => params.seed(whole(name, text)?),
-    "threads" => params.threads(whole(name, text)?),
     "memory_limit" => params.memory_limit(whole(name, text)?),
 });
 
@@ -100,8 +93,6 @@ by_name!(BasisExpansionParams<AdditiveKernel>, |params, name, text| {
     "max_basis" => params.max_basis(whole_or_none(name, text)?),
     "tol" => params.tol(number(name, text)?),
     "max_iter" => params.max_iter(whole(name, text)?),
-    "seed" => params.seed(whole(name, text)?),
-    "threads" => params.threads(whole(name, text)?),
 });
 
 by_name!(BasisExpansionRegressorParams<AdditiveKernel>, |params, name, text| {
@@ -111,8 +102,6 @@ by_name!(BasisExpansionRegressorParams<AdditiveKernel>, |params, name, text| {
     "normalization" => params.normalization(text.parse()?),
     "loss" => params.loss(loss_of_targets(text)?),
     "intercept" => params.intercept(one_of(name, text, [("free", true), ("none", false)])?),
-    "seed" => params.seed(whole(name, text)?),
-    "threads" => params.threads(whole(name, text)?),
 });
 
 by_name!(BasisExpansionOneClassParams<AdditiveKernel>, |params, name, text| {
@@ -121,8 +110,6 @@ by_name!(BasisExpansionOneClassParams<AdditiveKernel>, |params, name, text| {
     "normalization" => params.normalization(text.parse()?),
     "contamination" => params.contamination(number(name, text)?),
     "shrinkage" => params.shrinkage(number(name, text)?),
-    "seed" => params.seed(whole(name, text)?),
-    "threads" => params.threads(whole(name, text)?),
 });
 
 /// The value of C by which the thin plate SVM selects C for each class separately.

@@ -37,7 +37,7 @@ pub enum Task {
     OutlierDetection,
 }
 
-named!("task": Task {
+named!("task": Task, all "All of them." {
     "classification" = Task::Classification,
     "regression" = Task::Regression,
     "outlier-detection" = Task::OutlierDetection,
@@ -57,22 +57,12 @@ pub enum Method {
     ThinPlate,
 }
 
-named!("method": Method {
+named!("method": Method, all "All of them." {
     "auto" = Method::Auto,
     "basis-expansion" = Method::BasisExpansion,
     "power-mean" = Method::PowerMean,
     "thin-plate" = Method::ThinPlate,
 });
-
-impl Task {
-    /// All of them.
-    pub const ALL: [Task; 3] = [Task::Classification, Task::Regression, Task::OutlierDetection];
-}
-
-impl Method {
-    /// All of them.
-    pub const ALL: [Method; 4] = [Method::Auto, Method::BasisExpansion, Method::PowerMean, Method::ThinPlate];
-}
 
 /// The place of the samples of a fit.
 #[derive(Clone, Copy)]

@@ -92,7 +92,7 @@ impl Evaluation {
     /// The mean recall of the classes that have samples; 0 without samples.
     pub fn balanced_accuracy(&self) -> f64 {
         let with_samples = self.classes.values().filter(|counts| counts.actual > 0.0);
-        mean(with_samples.map(|counts| counts.right / counts.actual))
+        mean(with_samples.map(|counts| counts.right / counts.actual)).unwrap_or(0.0)
     }
 
     /// The mean of 2 right / (actual + predicted) over the classes that have samples or were predicted; 0 without
@@ -102,7 +102,7 @@ impl Evaluation {
             0.0 => 0.0,
             sum => 2.0 * counts.right / sum,
         };
-        mean(self.classes.values().map(ratio))
+        mean(self.classes.values().map(ratio)).unwrap_or(0.0)
     }
 
     /// Scores of the observed classes, sorted.
@@ -146,10 +146,10 @@ fn whole_or_not<S: serde::Serializer>(number: &f64, serializer: S) -> Result<S::
     }
 }
 
-/// 0 of no numbers.
-fn mean(numbers: impl Iterator<Item = f64>) -> f64 {
+/// The mean of numbers; none of no numbers.
+pub(super) fn mean(numbers: impl Iterator<Item = f64>) -> Option<f64> {
     let (sum, n) = numbers.fold((0.0, 0u64), |(sum, n), number| (sum + number, n + 1));
-    sum / n.max(1) as f64
+    (n > 0).then(|| sum / n as f64)
 }
 
 #[cfg(test)]

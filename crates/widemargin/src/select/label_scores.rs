@@ -1,5 +1,6 @@
 //! Scores of multilabel targets, with the values of scikit-learn.
 
+use super::evaluation::mean;
 use super::{ClassScore, Evaluation, Scoring};
 use crate::data::{Label, Labels};
 use crate::error::{Error, Result};
@@ -48,22 +49,22 @@ impl LabelScores {
 
     /// The mean of the labels. As of scikit-learn, a label without samples and predictions has an F1 of 0.
     pub fn f1(&self) -> f64 {
-        mean(self.labels.iter().map(|label| Some(label.has.f1.unwrap_or(0.0)))).unwrap_or(0.0)
+        mean(self.labels.iter().map(|label| label.has.f1.unwrap_or(0.0))).unwrap_or(0.0)
     }
 
     /// The mean share of the labels that are wrong.
     pub fn hamming_loss(&self) -> f64 {
-        mean(self.labels.iter().map(|label| Some(1.0 - label.evaluation.accuracy()))).unwrap_or(0.0)
+        mean(self.labels.iter().map(|label| 1.0 - label.evaluation.accuracy())).unwrap_or(0.0)
     }
 
     /// The mean of the labels that have one.
     pub fn roc_auc(&self) -> Option<f64> {
-        mean(self.labels.iter().map(|label| label.roc_auc.as_ref().ok().copied()))
+        mean(self.labels.iter().filter_map(|label| label.roc_auc.as_ref().ok().copied()))
     }
 
     /// The mean of the labels that have one.
     pub fn average_precision(&self) -> Option<f64> {
-        mean(self.labels.iter().map(|label| label.average_precision.as_ref().ok().copied()))
+        mean(self.labels.iter().filter_map(|label| label.average_precision.as_ref().ok().copied()))
     }
 
     /// One of the scores that [`LabelScores::check`] admits: of accuracies that of whole sets of labels, of others the
@@ -160,10 +161,4 @@ impl Predictions<'_> {
         }
         right / all
     }
-}
-
-/// The mean of those that are defined.
-fn mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
-    let defined: Vec<f64> = values.flatten().collect();
-    (!defined.is_empty()).then(|| defined.iter().sum::<f64>() / defined.len() as f64)
 }

@@ -33,7 +33,7 @@ pub enum Scoring {
     NegBrierScore,
 }
 
-named!("scoring": Scoring {
+named!("scoring": Scoring, all "All of them." {
     "accuracy" = Scoring::Accuracy,
     "balanced-accuracy" = Scoring::BalancedAccuracy,
     "f1-macro" = Scoring::F1Macro,
@@ -44,17 +44,6 @@ named!("scoring": Scoring {
 });
 
 impl Scoring {
-    /// All of them.
-    pub const ALL: [Scoring; 7] = [
-        Scoring::Accuracy,
-        Scoring::BalancedAccuracy,
-        Scoring::F1Macro,
-        Scoring::RocAuc,
-        Scoring::AveragePrecision,
-        Scoring::NegLogLoss,
-        Scoring::NegBrierScore,
-    ];
-
     /// Whether it judges decision values or probabilities, and not predicted classes.
     pub fn needs_decision_values(self) -> bool {
         matches!(self, Scoring::RocAuc | Scoring::AveragePrecision) || self.needs_probabilities()

@@ -1,9 +1,10 @@
 //! The pieces of the similarity of one basis and one sample: columns, cells, time steps, characters, terms or bits.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::term_index::counts;
 use crate::data::{Rows, Vectors};
 use crate::error::Result;
 
@@ -143,15 +144,10 @@ impl Comparison {
 
     /// Of the terms of two strings, with repeats: the products of their counts over the root of the sums of squares.
     pub(super) fn of_terms(basis: impl Iterator<Item = String>, sample: impl Iterator<Item = String>) -> Self {
-        fn counted(terms: impl Iterator<Item = String>) -> HashMap<String, f64> {
-            let mut counts = HashMap::new();
-            terms.for_each(|term| *counts.entry(term).or_insert(0.0) += 1.0);
-            counts
-        }
-        let (x, y) = (counted(basis), counted(sample));
-        let squares = |counts: &HashMap<String, f64>| counts.values().map(|count| count * count).sum::<f64>();
-        let size = (squares(&x) * squares(&y)).sqrt();
-        let common = x.into_iter().filter_map(|(term, count)| Some((count * y.get(&term)? / size, term)));
+        let ((x, xx), (y, yy)) = (counts(basis), counts(sample));
+        let size = (xx as f64 * yy as f64).sqrt();
+        let product = |term: &String, count: u32| Some(f64::from(count) * f64::from(*y.get(term)?));
+        let common = x.into_iter().filter_map(|(term, count)| Some((product(&term, count)? / size, term)));
         let mut common: Vec<(f64, String)> = common.collect();
         common.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
         let (shares, terms) = common.into_iter().unzip();

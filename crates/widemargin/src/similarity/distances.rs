@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use super::radial::{Measure, tiled_distances};
+use super::radial::{Measure, TILE, tiled, tiled_distances};
 use super::shared_features::{check_widths, products, sum_over_features};
 use crate::data::{DenseMatrix, Rows, Samples, Vectors};
 use crate::error::{Error, Result};
@@ -15,9 +15,6 @@ use crate::isa::compiled;
 use crate::linalg;
 use crate::memory;
 use crate::tuning::{CANCELLED_DISTANCE, CANCELLED_DOUBLE, MAX_DIFFERENCE_FEATURES};
-
-/// Bases interleaved at a time.
-const TILE: usize = 64;
 
 /// Features summed at a time: as many as fit in the first-level cache for a tile.
 const FEATURES: usize = 64;
@@ -230,22 +227,8 @@ pub(super) fn sums_of_terms(
     block: &mut [f32],
     term: impl Fn(f32, f32) -> f32 + Copy,
 ) {
-    let (n, d) = (bases.n_rows, bases.n_cols);
-    block.fill(0.0);
-    let mut tile = vec![[0.0; TILE]; FEATURES.min(d)];
-    for left in (0..n).step_by(TILE) {
-        let right = (left + TILE).min(n);
-        for from in (0..d).step_by(FEATURES) {
-            let to = (from + FEATURES).min(d);
-            for (at, basis) in (left..right).enumerate() {
-                let values = &bases.values[basis * d + from..basis * d + to];
-                tile.iter_mut().zip(values).for_each(|(feature, value)| feature[at] = *value);
-            }
-            for (sample, out) in samples.values.chunks(d).zip(block.chunks_mut(n)) {
-                add_tile(&sample[from..to], &tile, &mut out[left..right], term);
-            }
-        }
-    }
+    let add = |sample: &[f32], tile: &[[f32; TILE]], out: &mut [f32]| add_tile(sample, tile, out, term);
+    tiled(&samples.values, &bases.values, bases.n_cols, FEATURES, block, add, |_| ());
 }
 
 compiled! {

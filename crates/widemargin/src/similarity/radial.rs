@@ -5,7 +5,7 @@ use super::exponential::WIDE_LN2;
 use crate::isa::compiled;
 
 /// Bases interleaved at a time.
-const TILE: usize = 64;
+pub(super) const TILE: usize = 64;
 
 /// Features of a tile that are read at a time: 128 KiB, which stay in the cache while all samples pass.
 const STRIP: usize = 256;
@@ -29,48 +29,55 @@ pub(super) fn tiled_distances(
     out: &mut [f64],
     apply: impl Fn(&mut [f64]),
 ) {
+    let add = |sample: &[f64], tile: &[[f64; TILE]], out: &mut [f64]| match measure {
+        Measure::Absolute => add_terms(sample, tile, out, |x, y| (x - y).abs()),
+        Measure::Squared => add_terms(sample, tile, out, |x, y| (x - y) * (x - y)),
+    };
+    tiled(samples, bases, n_features, STRIP, out, add, apply);
+}
+
+/// Sums over the features of samples and bases, both row-major: `add` gets some of the features of a sample, at most
+/// `strip`, the same of at most [`TILE`] bases, \[feature\]\[basis\], and the sums so far of these pairs. `apply`
+/// replaces the whole sums of some pairs in place.
+pub(super) fn tiled<T: num_traits::Float>(
+    samples: &[T],
+    bases: &[T],
+    n_features: usize,
+    strip: usize,
+    out: &mut [T],
+    add: impl Fn(&[T], &[[T; TILE]], &mut [T]),
+    apply: impl Fn(&mut [T]),
+) {
     let n_bases = bases.len().checked_div(n_features).unwrap_or(0);
-    if n_bases == 0 {
-        return;
-    }
-    out.fill(0.0);
-    let mut tile = vec![0.0; TILE * STRIP.min(n_features)];
+    out.fill(T::zero());
+    let mut tile = vec![[T::zero(); TILE]; strip.min(n_features)];
     for left in (0..n_bases).step_by(TILE) {
-        let width = TILE.min(n_bases - left);
-        for first in (0..n_features).step_by(STRIP) {
-            let strip = first..n_features.min(first + STRIP);
-            for (at, base) in bases[left * n_features..(left + width) * n_features].chunks(n_features).enumerate() {
-                for (feature, &value) in base[strip.clone()].iter().enumerate() {
-                    tile[feature * TILE + at] = value;
-                }
+        let right = n_bases.min(left + TILE);
+        for first in (0..n_features).step_by(strip) {
+            let features = first..n_features.min(first + strip);
+            for (at, basis) in bases[left * n_features..right * n_features].chunks(n_features).enumerate() {
+                tile.iter_mut().zip(&basis[features.clone()]).for_each(|(feature, value)| feature[at] = *value);
             }
             for (sample, out) in samples.chunks(n_features).zip(out.chunks_mut(n_bases)) {
-                let out = &mut out[left..left + width];
-                let mut sums = [0.0; TILE];
-                sums[..width].copy_from_slice(out);
-                let sample = &sample[strip.clone()];
-                match measure {
-                    Measure::Absolute => add_terms(sample, &tile, &mut sums, |x, y| (x - y).abs()),
-                    Measure::Squared => add_terms(sample, &tile, &mut sums, |x, y| (x - y) * (x - y)),
-                }
-                out.copy_from_slice(&sums[..width]);
+                add(&sample[features.clone()], &tile, &mut out[left..right]);
             }
         }
-        out.chunks_mut(n_bases).for_each(|out| apply(&mut out[left..left + width]));
+        out.chunks_mut(n_bases).for_each(|out| apply(&mut out[left..right]));
     }
 }
 
 compiled! {
-    /// Adds Σ_j term(x_j, y_j) for the bases of a tile, where `tile` has a row of [`TILE`] numbers per feature. Squared
-    /// distances are computed from differences: the expansion ‖x‖² + ‖y‖² − 2x·y would lose half the digits.
-    fn add_terms(sample: &[f64], tile: &[f64], out: &mut [f64; TILE], term: impl Fn(f64, f64) -> f64) {
-        let mut sums = *out;
-        for (x, bases) in sample.iter().zip(tile.as_chunks::<TILE>().0) {
+    /// Adds Σ_j term(x_j, y_j) for the bases of a tile, in the order of the features. Squared distances are computed from
+    /// differences: the expansion ‖x‖² + ‖y‖² − 2x·y would lose half the digits.
+    fn add_terms(sample: &[f64], tile: &[[f64; TILE]], out: &mut [f64], term: impl Fn(f64, f64) -> f64) {
+        let mut sums = [0.0; TILE];
+        sums[..out.len()].copy_from_slice(out);
+        for (x, bases) in sample.iter().zip(tile) {
             for (sum, y) in sums.iter_mut().zip(bases) {
                 *sum += term(*x, *y);
             }
         }
-        *out = sums;
+        out.copy_from_slice(&sums[..out.len()]);
     }
 }
 

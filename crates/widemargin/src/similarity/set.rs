@@ -15,6 +15,8 @@ mod counts;
 
 use std::any::Any;
 
+use num_traits::Float;
+
 use super::any::kernel::{AnyKernel, other_kind};
 use super::row::{Definite, Onnx, SimilarityRow, arguments_among};
 use super::{Comparison, Similarity};
@@ -52,6 +54,24 @@ pub(super) const ROWS: &[SimilarityRow] = &[
 pub struct SetMeasure {
     is_cosine: bool,
     step: Step,
+}
+
+/// x·y / (x·x + y·y − x·y): from 0 to 1 for counts, and at least −1/3 for any vectors.
+fn tanimoto<T: Float>(xy: T, xx: T, yy: T) -> T {
+    // Of sets of up to 2²⁴ elements every number here is an exact integer, so that the order of x and y does not matter.
+    let either = xx + yy - xy;
+    if either > T::zero() { xy / either } else { T::one() }
+}
+
+/// x·y / √(x·x · y·y), of sets also named after Ochiai: from 0 to 1 for counts, from −1 for any vectors.
+fn cosine<T: Float>(xy: T, xx: T, yy: T) -> T {
+    let size = (xx * yy).sqrt();
+    match size > T::zero() {
+        true => xy / size,
+        // 0 if exactly one set is empty.
+        false if xx == yy => T::one(),
+        false => T::zero(),
+    }
 }
 
 impl SetMeasure {
@@ -96,12 +116,12 @@ impl Similarity for SetMeasure {
     fn block(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<()> {
         match (bases, samples) {
             (AnySamples::BitSets(bases), AnySamples::BitSets(samples)) => match self.is_cosine {
-                true => bits::fill(&self.spec(), bases, samples, block, bits::cosine),
-                false => bits::fill(&self.spec(), bases, samples, block, bits::tanimoto),
+                true => bits::fill(&self.spec(), bases, samples, block, cosine),
+                false => bits::fill(&self.spec(), bases, samples, block, tanimoto),
             },
             (AnySamples::Vectors(bases), AnySamples::Vectors(samples)) => match self.is_cosine {
-                true => counts::fill(bases, samples, block, counts::cosine),
-                false => counts::fill(bases, samples, block, counts::tanimoto),
+                true => counts::fill(bases, samples, block, cosine),
+                false => counts::fill(bases, samples, block, tanimoto),
             },
             (bases, AnySamples::BitSets(_)) => Err(other_kind(&self.spec(), BitSets::NAME, "", bases)),
             (AnySamples::Vectors(_), met) | (met, _) => Err(other_kind(&self.spec(), Vectors::NAME, "", met)),

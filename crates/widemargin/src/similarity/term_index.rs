@@ -14,7 +14,7 @@ pub(super) struct TermIndex<K> {
 }
 
 /// The count of each term, and the sum of the squared counts.
-fn counts<K: Eq + Hash>(terms: impl Iterator<Item = K>) -> (FxHashMap<K, u32>, u64) {
+pub(super) fn counts<K: Eq + Hash>(terms: impl Iterator<Item = K>) -> (FxHashMap<K, u32>, u64) {
     let mut counts: FxHashMap<K, u32> = FxHashMap::default();
     terms.for_each(|term| *counts.entry(term).or_default() += 1);
     let squares = counts.values().map(|&count| u64::from(count).pow(2)).sum();

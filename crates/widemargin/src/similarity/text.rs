@@ -166,22 +166,17 @@ impl Similarity for Edit {
         for (column, basis) in bases.into_iter().enumerate() {
             // A comparator stores the character positions of its basis, and is reused for all samples.
             macro_rules! compare {
-                ($metric:ident) => {{
+                ($metric:ident) => { compare!($metric, normalized_similarity()) };
+                ($metric:ident, $similarity:ident($($weights:expr)?)) => {{
                     let comparator = $metric::BatchComparator::new(basis);
                     for (row, sample) in samples.iter().enumerate() {
-                        block[row * n + column] = value(comparator.normalized_similarity(sample.iter().copied()));
+                        let s = comparator.$similarity(sample.iter().copied() $(, $weights)?);
+                        block[row * n + column] = value(s);
                     }
                 }};
             }
             match self.metric {
-                EditMetric::Levenshtein => {
-                    let comparator = levenshtein::BatchComparator::new(basis);
-                    for (row, sample) in samples.iter().enumerate() {
-                        let sample = sample.iter().copied();
-                        let s = comparator.normalized_similarity_with_args(sample, &weighted);
-                        block[row * n + column] = value(s);
-                    }
-                }
+                EditMetric::Levenshtein => compare!(levenshtein, normalized_similarity_with_args(&weighted)),
                 EditMetric::Osa => compare!(osa),
                 EditMetric::Damerau => compare!(damerau_levenshtein),
                 EditMetric::Indel => compare!(indel),

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use widemargin::data::Images;
 use widemargin::descriptor::Hog;
+use widemargin::similarity::Spec;
 
 fn numbers(value: &Value) -> Vec<f64> {
     value.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
@@ -18,7 +19,8 @@ fn three_images_at_two_cell_sizes() {
     for case in cases {
         let pixels = numbers(&expected["images"][case["image"].as_str().unwrap()]);
         let image = Images::new(pixels.iter().map(|&pixel| pixel as u8).collect(), 32, 32, 3).unwrap();
-        let grids = Hog::new(case["cell"].as_u64().unwrap() as usize).unwrap().describe(&image).unwrap();
+        let spec: Spec = format!("hog:cell={}", case["cell"]).parse().unwrap();
+        let grids = Hog::from_step(&spec.steps[0]).unwrap().describe(&image).unwrap();
         let cell = |row: usize, col: usize| &grids.grid(0)[(row * grids.cols() + col) * 31..][..31];
         for (key, row, col) in [("cell_0_0", 0, 0), ("cell_1_2", 1, 2)] {
             for (at, (ours, truth)) in cell(row, col).iter().zip(numbers(&case[key])).enumerate() {

@@ -17,9 +17,9 @@ mod votes;
 
 use std::fmt;
 
-use crate::data::{AnySamples, Grids, Images, Kind, Samples};
+use crate::data::{Grids, Images, Samples};
 use crate::descriptor::Descriptor;
-use crate::descriptor::row::{DescriptorRow, of_kind};
+use crate::descriptor::row::{DescriptorRow, converts};
 use crate::descriptor::scaling::{Scaler, Scaling};
 use crate::error::{Error, Result};
 use crate::isa::{Isa, compiled};
@@ -75,28 +75,12 @@ pub struct Hog {
 }
 
 impl Hog {
-    /// The descriptor with cells of `cell_size` × `cell_size` pixels.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`] for a size of 0.
-    pub fn new(cell_size: usize) -> Result<Self> {
-        if cell_size == 0 {
-            return Err(Error::parameter("cell", "0", "pixels of a cell's side, at least 1"));
-        }
-        Ok(Hog { cell_size })
-    }
-
     /// The descriptor of a step such as `hog:cell=4`.
     ///
     /// # Errors
     /// [`Error::UnknownName`] for another name, and [`Error::Parameter`].
     pub fn from_step(step: &Step) -> Result<Self> {
-        Hog::new(HOG.arguments(step)?.value("cell")?)
-    }
-
-    /// Side of a cell in pixels.
-    pub fn cell_size(&self) -> usize {
-        self.cell_size
+        Ok(Hog { cell_size: HOG.arguments(step)?.value("cell")? })
     }
 
     /// The grids of some images, \[image\]\[row\]\[column\]\[31\]: images of 32 × 32 pixels have 8 × 8 cells of size 4.
@@ -157,18 +141,7 @@ impl Descriptor for Hog {
         self.to_string()
     }
 
-    fn takes(&self) -> &'static [&'static str] {
-        Images::TAKES
-    }
-
-    fn gives(&self, _kind: &'static str) -> &'static str {
-        Grids::NAME
-    }
-
-    fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
-        let images = of_kind(&self.to_string(), "describes images", samples)?;
-        Ok(AnySamples::Grids(Hog::describe(self, &images)?))
-    }
+    converts!(Images => Grids, "describes images", |hog, images| Hog::describe(hog, &images)?);
 }
 
 /// The image size and scratch memory, reused from image to image.

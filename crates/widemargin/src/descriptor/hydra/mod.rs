@@ -78,24 +78,17 @@ struct Fitted {
 const STATE: [&str; 3] = ["weights", "dilations", "channels"];
 
 impl Hydra {
-    /// `groups` groups per dilation, an even number from 2 to 1024.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`].
-    pub fn new(groups: usize, seed: u64) -> Result<Self> {
-        if !(2..=1024).contains(&groups) || !groups.is_multiple_of(SOURCES) {
-            return Err(Error::parameter("groups", groups, "an even number from 2 to 1024"));
-        }
-        Ok(Hydra { groups, seed, fitted: None, state: Default::default() })
-    }
-
     /// The descriptor of a step, whose parameters are `groups` (default 64) and `seed` (0).
     ///
     /// # Errors
     /// [`Error::Parameter`] for unknown or invalid parameters, and [`Error::UnknownName`] for another name.
     pub fn from_step(step: &Step) -> Result<Self> {
         let arguments = HYDRA.arguments(step)?;
-        Hydra::new(arguments.value("groups")?, arguments.value("seed")?)
+        let (groups, seed): (usize, u64) = (arguments.value("groups")?, arguments.value("seed")?);
+        if !groups.is_multiple_of(SOURCES) {
+            return Err(arguments.wrong("groups", "an even number from 2 to 1024".into()));
+        }
+        Ok(Hydra { groups, seed, fitted: None, state: Default::default() })
     }
 
     /// Draws the kernels for the length of the longest training series.

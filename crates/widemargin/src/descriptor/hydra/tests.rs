@@ -8,8 +8,12 @@ fn noise(n: usize, seed: u64) -> Vec<f32> {
     (0..n).map(|_| random.random::<f32>() * 4.0 - 2.0).collect()
 }
 
+fn unfitted(groups: usize, seed: u64) -> Result<Hydra> {
+    crate::descriptor::of(&format!("hydra:groups={groups},seed={seed}"), Hydra::from_step)
+}
+
 fn fitted(series: &Series, groups: usize, seed: u64) -> Hydra {
-    let mut hydra = Hydra::new(groups, seed).unwrap();
+    let mut hydra = unfitted(groups, seed).unwrap();
     let weights = vec![1.0; series.len()];
     hydra.fit_series(&Training { samples: series, weights: &weights, threads: 1, monitor: &Monitor::none() }).unwrap();
     hydra
@@ -130,7 +134,7 @@ fn the_state_is_all_that_was_learned() {
     for channels in [1, 4] {
         let series = Series::new(noise(40 * 5 * channels, 8), &[40; 5], channels).unwrap();
         let first = fitted(&series, 4, 7);
-        convolved::check_state(&first, &mut Hydra::new(4, 7).unwrap());
+        convolved::check_state(&first, &mut unfitted(4, 7).unwrap());
         assert_ne!(first.state(), fitted(&series, 4, 8).state());
     }
 }
@@ -145,9 +149,9 @@ fn rejects_series_with_missing_values_or_other_channels() {
     assert!(message.contains("sample 1") && message.contains("NaN at time step 3"), "{message}");
     let message = hydra.features(&Series::new(noise(20, 1), &[10], 2).unwrap()).unwrap_err().to_string();
     assert!(message.contains("2 channels") && message.contains("training samples 1"), "{message}");
-    let message = Hydra::new(2, 0).unwrap().features(&series).unwrap_err().to_string();
+    let message = unfitted(2, 0).unwrap().features(&series).unwrap_err().to_string();
     assert!(message.contains("not been drawn"), "{message}");
     for groups in [0, 3, 1026] {
-        assert!(Hydra::new(groups, 0).is_err());
+        assert!(unfitted(groups, 0).is_err());
     }
 }

@@ -83,24 +83,14 @@ struct Fitted {
 const STATE: [&str; 4] = ["biases", "dilations", "counts", "channels"];
 
 impl MiniRocket {
-    /// About `features` features (84 to 1,000,000), rounded down to a multiple of 84.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`].
-    pub fn new(features: usize, seed: u64) -> Result<Self> {
-        if !(N_KERNELS..=1_000_000).contains(&features) {
-            return Err(Error::parameter("features", features, "a whole number from 84 to 1000000"));
-        }
-        Ok(MiniRocket { features, seed, fitted: None, state: Default::default() })
-    }
-
     /// The descriptor of a step, whose parameters are `features` (default 10000) and `seed` (0).
     ///
     /// # Errors
     /// [`Error::Parameter`] for unknown or invalid parameters, and [`Error::UnknownName`] for another name.
     pub fn from_step(step: &Step) -> Result<Self> {
         let arguments = MINIROCKET.arguments(step)?;
-        MiniRocket::new(arguments.value("features")?, arguments.value("seed")?)
+        let (features, seed) = (arguments.value("features")?, arguments.value("seed")?);
+        Ok(MiniRocket { features, seed, fitted: None, state: Default::default() })
     }
 
     /// Learns the dilations and biases.

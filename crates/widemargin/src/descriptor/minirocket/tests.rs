@@ -10,8 +10,12 @@ fn noise(n: usize, seed: u64) -> Vec<f32> {
     (0..n).map(|_| random.random_range(-64..64i32) as f32 / 16.0).collect()
 }
 
+fn unfitted(features: usize, seed: u64) -> Result<MiniRocket> {
+    crate::descriptor::of(&format!("minirocket:features={features},seed={seed}"), MiniRocket::from_step)
+}
+
 fn fitted(series: &Series, features: usize, seed: u64) -> MiniRocket {
-    let mut minirocket = MiniRocket::new(features, seed).unwrap();
+    let mut minirocket = unfitted(features, seed).unwrap();
     let weights = vec![1.0; series.len()];
     let training = Training { samples: series, weights: &weights, threads: 1, monitor: &Monitor::none() };
     minirocket.fit_series(&training).unwrap();
@@ -126,7 +130,7 @@ fn agrees_with_aeon() {
         let length = series.len() / 3 / n_channels;
         let ours = Layout::new(layout.n_features(), length, n_channels, 0);
         assert_eq!((&ours.dilations, &ours.counts), (&layout.dilations, &layout.counts));
-        let mut minirocket = MiniRocket::new(layout.n_features(), 0).unwrap();
+        let mut minirocket = unfitted(layout.n_features(), 0).unwrap();
         minirocket.set(Fitted { n_channels, layout, biases: numbers("biases") });
         let found = minirocket.features(&Series::new(series, &[length; 3], n_channels).unwrap()).unwrap().values;
         assert_eq!(found.len(), right.len());
@@ -146,7 +150,7 @@ fn the_state_is_all_that_was_learned() {
     for channels in [1, 4] {
         let series = Series::new(noise(40 * 5 * channels, 8), &[40; 5], channels).unwrap();
         let first = fitted(&series, 500, 7);
-        convolved::check_state(&first, &mut MiniRocket::new(500, 7).unwrap());
+        convolved::check_state(&first, &mut unfitted(500, 7).unwrap());
         assert_ne!(first.state(), fitted(&series, 500, 8).state());
     }
 }
@@ -156,7 +160,7 @@ fn weights_are_copies() {
     let values = noise(30 * 4, 6);
     let (rows, copies) = (Series::new(values, &[30; 4], 1).unwrap(), [0, 1, 1, 3]);
     let weights = [1.0, 2.0, 0.0, 1.0];
-    let mut weighted = MiniRocket::new(500, 1).unwrap();
+    let mut weighted = unfitted(500, 1).unwrap();
     let monitor = Monitor::none();
     weighted.fit_series(&Training { samples: &rows, weights: &weights, threads: 1, monitor: &monitor }).unwrap();
     assert_eq!(weighted.state(), fitted(&Samples::select(&rows, &copies), 500, 1).state());
@@ -185,7 +189,7 @@ fn rejects_series_with_missing_values_or_other_channels() {
     assert!(message.contains("sample 1") && message.contains("NaN at time step 3"), "{message}");
     let message = minirocket.features(&Series::new(noise(20, 1), &[10], 2).unwrap()).unwrap_err().to_string();
     assert!(message.contains("2 channels") && message.contains("training samples 1"), "{message}");
-    let message = MiniRocket::new(84, 0).unwrap().features(&series).unwrap_err().to_string();
+    let message = unfitted(84, 0).unwrap().features(&series).unwrap_err().to_string();
     assert!(message.contains("not been learned"), "{message}");
-    assert!(MiniRocket::new(83, 0).is_err());
+    assert!(unfitted(83, 0).is_err());
 }

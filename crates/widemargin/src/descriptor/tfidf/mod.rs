@@ -15,7 +15,6 @@ mod terms;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
 
 use self::terms::each_term;
 use super::Descriptor;
@@ -81,41 +80,6 @@ pub struct Tfidf {
 const STATE: [&str; 3] = ["high", "low", "idf"];
 
 impl Tfidf {
-    /// N-grams of these numbers of characters (1 to 64).
-    ///
-    /// # Errors
-    /// [`Error::Parameter`].
-    pub fn new(lengths: RangeInclusive<usize>) -> Result<Self> {
-        let Span { first, last } = Span { first: *lengths.start() as i64, last: *lengths.end() as i64 };
-        if first < 1 || last < first || last > LONGEST {
-            return Err(Error::parameter("n", format!("{first}-{last}"), Values::Span(1, LONGEST).expected()));
-        }
-        let (columns, state) = (Columns::default(), Default::default());
-        let lengths = Span { first, last };
-        let (by, unit) = (TermsBy::Characters, Unit::Character);
-        Ok(Tfidf { lengths, by, unit, sublinear: false, min_df: 1, columns, state })
-    }
-
-    /// The source of the n-grams.
-    pub fn by(self, by: TermsBy) -> Self {
-        Tfidf { by, ..self }
-    }
-
-    /// The unit of strings.
-    pub fn unit(self, unit: Unit) -> Self {
-        Tfidf { unit, ..self }
-    }
-
-    /// Whether a term that occurs t times counts 1 + ln t instead of t.
-    pub fn sublinear(self, sublinear: bool) -> Self {
-        Tfidf { sublinear, ..self }
-    }
-
-    /// Leaves out terms that fewer training samples have.
-    pub fn min_df(self, min_df: usize) -> Self {
-        Tfidf { min_df, ..self }
-    }
-
     /// The descriptor of a step, whose parameters are `n` (default 1-3), `by` (characters), `sublinear` (false),
     /// `min_df` (1) and `unit` (character).
     ///
@@ -123,10 +87,15 @@ impl Tfidf {
     /// [`Error::Parameter`] for unknown or invalid parameters, and [`Error::UnknownName`] for another name.
     pub fn from_step(step: &Step) -> Result<Self> {
         let arguments = TFIDF.arguments(step)?;
-        let Span { first, last } = arguments.value("n")?;
-        let tfidf =
-            Tfidf::new(first as usize..=last as usize)?.by(arguments.value("by")?).unit(arguments.value("unit")?);
-        Ok(tfidf.sublinear(arguments.value("sublinear")?).min_df(arguments.value("min_df")?))
+        Ok(Tfidf {
+            lengths: arguments.value("n")?,
+            by: arguments.value("by")?,
+            unit: arguments.value("unit")?,
+            sublinear: arguments.value("sublinear")?,
+            min_df: arguments.value("min_df")?,
+            columns: Columns::default(),
+            state: Default::default(),
+        })
     }
 
     /// Learns which terms there are, and how many samples have each. A weight of k counts as k samples.

@@ -140,7 +140,7 @@ fn a_model_stores_the_fitted_state() {
 #[test]
 fn rejects_wrong_parameters_and_samples() {
     let message = |result: Result<Tfidf>| result.unwrap_err().to_string();
-    assert!(Tfidf::new(0..=2).is_err() && Tfidf::new(1..=65).is_err());
+    assert!(fitted("tfidf:n=0-2", &[], &[]).is_err() && fitted("tfidf:n=1-65", &[], &[]).is_err());
     assert!(message(fitted("tfidf:n=3-2", &[], &[])).contains("1-3"));
     assert!(message(fitted("tfidf:n=5", &owned(&["abc"]), &[1.0])).contains("no n-gram"));
     let spec: crate::similarity::Spec = "tfidf".parse().unwrap();

@@ -10,7 +10,7 @@
 
 use super::matrices::NOTHING;
 use super::scores::{Mode, Scores};
-use crate::isa::Isa;
+use crate::isa::{Isa, dispatch};
 use crate::simd::Simd;
 
 /// The score of a gap's first character and of each further one.
@@ -27,14 +27,14 @@ impl Gaps {
 }
 
 /// Far below any score, and far from overflow.
-pub(super) const NEVER: i32 = i32::MIN / 2;
+const NEVER: i32 = i32::MIN / 2;
 
 /// As many strings as lanes, or fewer; shorter ones are padded with [`NOTHING`].
 #[derive(Debug)]
 pub(super) struct Group {
-    pub(super) lengths: Vec<usize>,
-    pub(super) longest: usize,
-    pub(super) lanes: usize,
+    lengths: Vec<usize>,
+    longest: usize,
+    lanes: usize,
     pairs: Pairs,
 }
 
@@ -65,17 +65,40 @@ impl Group {
         };
         Group { lengths, longest, lanes, pairs }
     }
+
+    /// The score of the best alignment of `sample` with each string.
+    pub fn scores<'w>(&self, isa: Isa, mode: Mode, gaps: Gaps, sample: &[i32], work: &'w mut Work) -> &'w [i32] {
+        let (edge, places) = (|length| if mode == Mode::Global { gaps.score(length) } else { 0 }, self.longest + 1);
+        work.best.clear();
+        work.best.extend((0..places * self.lanes).map(|at| edge(at / self.lanes)));
+        work.down.clear();
+        work.down.resize(self.longest * self.lanes, NEVER);
+        work.highest.clear();
+        work.highest.resize(self.lanes, 0);
+        // SAFETY: the memory was laid out for the lanes of the instruction set.
+        dispatch!(isa, simd => simd.compiled(#[inline(always)] || unsafe { fill(simd, self, mode, gaps, sample, work) }));
+        for (lane, &length) in self.lengths.iter().enumerate() {
+            // H of a lane's positions in the last row, and before them.
+            let last = |place: usize| work.best[place * self.lanes + lane];
+            match mode {
+                Mode::Local => {}
+                Mode::Global => work.highest[lane] = last(length),
+                Mode::Semiglobal => work.highest[lane] = (0..=length).map(last).fold(work.highest[lane], i32::max),
+            }
+        }
+        &work.highest[..self.lengths.len()]
+    }
 }
 
 /// The last row of the table, and memory for reuse.
 #[derive(Debug, Default)]
 pub(super) struct Work {
     /// H, \[position\]\[lane\], one more than positions.
-    pub(super) best: Vec<i32>,
+    best: Vec<i32>,
     /// E, \[position\]\[lane\].
-    pub(super) down: Vec<i32>,
+    down: Vec<i32>,
     /// The maximum of H in each lane: of the whole table for local alignment, of the last column so far for semi-global.
-    pub(super) highest: Vec<i32>,
+    highest: Vec<i32>,
 }
 
 /// The table, row by row.
@@ -83,7 +106,7 @@ pub(super) struct Work {
 /// # Safety
 /// Group and memory must be laid out for the lanes of the instruction set.
 #[inline(always)]
-pub(super) unsafe fn fill<S: Simd>(simd: S, group: &Group, mode: Mode, gaps: Gaps, sample: &[i32], work: &mut Work) {
+unsafe fn fill<S: Simd>(simd: S, group: &Group, mode: Mode, gaps: Gaps, sample: &[i32], work: &mut Work) {
     let size = group.longest * S::LANES;
     assert!(work.down.len() == size && work.best.len() == size + S::LANES && work.highest.len() == S::LANES);
     for (row, &letter) in sample.iter().enumerate() {

@@ -16,7 +16,6 @@
 //! `normalize=false` it is the raw score. Neither is positive definite in general (Saigo et al. 2004 sum over
 //! alignments instead).
 
-mod best_of_group;
 mod lanes;
 mod matrices;
 mod path;

@@ -4,20 +4,6 @@ use crate::data::{BitSets, Samples};
 use crate::error::{Error, Result};
 use crate::similarity::{Comparison, Pieces};
 
-/// |x ∩ y| / |x ∪ y|, from 0 to 1, of the numbers of elements of both and of each.
-pub(super) fn tanimoto(both: f32, x: f32, y: f32) -> f32 {
-    // Up to 2²⁴ elements every number here is an exact integer, so that the order of x and y does not matter.
-    let either = x + y - both;
-    if either > 0.0 { both / either } else { 1.0 }
-}
-
-/// |x ∩ y| / √(|x| |y|), from 0 to 1; also named after Ochiai.
-pub(super) fn cosine(both: f32, x: f32, y: f32) -> f32 {
-    // 0 if exactly one set is empty.
-    let size = (x * y).sqrt();
-    if size > 0.0 { both / size } else { f32::from(x == y) }
-}
-
 /// The elements of both sets, and of each alone.
 pub(super) fn comparison(basis: &BitSets, sample: &BitSets) -> Comparison {
     let (x, y) = (elements(basis.set(0)), elements(sample.set(0)));

@@ -1,20 +1,9 @@
 //! Similarities of counts, or any vectors.
 
 use crate::data::{Rows, Samples, Vectors};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::memory;
-
-/// x·y / (x·x + y·y − x·y): from 0 to 1 for counts, and at least −1/3 for any vectors.
-pub(super) fn tanimoto(xy: f64, xx: f64, yy: f64) -> f64 {
-    let either = xx + yy - xy;
-    if either > 0.0 { xy / either } else { 1.0 }
-}
-
-/// x·y / √(x·x · y·y): from 0 to 1 for counts, from −1 for any vectors.
-pub(super) fn cosine(xy: f64, xx: f64, yy: f64) -> f64 {
-    let size = (xx * yy).sqrt();
-    if size > 0.0 { xy / size } else { f64::from(xx == yy) }
-}
+use crate::similarity::shared_features::check_widths;
 
 /// block\[sample\]\[basis\] = value(x·y, x·x, y·y), with products summed in double precision, which is exact for
 /// counts.
@@ -27,10 +16,8 @@ pub(super) fn fill(
     block: &mut [f32],
     value: impl Fn(f64, f64, f64) -> f64,
 ) -> Result<()> {
-    let (found, trained) = (samples.n_cols(), bases.n_cols());
-    if found > trained || (found < trained && matches!(samples, Vectors::Dense(_))) {
-        return Err(Error::FeatureCount { found, trained, hint: ": samples and bases need the same" });
-    }
+    check_widths(bases, samples)?;
+    let trained = bases.n_cols();
     if let (Vectors::Sparse(_), _) | (_, Vectors::Sparse(_)) = (bases, samples) {
         // A basis and a sample as dense rows.
         let needed = memory::product(&[2 * size_of::<f64>(), trained]);
@@ -38,7 +25,7 @@ pub(super) fn fill(
         memory::check(needed, what, memory::FEWER_COLUMNS)?;
     }
     let (squares, samples) = (squares(bases), samples.view()?);
-    let mut dense = vec![0.0; bases.n_cols()];
+    let mut dense = vec![0.0; trained];
     for (row, out) in block.chunks_mut(bases.len().max(1)).enumerate() {
         dense.fill(0.0);
         samples.for_each_nonzero(row, |column, value| dense[column] = value);
@@ -134,6 +121,7 @@ fn product<T: Copy + Into<f64>>(x: &[T], y: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Error;
     use crate::data::{AnySamples, CsrMatrix, DenseMatrix};
     use crate::similarity::sequence_tests::{agrees_by_number, chunks_change_nothing, of};
     use crate::similarity::{SetMeasure, pairwise};

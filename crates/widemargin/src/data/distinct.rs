@@ -21,7 +21,7 @@ const DIVISOR_ROUNDING: f64 = 1e-9;
 const CHUNK_ROWS: usize = 1024;
 
 /// The samples of weight above 0, each distinct content once per class.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub(crate) struct Distinct {
     /// The first of the caller's rows with this content, in canonical order: by fingerprint, then by class. Without
     /// fingerprints, the caller's order.
@@ -77,13 +77,7 @@ impl Distinct {
                 places,
             });
         };
-        let mut distinct = Distinct {
-            rows: Vec::new(),
-            weights: Vec::new(),
-            repeats: Vec::new(),
-            is_canonical: true,
-            places: vec![ABSENT; n],
-        };
+        let mut distinct = Distinct { is_canonical: true, places: vec![ABSENT; n], ..Distinct::default() };
         let (mut before, mut some) = (None, Vec::new());
         for copies in keys.chunk_by(|a, b| (a.print, a.code) == (b.print, b.code)) {
             some.clear();

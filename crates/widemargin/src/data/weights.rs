@@ -36,11 +36,8 @@ pub fn effective_weights(
     let mut weights = check_weights(labels.len(), sample_weight)?;
     if labels.is_multilabel() {
         labels.check_sets(&mut weights, class_weight)?;
-        return if weights.iter().any(|weight| *weight > 0.0) {
-            Ok(weights)
-        } else {
-            Err(Error::NoSamples(": all sample weights are zero"))
-        };
+        check_two_classes(labels, &weights)?;
+        return Ok(weights);
     }
     let factors = class_factors(labels, &weights, class_weight)?;
     for (weight, &code) in weights.iter_mut().zip(labels.codes()) {
@@ -152,7 +149,7 @@ fn check_two_classes(labels: &Labels, weights: &[f64]) -> Result<()> {
         return Err(Error::NoSamples(": all sample weights are zero"));
     };
     let rest: Vec<u32> = counted.collect();
-    if rest.iter().all(|code| *code == first) {
+    if !labels.is_multilabel() && rest.iter().all(|code| *code == first) {
         let label = labels.classes()[first as usize].to_string();
         return Err(Error::OneClass { label, n_samples: rest.len() + 1 });
     }

@@ -196,10 +196,8 @@ impl PartMap {
         let is_centered = matches!(normalization, Normalization::Centered(_));
         let at = |i: usize, j: usize| between[i * n_columns + j];
         let SymmetricPart { matrix, largest, asymmetry } = SymmetricPart::of(n, at);
-        let failed = || Error::Similarity {
-            similarity: spec.to_owned(),
-            problem: "its similarities between the bases have no eigenvalues: they are not finite".into(),
-        };
+        let problem = "its similarities between the bases have no eigenvalues: they are not finite";
+        let failed = || Error::similarity(spec, problem);
         let rounding = Rounding::of(precision, n, largest, cut);
         let InverseRoot { columns, trace, negative } = match is_centered {
             true => {

@@ -410,15 +410,10 @@ impl<'a> Subset<'a> {
             all.insert(0, weighted("laplacian"));
             all.extend(["rbf", "distance"].map(weighted));
         }
-        let linear = match &self.samples {
-            AnySamples::Vectors(vectors) => Some(linear_model(vectors)),
-            AnySamples::Far(vectors) => Some(linear_model(&Vectors::Dense(vectors.differences().clone()))),
-            _ => None,
-        };
-        if let Some(linear) = linear.filter(|_| self.is_part) {
+        if self.is_part && matches!(self.samples, AnySamples::Vectors(_) | AnySamples::Far(_)) {
             // On many samples a linear model without bases costs next to nothing.
             all.retain(|candidate| name_of(candidate).split('/').next_back() != Some("linear"));
-            all.insert(0, linear);
+            all.insert(0, linear_model(self.table()));
         }
         all
     }

@@ -1,7 +1,7 @@
 //! The default candidates of a search for a kind of samples.
 
 use super::candidate::Candidate;
-use crate::data::{AnySamples, Samples, Series, Vectors};
+use crate::data::{AnySamples, DenseMatrix, Samples, Series, Vectors};
 use crate::descriptor::near_multiple;
 use crate::descriptor::weisfeiler_lehman::are_graphs;
 use crate::expansion::{NegativeEigenvalues, Normalization};
@@ -17,7 +17,7 @@ pub(super) fn candidates_for(samples: &AnySamples, is_part: bool) -> Vec<Candida
     };
     match samples {
         AnySamples::Vectors(vectors) => {
-            let is_uneven = is_uneven(vectors);
+            let is_uneven = matches!(vectors, Vectors::Dense(matrix) if is_uneven(matrix));
             let prefix = if is_uneven { "z-score/" } else { "" };
             let names = ["laplacian", "distance", "cityblock", "rbf", "linear"];
             let mut all: Vec<Candidate> = names.iter().map(|name| usual(&format!("{prefix}{name}"))).collect();
@@ -102,8 +102,8 @@ fn convolved(has_many: bool) -> Candidate {
 }
 
 /// A linear model on unchanged vectors, scaled only where columns may have different units.
-pub(super) fn linear_model(vectors: &Vectors) -> Candidate {
-    let normalization = if is_uneven(vectors) { Normalization::ZScore } else { Normalization::None };
+pub(super) fn linear_model(table: Option<&DenseMatrix<f32>>) -> Candidate {
+    let normalization = if table.is_some_and(is_uneven) { Normalization::ZScore } else { Normalization::None };
     Candidate { similarity: vec!["features".to_owned()], normalization }
 }
 
@@ -124,8 +124,7 @@ fn weighted_ngrams(strings: &[String]) -> Vec<&'static str> {
 }
 
 /// Whether the spreads of dense columns differ so much that they may have different units.
-fn is_uneven(vectors: &Vectors) -> bool {
-    let Vectors::Dense(matrix) = vectors else { return false };
+fn is_uneven(matrix: &DenseMatrix<f32>) -> bool {
     let moments = matrix.view().and_then(|rows| ColumnMoments::of(&rows, &vec![1.0; matrix.n_rows]));
     moments.and_then(|moments| moments.space(None)).is_ok_and(|space| space.unevenness() > UNEVEN_SPREADS)
 }

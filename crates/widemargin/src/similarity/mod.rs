@@ -61,7 +61,7 @@ pub use vector::{VectorKernel, VectorSimilarity};
 pub use {
     crate::parameters::{Arguments, DefaultValue, Parameter, Values},
     crate::spec::Step,
-    any::{default_spec, descriptor_rows, similarity_rows},
+    any::{descriptor_rows, similarity_rows},
     comparison::{CellMatch, ColumnMeaning, PathStep, Pieces},
     grid::LatentMatching,
     own_kernel::{OwnKernel, ScalarKernel},

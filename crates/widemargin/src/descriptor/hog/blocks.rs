@@ -20,15 +20,11 @@ const SMALL: f32 = 1e-4;
 /// 1/√18 as rounded by the original.
 const TEXTURE: f32 = 0.2357;
 
-/// Length of the scratch memory of [`normalize`].
-pub(super) fn scratch_len(rows: usize, cols: usize) -> usize {
-    rows * cols + (rows + 1) * (cols + 1)
-}
-
-/// Writes `grid`, \[row\]\[column\]\[31\]; `scratch` has [`scratch_len`] numbers.
+/// Writes `grid`, \[row\]\[column\]\[31\]; `scratch` is reused from image to image.
 #[inline(always)]
-pub(super) fn normalize(votes: &Votes, scratch: &mut [f32], grid: &mut [f32]) {
+pub(super) fn normalize(votes: &Votes, scratch: &mut Vec<f32>, grid: &mut [f32]) {
     let (rows, cols) = (votes.rows(), votes.cols());
+    scratch.resize(rows * cols + (rows + 1) * (cols + 1), 0.0);
     let (energies, blocks) = scratch.split_at_mut(rows * cols);
     for row in 0..rows {
         for col in 0..cols {

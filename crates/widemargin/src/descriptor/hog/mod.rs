@@ -156,8 +156,7 @@ struct Worker {
 impl Worker {
     fn new(cell_size: usize, height: usize, width: usize, channels: usize) -> Self {
         let votes = Votes::new(cell_size, height, width);
-        let normalizers = vec![0.0; blocks::scratch_len(votes.rows(), votes.cols())];
-        Worker { height, gradients: RowGradients::new(width, channels), votes, normalizers }
+        Worker { height, gradients: RowGradients::new(width, channels), votes, normalizers: Vec::new() }
     }
 }
 

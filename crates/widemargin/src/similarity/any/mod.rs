@@ -14,7 +14,7 @@ use crate::data::{AnySamples, CsrMatrix, Grids, Kind, Mapped, Samples, Training}
 use crate::descriptor::Descriptor;
 use crate::error::{Error, Result};
 
-pub use self::registry::{default_spec, descriptor_rows, similarity_rows};
+pub use self::registry::{descriptor_rows, similarity_rows};
 
 /// One or several similarities of samples of any of the library's kinds.
 ///

@@ -1,7 +1,6 @@
 //! Which names there are: a similarity is a file of its own with its rows, and its name here.
 
 use super::kernel::AnyKernel;
-use crate::data::AnySamples;
 use crate::descriptor::{self, Descriptor, DescriptorRow};
 use crate::error::{Error, Result};
 use crate::similarity as files;
@@ -54,18 +53,6 @@ pub fn similarity_rows() -> impl Iterator<Item = &'static SimilarityRow> {
 /// The rows of all descriptors.
 pub fn descriptor_rows() -> impl Iterator<Item = &'static DescriptorRow> {
     DESCRIPTORS.iter().copied().flatten()
-}
-
-/// The default similarity for samples of a kind.
-pub fn default_spec(samples: &AnySamples) -> &'static str {
-    match samples {
-        AnySamples::Images(_) => "hog:cell=8/rbf:gamma=1",
-        AnySamples::Grids(_) => "mean-norm/rbf:gamma=1",
-        AnySamples::Series(_) => "dtw:window=0.1",
-        AnySamples::Strings(_) => "edit",
-        AnySamples::BitSets(_) => "tanimoto",
-        _ => "rbf",
-    }
 }
 
 pub(super) fn similarity(step: &Step) -> Result<Box<dyn AnyKernel>> {

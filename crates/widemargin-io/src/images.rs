@@ -54,7 +54,7 @@ impl Reader {
     /// the number of channels.
     pub fn new(folder: &Path, options: &ReadOptions) -> Result<Reader> {
         let labeled = options.wants_labels(folder, "images have no columns")?;
-        let is_single = folder.is_file() || (!folder.is_dir() && ends_in(folder, &IMAGE_ENDINGS));
+        let is_single = folder.is_file() || (!folder.is_dir() && is_image(folder));
         let Contents { images, folders, mut unread } = match is_single {
             true => Contents { images: vec![folder.to_owned()], ..Contents::default() },
             false => contents(folder)?,
@@ -196,6 +196,11 @@ pub(crate) fn has_images(folder: &Path) -> bool {
 /// The cure for a format that is not read.
 const CONVERT: &str = "convert them to PNG or JPEG";
 
+/// Whether a file is an image, by its name.
+fn is_image(path: &Path) -> bool {
+    ends_in(path, &IMAGE_ENDINGS)
+}
+
 fn ends_in(path: &Path, endings: &[&str]) -> bool {
     path.extension().is_some_and(|ending| endings.iter().any(|known| ending.eq_ignore_ascii_case(known)))
 }
@@ -216,7 +221,7 @@ struct Contents {
 
 fn contents(folder: &Path) -> Result<Contents> {
     let (files, folders) = list(folder, &['.'])?;
-    let (images, others): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| ends_in(file, &IMAGE_ENDINGS));
+    let (images, others): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| is_image(file));
     let unread = others.into_iter().filter(|file| ends_in(file, &UNREAD_ENDINGS)).collect();
     Ok(Contents { images, folders, unread })
 }

@@ -31,6 +31,7 @@ mod checkpoint_folder;
 mod csv;
 mod error;
 mod format;
+mod format_of_file;
 mod images;
 mod indicators;
 mod input;
@@ -39,6 +40,7 @@ mod libsvm;
 mod list_folder;
 mod npy;
 mod npz;
+mod open_file;
 mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -55,6 +57,7 @@ mod table;
 mod text_input;
 mod tuning;
 mod write;
+mod write_rows;
 
 pub use atomic_write::AtomicFile;
 pub use checkpoint_folder::CheckpointFolder;

@@ -1,5 +1,6 @@
 //! Lists folders in the natural order of names, part-2 before part-10.
 
+use std::cmp::Ordering;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,25 +13,39 @@ pub(crate) fn list(folder: &Path, skipped: &[char]) -> Result<(Vec<PathBuf>, Vec
     let names = entries.map_err(IoError::refused(folder, "cannot list"))?.into_iter().map(|entry| entry.file_name());
     let mut names: Vec<_> = names.filter(|name| !name.to_string_lossy().starts_with(skipped)).collect();
     // Names that differ only by leading zeros have the same order on every machine.
-    names.sort_by_cached_key(|name| (natural(&name.to_string_lossy()), name.clone()));
+    names.sort_by(|a, b| natural(&a.to_string_lossy(), &b.to_string_lossy()).then_with(|| a.cmp(b)));
     Ok(names.into_iter().map(|name| folder.join(name)).partition(|path| !path.is_dir()))
 }
 
-/// A key that orders text by characters, and numbers within it by value: of a number its digits and how many there are.
-fn natural(text: &str) -> Vec<(char, usize, String)> {
-    let (mut key, mut rest) = (Vec::new(), text);
-    while let Some(first) = rest.chars().next() {
-        let (digits, after) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len()));
-        if digits.is_empty() {
-            key.push((first, 0, String::new()));
-            rest = &rest[first.len_utf8()..];
+/// Compares text by characters, and numbers within it by value.
+fn natural(a: &str, b: &str) -> Ordering {
+    let (mut a, mut b) = (a, b);
+    loop {
+        let ((left, rest_a), (right, rest_b)) = (digits(a), digits(b));
+        let order = if left.is_empty() || right.is_empty() {
+            match (a.chars().next(), b.chars().next()) {
+                (None, None) => return Ordering::Equal,
+                (left, right) if left != right => return left.cmp(&right),
+                (Some(same), _) => {
+                    (a, b) = (&a[same.len_utf8()..], &b[same.len_utf8()..]);
+                    continue;
+                }
+                (None, Some(_)) => return Ordering::Less,
+            }
         } else {
-            let digits = digits.trim_start_matches('0');
-            key.push(('0', digits.len(), digits.to_owned()));
-            rest = after;
+            let (left, right) = (left.trim_start_matches('0'), right.trim_start_matches('0'));
+            left.len().cmp(&right.len()).then_with(|| left.cmp(right))
+        };
+        if order != Ordering::Equal {
+            return order;
         }
+        (a, b) = (rest_a, rest_b);
     }
-    key
+}
+
+/// The leading digits of a text, and the rest.
+fn digits(text: &str) -> (&str, &str) {
+    text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()))
 }
 
 #[cfg(test)]
@@ -55,9 +70,9 @@ mod tests {
         ];
         for (i, a) in sorted.iter().enumerate() {
             for (j, b) in sorted.iter().enumerate() {
-                assert_eq!(natural(a).cmp(&natural(b)), i.cmp(&j), "{a} {b}");
+                assert_eq!(natural(a, b), i.cmp(&j), "{a} {b}");
             }
         }
-        assert_eq!(natural("part-01"), natural("part-1"));
+        assert_eq!(natural("part-01", "part-1"), Ordering::Equal);
     }
 }

@@ -4,13 +4,13 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::error::{IoError, Result};
-use crate::input::{open, shown};
+use crate::input::shown;
 use crate::label_file::WithLabels;
+use crate::open_file::open_file;
 use crate::options::{ColumnRule, LabelColumn, ReadOptions};
 use crate::reader::SampleReader;
 use crate::table::Table;
-use crate::text_input::open_text;
-use crate::{Format, csv, images, libsvm, npy, npz, series, shards, strings};
+use crate::{Format, shards};
 
 /// The reader of a file, or of a folder of files of one vector format or of images.
 fn open_reader(path: &Path, options: &ReadOptions) -> Result<Box<dyn SampleReader>> {
@@ -24,30 +24,6 @@ fn open_reader(path: &Path, options: &ReadOptions) -> Result<Box<dyn SampleReade
         return Ok(Box::new(shards::Reader::new(path, format, options)?));
     }
     open_file(path, format, options)
-}
-
-/// Opens one file, or a folder of images.
-pub(crate) fn open_file(path: &Path, format: Format, options: &ReadOptions) -> Result<Box<dyn SampleReader>> {
-    Ok(match format {
-        Format::Libsvm => Box::new(libsvm::Reader::new(open_text(path)?, options)?),
-        Format::Csv => Box::new(csv::Reader::new(open_text(path)?, b',', options)?),
-        Format::Tsv => Box::new(csv::Reader::new(open_text(path)?, b'\t', options)?),
-        Format::Npy => Box::new(npy::Reader::new(open(path)?, options)?),
-        Format::Npz => Box::new(npz::Reader::new(open(path)?, options)?),
-        #[cfg(feature = "parquet")]
-        Format::Parquet => Box::new(crate::parquet::Reader::new(open(path)?, options)?),
-        #[cfg(not(feature = "parquet"))]
-        Format::Parquet => {
-            let help =
-                "build it with the cargo feature 'parquet' (--features parquet), or write the samples as .npy or .csv";
-            return Err(crate::problem::Problem::new("this build does not read parquet")
-                .help(help)
-                .of(&open(path)?.file));
-        }
-        Format::Strings => Box::new(strings::Reader::new(open_text(path)?, options)?),
-        Format::Ucr | Format::Ts => Box::new(series::Reader::new(open_text(path)?, format, options)?),
-        Format::Images => Box::new(images::Reader::new(path, options)?),
-    })
 }
 
 /// Reads a whole file, or a folder of files of one vector format or of images; `-` is standard input.

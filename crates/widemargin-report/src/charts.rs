@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use widemargin::select::ConfusionMatrix;
 
 use crate::measured::Reliability;
-use crate::samples::{beginning, number, range};
+use crate::samples::{beginning, number};
 
 /// Side of a square chart, and the space around it for labels and dots.
 const SIDE: f64 = 210.0;
@@ -136,8 +136,11 @@ pub fn confusion(matrix: &ConfusionMatrix) -> Markup {
 /// The leave-one-out loss for each C, on a logarithmic axis of C, with the selected C marked.
 pub fn path(points: &[(f64, f64)], selected: f64) -> Markup {
     let (width, height, left, below) = (420.0, 150.0, 52.0, 34.0);
-    let [low_c, high_c] = range(points.iter().map(|(c, _)| c.log10()));
-    let [low, high] = range(points.iter().map(|(_, loss)| *loss));
+    let range = |values: &mut dyn Iterator<Item = f64>| {
+        values.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)])
+    };
+    let [low_c, high_c] = range(&mut points.iter().map(|(c, _)| c.log10()));
+    let [low, high] = range(&mut points.iter().map(|(_, loss)| *loss));
     let x = |c: f64| left + width * (c.log10() - low_c) / (high_c - low_c).max(1e-9);
     let y = |loss: f64| 10.0 + height * (high - loss) / (high - low).max(1e-12);
     let line: Vec<String> = points.iter().map(|(c, loss)| format!("{:.1},{:.1}", x(*c), y(*loss))).collect();

@@ -1,25 +1,25 @@
-//! A report on a classifier.
+//! A report on a model as one page.
 
 use std::any::Any;
 use std::borrow::Cow;
 
-use maud::{Markup, html};
-use widemargin::data::{AnySamples, SamplesView};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use widemargin::data::{AnySamples, Labels, SamplesView};
 use widemargin::model::{BasisExpansionSvc, Classifier, Model, PowerMeanSvc, ThinPlateRegressor, ThinPlateSvc};
 use widemargin::monitor::Monitor;
-use widemargin::select::{Answers, Labeled};
+use widemargin::select::Labeled;
 use widemargin::similarity::AnySimilarity;
 use widemargin::solve::thin_plate::PathPoint;
 use widemargin::solve::{CalibratedOn, Report as FitReport};
 use widemargin::{Error, Result};
 
+use crate::STYLE;
 use crate::charts;
 use crate::comparison::bar;
 use crate::explanation::{Cases, MAX_TERMS};
 use crate::measured::{Measured, Mistake};
 use crate::multilabel::MeasuredLabels;
-use crate::report::{Measurement, Sections, unsuitable};
-use crate::samples::{Shown, descending, listed, number, vectors};
+use crate::samples::{Shown, descending, number, vectors};
 use crate::tiles::{percent, tile};
 
 /// Maximum number of bases.
@@ -31,123 +31,179 @@ const MAX_MISTAKES: usize = 5;
 /// Maximum number of classes with listed scores.
 const MAX_CLASSES: usize = 40;
 
-/// The sections of a page on a classifier, with or without labeled samples.
-pub(crate) fn sections(
-    model: &dyn Classifier,
-    data: Option<Measurement<'_>>,
-    threads: usize,
-    monitor: &Monitor<'_>,
-) -> Result<Sections> {
-    let bases = bases_of(model);
-    let shown = bases.as_deref().map(|samples| Shown { samples, names: model.feature_names() });
-    let [scores, details, cases] = match data {
-        Some(Measurement { samples, answers: Some(Answers::Labels(labels)), weights, name }) => {
-            measured(model, (samples, &**labels, weights), &name, shown, threads, monitor)?
-        }
-        Some(Measurement { answers: Some(Answers::Targets(_)), .. }) => return Err(unsuitable("labels")),
-        _ => Default::default(),
-    };
-    let (method, further) = (title_of(model.method()).to_owned(), further(model).to_vec());
-    let bases = bases_by_weight(model, shown)?;
-    Ok(Sections { method, further, scores, selection: selection(model), details, bases, cases })
+/// A report on a classifier, with or without labeled samples.
+#[derive(Debug)]
+pub struct ClassReport<'a> {
+    /// The model.
+    pub model: &'a dyn Classifier,
+    /// Its name, such as the name of its file.
+    pub title: String,
+    /// Labeled samples, and their name.
+    pub data: Option<(Labeled<'a>, String)>,
 }
 
-/// The scores on labeled samples, their details and the worst mistakes; `name` is the name of the samples.
-fn measured(
-    model: &dyn Classifier,
-    data: Labeled<'_>,
-    name: &str,
-    bases: Option<Shown<'_>>,
-    threads: usize,
-    monitor: &Monitor<'_>,
-) -> Result<[Markup; 3]> {
-    let (samples, labels, _) = data;
-    model.check_samples(samples)?;
-    if model.is_multilabel() {
-        let measured = MeasuredLabels::new(model, data, threads, monitor)?;
-        let of_all = format!("labels of {} samples are predicted wrongly", measured.n_samples);
-        let cases =
-            mistakes(model, samples, &measured.mistakes, bases, (&of_all, "right prediction"), |mistake, has| {
-                let label = &model.classes()[mistake.class];
-                match has {
-                    true => format!("predicted to have {label}, which it does not have"),
-                    false => format!("predicted not to have {label}, which it has"),
+impl ClassReport<'_> {
+    /// The page: HTML with inline style and pictures, without external requests.
+    ///
+    /// # Errors
+    /// Errors of the model on the samples.
+    pub fn html(&self, threads: usize, monitor: &Monitor<'_>) -> Result<String> {
+        let model = self.model;
+        let bases = bases_of(model);
+        let names = model.feature_names();
+        let shown = bases.as_deref().map(|samples| Shown { samples, names });
+        let measure = |(data, _): &(Labeled<'_>, String)| -> Result<(Scores, Markup)> {
+            model.check_samples(data.0)?;
+            let measured = match model.is_multilabel() {
+                true => Scores::Labels(MeasuredLabels::new(model, *data, threads, monitor)?),
+                false => {
+                    data.1.check_one_class("a model that has one")?;
+                    Scores::Classes(Measured::new(model, *data, threads, monitor)?)
                 }
-            })?;
-        return Ok([measured.summary(name), measured.details(), cases]);
-    }
-    labels.check_one_class("a model that has one")?;
-    let measured = Measured::new(model, data, threads, monitor)?;
-    let of_all = format!("of {} samples are predicted wrongly", measured.evaluation.n_samples());
-    let cases = mistakes(model, samples, &measured.mistakes, bases, (&of_all, "right class"), |mistake, _| {
-        format!("{}, predicted {}", labels.get(mistake.row), model.classes()[mistake.class])
-    })?;
-    Ok([scores(model, &measured, name), details(model, &measured), cases])
-}
-
-fn scores(model: &dyn Classifier, measured: &Measured, name: &str) -> Markup {
-    let evaluation = &measured.evaluation;
-    html! {
-        section id="scores" {
-            h2 { "Scores" }
-            p { "Measured on " (evaluation.n_samples()) " samples: " b { (name) } "." }
-            @if measured.n_unknown > 0 {
-                p class="wm-warning" { (measured.n_unknown) " samples have a label that is not a class of the model." }
-            }
-            div class="wm-tiles" {
-                (tile(percent(evaluation.accuracy()), "accuracy"))
-                (tile(percent(evaluation.balanced_accuracy()), "balanced accuracy"))
-                (tile(percent(evaluation.f1_macro()), "F1, mean of the classes"))
-                @if let Some(loss) = measured.log_loss { (tile(format!("{loss:.4}"), "log loss")) }
-                @if let Some(area) = measured.roc_auc { (tile(format!("{area:.4}"), "ROC AUC")) }
-                @if let Some(area) = measured.average_precision { (tile(format!("{area:.4}"), "average precision")) }
-            }
-            @if let Some(estimate) = &model.report().estimate {
-                p class="wm-small wm-soft" {
-                    "The fit itself estimated an error of " (percent(estimate.error)) " (" (estimate.method.named()) ")."
-                }
-            }
-        }
-    }
-}
-
-/// The mistakes that the model was most confident about: `of_all` says of which predictions they are, `right` which
-/// probability is shown, and `prediction` what was predicted, by whether the decision value is above 0.
-fn mistakes(
-    model: &dyn Classifier,
-    samples: &SamplesView<'_>,
-    mistakes: &[Mistake],
-    bases: Option<Shown<'_>>,
-    (of_all, right): (&str, &str),
-    prediction: impl Fn(&Mistake, bool) -> String,
-) -> Result<Markup> {
-    let case = |mistake: &Mistake| {
-        let explanation = model.explain(samples, mistake.row, Some(mistake.class), MAX_TERMS)?;
-        let title = html! {
-            (prediction(mistake, explanation.decision_value(mistake.class) > 0.0))
-            @if let Some(p) = mistake.probability { span class="wm-soft" { " — probability of the " (right) " " (number(p)) } }
+            };
+            let mistakes = self.mistakes(data.0, data.1, &measured, shown)?;
+            Ok((measured, mistakes))
         };
-        Ok((mistake.row, title, explanation))
-    };
-    let cases = mistakes.iter().take(MAX_MISTAKES).map(case).collect::<Result<Vec<_>>>()?;
-    let about = html! {
-        @if cases.is_empty() { "No sample is predicted wrongly." } @else {
-            (mistakes.len()) " " (of_all)
-            "; these are the ones that the model was most confident about, and why; samples are numbered from 0."
+        let measured = self.data.as_ref().map(measure).transpose()?;
+        let body = html! {
+            @match &measured {
+                Some((Scores::Classes(measured), _)) => (self.scores(measured)),
+                Some((Scores::Labels(measured), _)) => (measured.summary(self.data_name())),
+                None => {}
+            }
+            (model_table(model, title_of(model.method()), &further(model)))
+            (selection(model))
+            @match &measured {
+                Some((Scores::Classes(measured), _)) => (details(model, measured)),
+                Some((Scores::Labels(measured), _)) => (measured.details()),
+                None => {}
+            }
+            (bases_by_weight(model, shown)?)
+            @if let Some((_, mistakes)) = &measured { (mistakes) }
+        };
+        Ok(page(&self.title, &model.report().warnings, &body))
+    }
+
+    /// The name of the samples.
+    fn data_name(&self) -> &str {
+        self.data.as_ref().map_or("", |(.., name)| name.as_str())
+    }
+
+    fn scores(&self, measured: &Measured) -> Markup {
+        let (evaluation, name) = (&measured.evaluation, self.data_name());
+        html! {
+            section id="scores" {
+                h2 { "Scores" }
+                p { "Measured on " (evaluation.n_samples()) " samples: " b { (name) } "." }
+                @if measured.n_unknown > 0 {
+                    p class="wm-warning" { (measured.n_unknown) " samples have a label that is not a class of the model." }
+                }
+                div class="wm-tiles" {
+                    (tile(percent(evaluation.accuracy()), "accuracy"))
+                    (tile(percent(evaluation.balanced_accuracy()), "balanced accuracy"))
+                    (tile(percent(evaluation.f1_macro()), "F1, mean of the classes"))
+                    @if let Some(loss) = measured.log_loss { (tile(format!("{loss:.4}"), "log loss")) }
+                    @if let Some(area) = measured.roc_auc { (tile(format!("{area:.4}"), "ROC AUC")) }
+                    @if let Some(area) = measured.average_precision { (tile(format!("{area:.4}"), "average precision")) }
+                }
+                @if let Some(estimate) = &self.model.report().estimate {
+                    p class="wm-small wm-soft" {
+                        "The fit itself estimated an error of " (percent(estimate.error)) " (" (estimate.method.named()) ")."
+                    }
+                }
+            }
+        }
+    }
+
+    fn mistakes(
+        &self,
+        samples: &SamplesView<'_>,
+        labels: &Labels,
+        measured: &Scores,
+        bases: Option<Shown<'_>>,
+    ) -> Result<Markup> {
+        let model = self.model;
+        let (mistakes, of_all, right) = match measured {
+            Scores::Classes(measured) => (
+                &measured.mistakes,
+                format!("of {} samples are predicted wrongly", measured.evaluation.n_samples()),
+                "right class",
+            ),
+            Scores::Labels(measured) => (
+                &measured.mistakes,
+                format!("labels of {} samples are predicted wrongly", measured.n_samples),
+                "right prediction",
+            ),
+        };
+        let case = |mistake: &Mistake| {
+            let explanation = model.explain(samples, mistake.row, Some(mistake.class), MAX_TERMS)?;
+            let class = &model.classes()[mistake.class];
+            let prediction = match (measured, explanation.decision_value(mistake.class) > 0.0) {
+                (Scores::Classes(_), _) => format!("{}, predicted {class}", labels.get(mistake.row)),
+                (Scores::Labels(_), true) => format!("predicted to have {class}, which it does not have"),
+                (Scores::Labels(_), false) => format!("predicted not to have {class}, which it has"),
+            };
+            let title = html! {
+                (prediction)
+                @if let Some(p) = mistake.probability { span class="wm-soft" { " — probability of the " (right) " " (number(p)) } }
+            };
+            Ok((mistake.row, title, explanation))
+        };
+        let cases = mistakes.iter().take(MAX_MISTAKES).map(case).collect::<Result<Vec<_>>>()?;
+        let about = html! {
+            @if cases.is_empty() { "No sample is predicted wrongly." } @else {
+                (mistakes.len()) " " (of_all)
+                "; these are the ones that the model was most confident about, and why; samples are numbered from 0."
+            }
+        };
+        Cases { samples, names: model.feature_names(), bases }.section("Worst mistakes", &about, &cases)
+    }
+}
+
+/// The whole page.
+pub(crate) fn page(title: &str, warnings: &[String], body: &Markup) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body class="wm-page" {
+                main {
+                    header {
+                        p class="wm-soft wm-small" style="margin:0" { "Widemargin model report" }
+                        h1 { (title) }
+                        @for warning in warnings { p class="wm-warning" { (warning) } }
+                    }
+                    (body)
+                }
+            }
         }
     };
-    Cases { samples, names: model.feature_names(), bases }.section("Worst mistakes", &about, &cases)
+    page.into_string()
 }
 
 /// What the table of a classifier shows besides its parameters: a name and a text each.
 fn further(model: &dyn Classifier) -> [(&'static str, String); 3] {
     let classes = model.classes();
+    let first: Vec<String> = classes.iter().take(30).map(ToString::to_string).collect();
+    let more = if classes.len() > first.len() { ", …" } else { "" };
     let named = if model.is_multilabel() { "labels" } else { "classes" };
     [
-        (named, format!("{}: {}", classes.len(), listed(classes, 30))),
+        (named, format!("{}: {}{more}", classes.len(), first.join(", "))),
         ("probabilities", calibration(model)),
         ("training", training(model.report(), model.iterations())),
     ]
+}
+
+/// Scores of classes, or of multilabel samples.
+enum Scores {
+    Classes(Measured),
+    Labels(MeasuredLabels),
 }
 
 /// The model as one of a method, where it is.
@@ -186,8 +242,48 @@ fn title_of(method: &str) -> &str {
 /// The start of a list of weights in the spec of a similarity.
 const WEIGHTS: &str = "weights=";
 
+/// The table of a model: `further` has a name and a text each.
+pub(crate) fn model_table(model: &dyn Model, method: &str, further: &[(&str, String)]) -> Markup {
+    let parameters = serde_json::to_value(model.parameters()).unwrap_or_default();
+    html! {
+        section id="model" {
+            h2 { "The model" }
+            table class="wm-table wm-facts" {
+                tbody {
+                    tr { th { "method" } td { (method) } }
+                    tr { th { "samples" } td { (model.kind()) @if let Some(n) = model.n_features() { ", " (n) " features" } } }
+                    @for (name, value) in parameters.as_object().into_iter().flatten() {
+                        @if name != "samples" && plain(value) != "–" { tr { th { (name.replace('_', " ")) } td { (plain(value)) } } }
+                    }
+                    tr { th { "weights" } td { (model.n_weights()) } }
+                    @for (name, text) in further { tr { th { (name) } td { (text) } } }
+                    @if let Some(names) = model.feature_names() {
+                        tr { th { "columns" } td { (names.iter().take(30).cloned().collect::<Vec<_>>().join(", ")) @if names.len() > 30 { ", …" } } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn plain(value: &serde_json::Value) -> String {
+    use serde_json::Value;
+    match value {
+        Value::String(text) => abridged(text),
+        Value::Bool(yes) => if *yes { "yes" } else { "no" }.into(),
+        Value::Number(value) => value.as_f64().map_or_else(|| value.to_string(), number),
+        Value::Array(all) if all.is_empty() => "–".into(),
+        Value::Array(all) => {
+            let shown: Vec<String> = all.iter().take(12).map(plain).collect();
+            shown.join(", ") + if all.len() > 12 { ", …" } else { "" }
+        }
+        Value::Null => "–".into(),
+        other => other.to_string(),
+    }
+}
+
 /// Abridges lists of more than six weights of columns in the spec of a similarity: the first three, the last and the number.
-pub(crate) fn abridged(text: &str) -> String {
+fn abridged(text: &str) -> String {
     let mut abridged = String::with_capacity(text.len());
     for (at, piece) in text.split(WEIGHTS).enumerate() {
         if at == 0 {

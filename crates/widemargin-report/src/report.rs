@@ -1,28 +1,13 @@
 //! The report on a model of any kind.
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
 use widemargin::data::SamplesView;
-use widemargin::model::{AnyModel, Model};
+use widemargin::model::AnyModel;
 use widemargin::monitor::Monitor;
 use widemargin::select::Answers;
 use widemargin::{Error, Result};
 
-use crate::page::{self, abridged};
-use crate::samples::{listed, number};
-use crate::{STYLE, values};
-
-/// The sections of a page on a model of some kind, in their order; the table of the model is behind the scores.
-#[derive(Debug, Default)]
-pub(crate) struct Sections {
-    pub scores: Markup,
-    /// The method, and what the table of the model shows besides its parameters: a name and a text each.
-    pub method: String,
-    pub further: Vec<(&'static str, String)>,
-    pub selection: Markup,
-    pub details: Markup,
-    pub bases: Markup,
-    pub cases: Markup,
-}
+use crate::page::ClassReport;
+use crate::values::{OneClassReport, RegressionReport};
 
 /// Samples on which a model is measured.
 #[derive(Debug)]
@@ -49,78 +34,34 @@ pub fn report_html(
     threads: usize,
     monitor: &Monitor<'_>,
 ) -> Result<String> {
-    let sections = match model {
-        AnyModel::Classifier(model) => page::sections(&**model, data, threads, monitor)?,
-        AnyModel::Regressor(model) => values::of_regression(&**model, data, threads, monitor)?,
-        AnyModel::OneClass(model) => values::of_outliers(&**model, data, threads, monitor)?,
-    };
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (title) }
-                style { (PreEscaped(STYLE)) }
-            }
-            body class="wm-page" {
-                main {
-                    header {
-                        p class="wm-soft wm-small" style="margin:0" { "Widemargin model report" }
-                        h1 { (title) }
-                        @for warning in &model.report().warnings { p class="wm-warning" { (warning) } }
-                    }
-                    (sections.scores)
-                    (model_table(&**model, &sections.method, &sections.further))
-                    (sections.selection)
-                    (sections.details)
-                    (sections.bases)
-                    (sections.cases)
+    match model {
+        AnyModel::Classifier(model) => {
+            let data = match data {
+                Some(Measurement { samples, answers: Some(Answers::Labels(labels)), weights, name }) => {
+                    Some(((samples, &**labels, weights), name))
                 }
-            }
+                Some(Measurement { answers: Some(Answers::Targets(_)), .. }) => return Err(unsuitable("labels")),
+                _ => None,
+            };
+            ClassReport { model: &**model, title, data }.html(threads, monitor)
         }
-    };
-    Ok(page.into_string())
+        AnyModel::Regressor(model) => {
+            let data = match data {
+                Some(Measurement { samples, answers: Some(Answers::Targets(targets)), weights, name }) => {
+                    Some((samples, &**targets, weights, name))
+                }
+                Some(Measurement { answers: Some(Answers::Labels(_)), .. }) => return Err(unsuitable("targets")),
+                _ => None,
+            };
+            RegressionReport { model: &**model, title, data }.html(threads, monitor)
+        }
+        AnyModel::OneClass(model) => {
+            let data = data.map(|Measurement { samples, name, .. }| (samples, name));
+            OneClassReport { model: &**model, title, data }.html(threads, monitor)
+        }
+    }
 }
 
-pub(crate) fn unsuitable(expected: &str) -> Error {
+fn unsuitable(expected: &str) -> Error {
     Error::Parameter { name: "answers", value: "those of another task".into(), expected: expected.into() }
-}
-
-/// The table of a model: `further` has a name and a text each.
-fn model_table(model: &dyn Model, method: &str, further: &[(&str, String)]) -> Markup {
-    let parameters = serde_json::to_value(model.parameters()).unwrap_or_default();
-    html! {
-        section id="model" {
-            h2 { "The model" }
-            table class="wm-table wm-facts" {
-                tbody {
-                    tr { th { "method" } td { (method) } }
-                    tr { th { "samples" } td { (model.kind()) @if let Some(n) = model.n_features() { ", " (n) " features" } } }
-                    @for (name, value) in parameters.as_object().into_iter().flatten() {
-                        @if name != "samples" && plain(value) != "–" { tr { th { (name.replace('_', " ")) } td { (plain(value)) } } }
-                    }
-                    tr { th { "weights" } td { (model.n_weights()) } }
-                    @for (name, text) in further { tr { th { (name) } td { (text) } } }
-                    @if let Some(names) = model.feature_names() {
-                        tr { th { "columns" } td { (listed(names, 30)) } }
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn plain(value: &serde_json::Value) -> String {
-    use serde_json::Value;
-    match value {
-        Value::String(text) => abridged(text),
-        Value::Bool(yes) => if *yes { "yes" } else { "no" }.into(),
-        Value::Number(value) => value.as_f64().map_or_else(|| value.to_string(), number),
-        Value::Array(all) if all.is_empty() => "–".into(),
-        Value::Array(all) => listed(&all.iter().map(plain).collect::<Vec<_>>(), 12),
-        Value::Null => "–".into(),
-        other => other.to_string(),
-    }
 }

@@ -100,12 +100,6 @@ pub fn beginning(text: &str, most: usize) -> String {
     shown
 }
 
-/// The first `most` of some names.
-pub fn listed(names: &[impl ToString], most: usize) -> String {
-    let shown: Vec<String> = names.iter().take(most).map(ToString::to_string).collect();
-    shown.join(", ") + if names.len() > most { ", …" } else { "" }
-}
-
 /// Places of `n` things by descending size; equal ones in their order.
 pub fn descending(n: usize, size: impl Fn(usize) -> f64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..n).collect();
@@ -175,8 +169,8 @@ pub fn place(t: usize, n: usize, value: f64, [x, y, w, h]: [f64; 4], [low, high]
 }
 
 /// The range of some values.
-pub fn range<T: Into<f64>>(values: impl Iterator<Item = T>) -> [f64; 2] {
-    values.map(Into::into).fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)])
+pub fn range(values: impl Iterator<Item = f32>) -> [f64; 2] {
+    values.map(f64::from).fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)])
 }
 
 fn series_svg(series: &Series, at: usize) -> Markup {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::error::Failure;
 use crate::table::Table;
-use crate::write::{Number, for_each_row};
+use crate::write_rows::{Number, for_each_row};
 
 /// Writes a header and one sample per line, with one column per feature and the label last.
 ///

@@ -8,7 +8,7 @@ use crate::Format;
 use crate::error::Failure;
 use crate::problem::excerpt;
 use crate::table::Table;
-use crate::write::{Number, not_in};
+use crate::write_rows::{Number, not_in};
 
 /// Writes `label index:value …` for each sample. Zeros are omitted, except for one in the first line if no sample has a
 /// value in the last column, so that the number of columns is preserved.

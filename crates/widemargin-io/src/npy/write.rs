@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::Format;
 use crate::error::Failure;
 use crate::table::{Samples, Table};
-use crate::write::{for_each_row, not_in};
+use crate::write_rows::{for_each_row, not_in};
 
 /// Writes the samples as a dense matrix.
 pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> {

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use super::Layout;
 use crate::Format;
 use crate::error::{IoError, Result};
+use crate::open_file::open_file;
 use crate::options::{LabelColumn, ReadOptions};
 use crate::problem::{Problem, ProblemKind};
-use crate::read::open_file;
 use crate::reader::{SampleReader, gather};
 use crate::table::{RowShards, Table};
 

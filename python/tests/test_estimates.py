@@ -318,7 +318,7 @@ def test_bases_are_not_judged_by_their_similarity_to_themselves(normalization, n
 
 
 @pytest.mark.parametrize("seed", [31, 66])
-def test_frequent_rows_of_a_table_are_judged_though_they_are_bases(seed):
+def test_estimates_of_tables_include_frequent_rows(seed):
     # More distinct rows than bases: the frequent ones are bases. Without them estimates were 5 and 9 errors too low.
     one = problem(seed, 5000, is_positive=False)
     model = fitted(lambda: wm.BasisExpansionSVC(n_jobs=1, random_state=0), one.X, one.y, one.weights)

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_others_of_a_class_stand_for_its_bases_unless_they_are_few() {
+    fn other_samples_represent_the_bases_of_their_class() {
         // Class 0: a draw that is a basis, a basis, and three others of weights 1, 1, 2. Class 1: two bases of two.
         let weights = [5.0, 4.0, 1.0, 1.0, 2.0, 1.0, 3.0];
         let units = vec![1.0, 4.0, 1.0, 1.0, 2.0, 1.0, 3.0];

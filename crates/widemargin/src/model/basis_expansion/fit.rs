@@ -297,10 +297,10 @@ impl<S: Similarity> BasisExpansionParams<S> {
         // The sums over folds cannot count samples by how many others they stand for.
         let is_even = judged.factors.iter().all(|factor| *factor <= 1.0) || !draws.contains(&true);
         let usable = |one: &Validation| one.method != EstimateMethod::Folds || is_even;
+        let bases = made.bases_of_rows(&distinct);
         let mut validation = match chosen_c.validation.take().filter(usable) {
             Some(validation) => validation,
             None => {
-                let bases = made.bases_of_rows(&distinct);
                 let all = FitOnAll {
                     phi: &made.phi,
                     samples: chosen,
@@ -317,7 +317,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         };
         if validation.method != EstimateMethod::HeldOut {
             if let Vectors::Dense(phi) = &made.phi {
-                let own = made.own_features(&made.bases_of_rows(&distinct), &draws, (&weights, &judged.units));
+                let own = made.own_features(&bases, &draws, (&weights, &judged.units));
                 validation.without_own_features(phi, (others, &costs), (&solver, &solution), &own);
             }
             validation.scores.weigh(&judged);

@@ -324,3 +324,32 @@ def test_estimates_of_tables_include_frequent_rows(seed):
     model = fitted(lambda: wm.BasisExpansionSVC(n_jobs=1, random_state=0), one.X, one.y, one.weights)
     found = outcome(model, one)
     assert abs(found.estimate - found.score) < 3 * found.standard_error, found
+
+
+DEFAULT_CLASSIFIERS = [wm.AutoSVC, wm.BasisExpansionSVC, wm.ThinPlateSVC]
+DEFAULT_REGRESSORS = [wm.AutoRegressor, wm.BasisExpansionRegressor, wm.ThinPlateRegressor]
+
+
+@pytest.mark.parametrize("make", DEFAULT_CLASSIFIERS + DEFAULT_REGRESSORS)
+@pytest.mark.parametrize(
+    ("n_columns", "is_design"), [(1, True), (2, True), (3, True), (1, False), (3, False), (5, False)]
+)
+def test_tables_of_few_cells_are_learned_and_estimated_as_they_score(make, n_columns, is_design):
+    cells = np.array(list(np.ndindex((2,) * n_columns)), dtype=float)
+    drawn = np.random.default_rng(0).integers(0, 2, (800, n_columns)).astype(float)
+    rows = np.tile(cells, (20, 1)) if is_design else drawn
+    parity = (rows[:, :3].sum(axis=1) % 2).astype(float if make in DEFAULT_REGRESSORS else int)
+    fitted = make(random_state=0).fit(rows, parity)
+    assert fitted.score(rows, parity) > 0.999 and fitted.estimated_score_ > 0.99
+    assert not fitted.report_["warnings"]
+
+
+@pytest.mark.parametrize("make", [wm.PowerMeanSVC, *DEFAULT_CLASSIFIERS])
+@pytest.mark.parametrize("unit", [0.01, 0.001])
+def test_small_units_of_weights_do_not_change_tables_of_few_cells(make, unit):
+    rng = np.random.default_rng(2)
+    rows = rng.integers(0, 2, (1000, 2)).astype(float)
+    y = np.where(rng.random(1000) < 0.15, 1 - rows[:, 0], rows[:, 0]).astype(int)
+    plain, scaled = (make(random_state=0).fit(rows, y, sample_weight=np.full(1000, w)) for w in (1.0, unit))
+    assert scaled.score(rows, y) == plain.score(rows, y) > 0.8
+    assert scaled.estimated_score_ == pytest.approx(plain.estimated_score_, abs=0.01)

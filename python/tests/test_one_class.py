@@ -231,3 +231,22 @@ def test_distances_of_series_are_warned_of():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         wm.BasisExpansionOneClass("dtw:gamma=auto").fit(waves)
+
+
+def test_weights_leave_the_share_of_false_alarms():
+    rng = np.random.default_rng(0)
+    X, new = rng.normal(size=(300, 3)), rng.normal(size=(4000, 3))
+    equal = {name: np.full(300, weight) for name, weight in (("ones", 1.0), ("shares", 1 / 300), ("tiny", 1e-6))}
+    weights = {**equal, "uneven": 10 * rng.random(300)}
+    flagged = {
+        name: np.mean(wm.BasisExpansionOneClass(quantile=0.05).fit(X, sample_weight=w).predict(new) == -1)
+        for name, w in weights.items()
+    }
+    assert all(abs(share - flagged["ones"]) < 0.02 for share in flagged.values()), flagged
+    assert flagged["ones"] < 0.09
+
+
+@pytest.mark.parametrize("n", [2, 5, 50])
+def test_equal_samples_are_no_outliers_and_others_are(n):
+    detector = wm.BasisExpansionOneClass().fit(np.ones((n, 3)))
+    assert detector.predict([[1.0, 1.0, 1.0], [50.0, 50.0, 50.0]]).tolist() == [1, -1]

@@ -29,6 +29,8 @@ CLASSES = {
     "negative": np.array(["-1", "+1", "1.0"]),
     "long": np.array(["9" * 30, "1", "2"]),
     "objects": np.array(["a", "b", "c"], dtype=object),
+    "days": np.array(["2020-01-01", "2021-01-01", "2022-01-01"], dtype="datetime64[D]"),
+    "nanoseconds": np.array(["2020-01-01T00:00:00.5", "2021-01-01", "2022-01-01"], dtype="datetime64[ns]"),
     "digits as objects": np.array(["1", "2", "c"], dtype=object),
 }
 

@@ -120,8 +120,13 @@ impl Summary<'_> {
 
     /// As text, on standard error: the data, the selected parameters, the estimated score, and the model file.
     pub fn summary(&self) -> String {
-        let mut lines = vec![format!("data: {}", self.of.extent), format!("model: {}", chosen(&self.of.model))];
-        lines.extend(expected(&self.of.model).map(|expected| format!("expected: {expected}")));
+        let expected =
+            expected(&self.of.model).unwrap_or_else(|| "not estimated: the notes of `inspect` say why".into());
+        let mut lines = vec![
+            format!("data: {}", self.of.extent),
+            format!("model: {}", chosen(&self.of.model)),
+            format!("expected: {expected}"),
+        ];
         let report = self.of.model.report();
         if report.status != Status::Converged {
             lines.push(format!("status: {}", report.status.as_str()));
@@ -146,23 +151,27 @@ fn chosen(model: &AnyModel) -> String {
     [model.method().to_owned()].into_iter().chain(SHOWN.iter().filter_map(of)).collect::<Vec<_>>().join(", ")
 }
 
+fn name_of(method: EstimateMethod) -> &'static str {
+    match method {
+        EstimateMethod::HeldOut => "held-out samples",
+        EstimateMethod::Folds => "five folds",
+        _ => "leave-one-out",
+    }
+}
+
 /// What is expected of a model on new samples, by samples that were left out of its fit.
 pub fn expected(model: &AnyModel) -> Option<String> {
     match model {
         AnyModel::Classifier(model) => {
             let estimate = model.report().estimate.as_ref()?;
-            let how = match estimate.method {
-                EstimateMethod::HeldOut => "held-out samples",
-                EstimateMethod::Folds => "five folds",
-                _ => "leave-one-out",
-            };
-            Some(format!("accuracy {:.2} % ({how})", 100.0 * (1.0 - estimate.error)))
+            Some(format!("accuracy {:.2} % ({})", 100.0 * (1.0 - estimate.error), name_of(estimate.method)))
         }
         AnyModel::Regressor(model) => {
             let numbers = |numbers: &[f64]| numbers.iter().map(|x| format!("{x:.4e}")).collect::<Vec<_>>().join(", ");
             if let Some(point) = model.chosen() {
                 let (r2, errors) = (point.loo_r2, numbers(&point.loo_rmse));
-                return Some(format!("R² {r2:.4}, root mean squared error {errors} (leave-one-out)"));
+                let how = name_of(point.method);
+                return Some(format!("R² {r2:.4}, root mean squared error {errors} ({how})"));
             }
             let point = model.chosen_loss()?;
             let how = match model.loss() {

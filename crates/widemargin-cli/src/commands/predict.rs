@@ -233,7 +233,7 @@ fn separated<'a>(text: &mut Vec<u8>, separator: u8, fields: impl Iterator<Item =
             Field::Label(Label::Text(label)) => quoted(text, label, separator),
             Field::Label(Label::Integer(number)) => drop(write!(text, "{number}")),
             Field::Narrow(number) => shortest(text, number),
-            Field::Wide(number) => shortest(text, rounded(number)),
+            Field::Wide(number) => shortest(text, number),
         }
     }
     text.push(b'\n');
@@ -249,7 +249,7 @@ impl Field<'_> {
             Field::Text(text) => text.into(),
             Field::Label(label) => json!(label),
             Field::Narrow(score) => number(score.to_string().parse().unwrap_or(f64::from(score))),
-            Field::Wide(value) => number(rounded(value)),
+            Field::Wide(value) => number(value),
         }
     }
 }
@@ -263,13 +263,7 @@ fn quoted(out: &mut Vec<u8>, text: &str, separator: u8) {
     }
 }
 
-/// A number of at most nine significant digits.
-fn rounded(number: f64) -> f64 {
-    format!("{number:.8e}").parse().unwrap_or(number)
-}
-
-/// The shortest text of a number: of one in single precision it has at most nine significant digits. Writing to memory
-/// cannot fail.
+/// The shortest text that is read as the same number. Writing to memory cannot fail.
 fn shortest(out: &mut Vec<u8>, number: impl Into<f64> + Display + LowerExp + Copy) {
     drop(match number.into().abs() {
         0.0 | 1e-5..1e16 => write!(out, "{number}"),
@@ -282,7 +276,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_at_most_nine_digits() {
+    fn numbers_are_read_as_the_same() {
         let text = |write: &dyn Fn(&mut Vec<u8>)| {
             let mut out = Vec::new();
             write(&mut out);
@@ -291,11 +285,11 @@ mod tests {
         for (number, expected) in [
             (0.1, "0.1"),
             (1.0, "1"),
-            (-1_234.567_890_12, "-1234.56789"),
-            (3.831_580_959_390_972e-5, "0.0000383158096"),
+            (1_700_000_430.25, "1700000430.25"),
+            (3.831_580_959_390_972e-5, "0.00003831580959390972"),
             (1e-7, "1e-7"),
         ] {
-            assert_eq!(text(&|out| shortest(out, rounded(number))), expected);
+            assert_eq!(text(&|out| shortest(out, number)), expected);
         }
         assert_eq!(text(&|out| shortest(out, 0.1_f32)), "0.1");
         assert_eq!(text(&|out| shortest(out, f32::MIN_POSITIVE)), "1.1754944e-38");

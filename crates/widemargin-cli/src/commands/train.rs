@@ -59,6 +59,10 @@ impl Train {
             return Err(failure.help("leave --memory-limit out, or train on a part of the samples"));
         }
         let in_blocks = in_blocks && fits_blocks(&choice);
+        if self.checkpoint.is_some() && !in_blocks {
+            let failure = Failure::input("--checkpoint: the exact thin plate SVM has no checkpoint");
+            return Err(failure.help("pass --n-basis NUMBER to train it in blocks, or leave --checkpoint out"));
+        }
         let (sink, task) = (|progress| context.bar.fit("", progress), self.model.task);
         let monitor = context.monitor(&sink);
         let (fitted, label, seconds_read) = if in_blocks {

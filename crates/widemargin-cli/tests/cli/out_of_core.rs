@@ -126,6 +126,9 @@ fn rejects_what_cannot_be_fitted_in_blocks() {
     folder.run(&format!("{train} --memory-limit 1MB")).fails(2, &["the program itself takes", "MB"]);
     folder.run(&format!("{train} --memory-limit much")).fails(2, &["--memory-limit"]);
     folder.run(&format!("{train} --memory-limit 1GB --loss hinge")).fails(2, &["--loss hinge", "squared-hinge"]);
+    folder
+        .run("train --method thin-plate data.npy --label -1 -o m --checkpoint begun")
+        .fails(2, &["--checkpoint", "exact thin plate SVM"]);
     let mut bytes = array(500);
     let at = bytes.len() - 21 * 4 * 100 + 8;
     bytes[at..at + 4].copy_from_slice(&f32::NAN.to_le_bytes());

@@ -263,3 +263,28 @@ fn what_is_no_regression_is_refused_in_words() {
     run("evaluate c classes.csv --metrics r2").fails(2, &["r2 is a score of numbers"]);
     run("evaluate c classes.csv --metrics r3").fails(2, &["r3", "neg-log-loss", "neg-mean-absolute-error"]);
 }
+
+#[test]
+fn predictions_are_read_as_the_same_numbers() {
+    let folder = Folder::new();
+    let seconds = |row: usize| 1.7e9 + 3600.0 * (0.37 * row as f64).sin();
+    let rows: String = (0..120).map(|row| format!("{},{}\n", row % 7, seconds(row))).collect();
+    folder.write("train.csv", "a,price\n".to_owned() + &rows);
+    folder.run(&format!("train --method thin-plate -C 1 {TRAIN}")).well();
+    let predicted: Vec<f64> = folder.predict("m train.csv").lines().map(|line| line.parse().unwrap()).collect();
+    let errors = predicted.iter().enumerate().map(|(row, value)| (value - seconds(row)).powi(2));
+    let rmse = (errors.sum::<f64>() / 120.0).sqrt();
+    assert!((folder.score("m train.csv --label price", "root_mean_squared_error") / rmse - 1.0).abs() < 1e-6, "{rmse}");
+}
+
+#[test]
+fn a_summary_names_how_a_score_was_estimated() {
+    let folder = Folder::new();
+    folder.write("train.csv", table(1, 60));
+    let run = folder.run(&format!("train {TRAIN}")).well();
+    let reported = folder.inspect("m");
+    let by_folds = reported["report"]["notes"].to_string().contains("that of five folds");
+    assert_eq!(run.err.contains("(five folds)"), by_folds, "{}", run.err);
+    assert_eq!(reported["parameters"]["fold_r2"].is_number(), by_folds, "{reported}");
+    assert!(by_folds && reported["parameters"]["loo_r2"].is_null(), "{reported}");
+}

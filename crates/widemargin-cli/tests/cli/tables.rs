@@ -183,3 +183,20 @@ fn dirty_tables_are_read_in_blocks_as_in_memory() {
     folder.write("open.csv", plain.replacen(",p", ",\"p", 1));
     folder.run("train open.csv -o m --memory-limit 300MB").fails(2, &["open.csv: line 23", "quote"]);
 }
+
+#[test]
+fn tables_of_few_cells_are_learned() {
+    let folder = Folder::new();
+    let lines = |header: &str, row: &dyn Fn(usize) -> String| {
+        header.to_owned() + &(0..400).map(|at| row(at) + "\n").collect::<String>()
+    };
+    folder.write("and.csv", lines("a,b,label\n", &|at| format!("{},{},{}", at % 2, at / 2 % 2, at % 4 / 3)));
+    folder.write("three.csv", lines("t,label\n", &|at| format!("{},{}", 10 + at % 3, ["x", "y", "z"][at % 3])));
+    folder
+        .write("wrong.csv", lines("t,label\n", &|at| format!("{},{}", at % 2, u8::from(at % 2 == 1 || at % 20 == 0))));
+    for (data, accuracy) in [("and", 1.0), ("three", 1.0), ("wrong", 0.95)] {
+        let run = folder.run(&format!("train {data}.csv -o m")).well();
+        assert!(run.err.contains(&format!("expected: accuracy {:.2} %", 100.0 * accuracy)), "{data}: {}", run.err);
+        assert_eq!(folder.score(&format!("m {data}.csv"), "accuracy"), accuracy, "{data}");
+    }
+}

@@ -11,7 +11,7 @@ use super::{ClassWeight, Labels, effective_weights};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::tuning::MIN_CONTESTED_SHARE;
+use crate::tuning::{MAX_EQUAL_CONTENTS, MAX_FREQUENT_CONTENTS, MIN_CONTESTED_SHARE, MIN_FREQUENT_COPIES};
 
 /// Weights whose greatest common divisor is a smaller share of them than this have none, and the rounding of one.
 const MIN_COMMON_DIVISOR: f64 = 1e-6;
@@ -109,19 +109,56 @@ impl Distinct {
     /// without all of them the content would belong to the other classes. The rule depends on the merged samples alone,
     /// so that weight k remains equivalent to k copies.
     pub fn removed_weights(&self, effective: &[f64]) -> Vec<f64> {
-        let unit = unit_of(&self.weights);
+        let unit = if self.has_many_copies() { self.unit().min(1.0) } else { self.unit() };
         let part = |(at, is_draw): (usize, &bool)| if *is_draw { (unit / self.weights[at]).min(1.0) } else { 1.0 };
         self.draws().iter().enumerate().map(part).zip(effective).map(|(part, weight)| part * weight).collect()
     }
 
     /// Whether each sample is one of several independent draws of its content: whether that occurs in several classes,
-    /// unless such samples are few.
+    /// unless such samples are few; or whether there are few contents, each with many copies.
     pub fn draws(&self) -> Vec<bool> {
         let n = self.rows.len();
+        if self.has_few_contents() {
+            return vec![true; n];
+        }
         let is_contested = |at: usize| self.repeats[at] || (at + 1 < n && self.repeats[at + 1]);
         let contested: f64 = (0..n).filter(|&at| is_contested(at)).map(|at| self.weights[at]).sum();
         let are_many = contested > MIN_CONTESTED_SHARE * self.weights.iter().sum::<f64>();
         (0..n).map(|at| are_many && is_contested(at)).collect()
+    }
+
+    /// Whether there are so few contents with so many copies that no sample can be judged by the others: nobody repeats
+    /// each of a few samples that often, but a table of a few short columns has no others.
+    fn has_few_contents(&self) -> bool {
+        let n_draws = common_divisor_of(&self.weights).map_or(0.0, |draw| self.weights.iter().sum::<f64>() / draw);
+        self.has_many_copies() || (self.n_contents() <= MAX_FREQUENT_CONTENTS && n_draws >= self.n_frequent())
+    }
+
+    /// The same for so few that their weights tell nothing, as where all are equal.
+    fn has_many_copies(&self) -> bool {
+        self.n_contents() <= MAX_EQUAL_CONTENTS && self.weights.iter().sum::<f64>() >= self.n_frequent()
+    }
+
+    /// The number of copies from which they are many.
+    fn n_frequent(&self) -> f64 {
+        MIN_FREQUENT_COPIES * self.n_contents() as f64
+    }
+
+    fn n_contents(&self) -> usize {
+        self.repeats.iter().filter(|repeats| !**repeats).count()
+    }
+
+    /// The weight of one draw: the largest that all weights are multiples of, as of samples that all have the same
+    /// weight, or the smallest weight if they are multiples of none. At least 1, unless the weights are too small to be
+    /// numbers of copies, as if they are divided by their sum.
+    fn unit(&self) -> f64 {
+        let of = |pick: fn(f64, f64) -> f64| self.weights.iter().copied().reduce(pick).unwrap_or(1.0);
+        let (least, total) = (of(f64::min), self.weights.iter().sum::<f64>());
+        match common_divisor_of(&self.weights) {
+            Some(draw) if total <= draw * self.n_present() as f64 * (1.0 + MIN_COMMON_DIVISOR) => draw,
+            _ if of(f64::max) < 1.0 => least,
+            draw => draw.unwrap_or(least).max(1.0),
+        }
     }
 
     /// The same of targets, from a number for each target of the caller's rows.
@@ -132,9 +169,8 @@ impl Distinct {
     /// Whether samples of equal content may be independent draws: where most targets are unlike all others, equal
     /// samples with equal targets are not, and are left out together.
     pub fn are_draws(&self, codes: &[u32]) -> bool {
-        let n_contents = self.repeats.iter().filter(|repeats| !**repeats).count();
         let n_targets = self.rows.iter().map(|&row| codes[row]).collect::<HashSet<u32>>().len();
-        2 * n_targets <= self.rows.len() || n_contents == 1
+        2 * n_targets <= self.rows.len() || self.n_contents() == 1 || self.has_few_contents()
     }
 
     /// Number of the caller's rows with weight above 0, copies included.
@@ -162,20 +198,19 @@ impl Distinct {
     }
 }
 
-/// The weight of one draw, at least 1: the largest that all weights are multiples of, as of samples that all have the
-/// same weight, or the smallest weight if they are multiples of none.
-fn unit_of(weights: &[f64]) -> f64 {
+/// The largest number that all weights are multiples of, unless it is so small that it is none of copies.
+pub(crate) fn common_divisor_of(weights: &[f64]) -> Option<f64> {
     let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
-    let common = weights.iter().try_fold(0.0, |divisor, weight| {
+    weights.iter().try_fold(0.0, |divisor, weight| {
         Some(common_divisor(divisor, *weight)).filter(|divisor| *divisor > MIN_COMMON_DIVISOR * least)
-    });
-    common.unwrap_or(least).max(1.0)
+    })
 }
 
 /// The greatest common divisor, by Euclid's algorithm.
 fn common_divisor(a: f64, b: f64) -> f64 {
     let (mut a, mut b) = (a.max(b), a.min(b));
-    while b > DIVISOR_ROUNDING * a {
+    let rounding = DIVISOR_ROUNDING * a;
+    while b > rounding {
         (a, b) = (b, (a - b * (a / b).round()).abs());
     }
     a
@@ -294,18 +329,48 @@ mod tests {
 
     #[test]
     fn the_weight_of_one_draw_is_what_all_weights_are_multiples_of() {
-        for (weights, unit) in [
+        let unit = |weights: &[f64], n_rows: usize| {
+            Distinct { weights: weights.to_vec(), places: vec![0; n_rows], ..Distinct::default() }.unit()
+        };
+        for (weights, unit_of_ones) in [
             (vec![13.0, 7.0], 1.0),
             (vec![26.0, 14.0, 8.0], 2.0),
             (vec![390.0, 210.0], 30.0),
-            (vec![0.5; 3], 1.0),
+            (vec![0.5; 3], 0.5),
             (vec![6.5, 3.5], 1.0),
             ((1..=40).map(|n| 0.3 * f64::from(n) * 10.0).collect(), 3.0),
             (vec![13.0f64.sqrt(), 7.0f64.sqrt(), 3.0], 7.0f64.sqrt()),
             (vec![12.0, 0.7], 1.0),
         ] {
-            assert!((unit_of(&weights) - unit).abs() < 1e-6, "{weights:?}: {}", unit_of(&weights));
+            assert!((unit(&weights, 3) - unit_of_ones).abs() < 1e-6, "{weights:?}: {}", unit(&weights, 3));
         }
+        // Sums of many weights.
+        let sums: Vec<f64> = [391u32, 118, 404, 87].map(|n| (0..n).map(|_| 0.01).sum()).to_vec();
+        assert!((unit(&sums, 1000) - 0.01).abs() < 1e-9);
+        // Weights that are divided by their sum.
+        let counts = [260.0, 90.0, 380.0, 270.0];
+        assert!((unit(&counts.map(|n| n / 1000.0), 1000) - 0.01).abs() < 1e-9);
+        let uneven = [2.6f64, 0.9, 3.8, 2.7].map(f64::sqrt);
+        let total: f64 = uneven.iter().sum();
+        assert!((unit(&uneven.map(|n| n / total), 1000) - 0.9f64.sqrt() / total).abs() < 1e-9);
+    }
+
+    #[test]
+    fn few_contents_with_many_copies_are_draws() {
+        let removed = |n_contents: u32, copies: &dyn Fn(u32) -> f64| {
+            let contents: Vec<u128> = (0..n_contents).map(|i| u128::from(i) << 64).collect();
+            let weights: Vec<f64> = (0..n_contents).map(copies).collect();
+            let codes: Vec<u32> = (0..n_contents).collect();
+            let found = find(&contents, &vec![0; contents.len()], &weights, 0, 1);
+            let (classes, targets) = (found.removed_weights(&found.weights), found.removed_weights_of_targets(&codes));
+            assert_eq!(classes, targets);
+            classes.iter().zip(&found.weights).filter(|(part, weight)| part < weight).count()
+        };
+        assert_eq!((removed(4, &|_| 100.0), removed(1, &|_| 12.0)), (4, 1));
+        assert_eq!(removed(60, &|i| f64::from(20 + i % 7)), 60);
+        // Weights of samples: all equal, without a common divisor, or of few copies.
+        assert_eq!((removed(60, &|_| 100.0), removed(60, &|i| 100.0 + f64::from(i).sqrt())), (0, 0));
+        assert_eq!((removed(60, &|i| f64::from(1 + i % 4)), removed(70, &|i| f64::from(20 + i % 7))), (0, 0));
     }
 
     #[test]

@@ -35,7 +35,7 @@ mod weights;
 pub use any_samples::AnySamples;
 pub use bit_sets::BitSets;
 pub use dense::{DenseMatrix, DenseView};
-pub(crate) use distinct::{ABSENT, Distinct, WeightedCodes};
+pub(crate) use distinct::{ABSENT, Distinct, WeightedCodes, common_divisor_of};
 pub(crate) use fingerprint::fingerprints;
 pub use folds::{grouped_folds, stratified_folds};
 pub use images::{Grids, Images};

@@ -8,9 +8,9 @@ use crate::linalg::factor::Matrix;
 use crate::model::CChoice;
 use crate::problem::typical_weight;
 use crate::solve::ridge::{LeaveOneOut, Spectrum};
-use crate::solve::{effective_number, explained_standard_error};
+use crate::solve::{EstimateMethod, effective_number, explained_standard_error};
 
-/// The leave-one-out results of one C.
+/// The estimates of one C, by leave-one-out, or by folds where [`RegressionPoint::method`] says so.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RegressionPoint {
@@ -23,6 +23,8 @@ pub struct RegressionPoint {
     pub loo_r2: f64,
     /// The standard error of this R², with the variances of the targets assumed to be known.
     pub loo_r2_std: f64,
+    /// How they were estimated.
+    pub method: EstimateMethod,
 }
 
 /// Targets with mean 0, where there is an intercept, and a largest magnitude of 1, and how to undo it.
@@ -118,6 +120,7 @@ impl StandardTargets {
             loo_rmse: rmse.collect(),
             loo_r2: self.r2(&estimate.squared_errors),
             loo_r2_std: explained_standard_error(&moments, &self.variances, self.n_effective),
+            method: EstimateMethod::LeaveOneOut,
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::model::{
 use crate::monitor::Monitor;
 use crate::problem::Loss;
 use crate::similarity::{AnySimilarity, Similarity};
+use crate::solve::EstimateMethod;
 use crate::solve::ridge::LeaveOneOut;
 use crate::tuning::{MIN_SAMPLES_OF_REGRESSION_ESTIMATE, N_FOLDS};
 
@@ -57,11 +58,11 @@ impl SimilaritySearch {
         let (codes, effective) = (targets.codes(), targets.weights(samples.n_samples(), sample_weight)?);
         let all = WeightedCodes { codes: &codes, weights: sample_weight, effective: &effective };
         let distinct = Distinct::find(|rows| samples.fingerprints(rows), all, 0, self.threads, monitor)?;
-        if distinct.rows.len() < 3 {
-            // A fold would leave a single sample, too few for a selection.
+        let (weights, units) = (&distinct.weights, distinct.removed_weights_of_targets(&codes));
+        if distinct.rows.len() < 3 || units.iter().zip(weights).all(|(unit, weight)| unit < weight) {
+            // A fold would leave a single sample, too few for a selection, or hold out all copies of draws.
             return Err(Error::TooShort { stage: "folds", needs: 0.0 });
         }
-        let (weights, units) = (&distinct.weights, distinct.removed_weights_of_targets(&codes));
         let standard = StandardTargets::new(&targets.of_rows(&distinct.rows), (weights, &units), true)?;
         let total: f64 = weights.iter().sum();
         let (mut squared_errors, mut fourth_powers) =
@@ -87,7 +88,7 @@ impl SimilaritySearch {
             }
         }
         let estimate = LeaveOneOut { lambda: 0.5 / c, squared_errors, fourth_powers };
-        let point = RegressionPoint { c, ..standard.point(&estimate) };
+        let point = RegressionPoint { c, method: EstimateMethod::Folds, ..standard.point(&estimate) };
         let selection = RegressionSelection { lambda: estimate.lambda, path: vec![point.clone()] };
         Ok((point, selection.warning(&standard)))
     }

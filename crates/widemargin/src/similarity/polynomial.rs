@@ -120,7 +120,7 @@ impl PolynomialSpace {
         let constant: Vec<usize> = (0..self.factors.len()).filter(|&column| self.factors[column] == 0.0).collect();
         if let Some(first) = constant.first() {
             warnings.push(format!(
-                "{} of {} columns are constant (the first is column {first}): they carry nothing and were passed over",
+                "{} of {} columns are constant (the first is column {first}, from 0): they carry nothing and were passed over",
                 constant.len(),
                 self.factors.len(),
             ));

@@ -14,7 +14,7 @@ use super::expansion_params::ExpansionParams;
 use super::products::precise_products;
 use super::regressor_solution::of_closed_form;
 use super::threshold::threshold;
-use crate::data::{ABSENT, About, Distinct, Samples, Source, Targets, WeightedCodes};
+use crate::data::{ABSENT, About, Distinct, Samples, Source, Targets, WeightedCodes, common_divisor_of};
 use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, NegativeEigenvalues, Normalization, NystroemCut};
 use crate::linalg::factor::Matrix;
@@ -145,7 +145,7 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
         for place in made.basis.rows.iter().map(|&row| distinct.places[row]).filter(|place| *place != ABSENT) {
             others[place] = (weights[place] - units[place]).max(0.0);
         }
-        let threshold = threshold(&loo_values, weights, &others, self.task.contamination);
+        let threshold = threshold(&loo_values, (weights, &units), &others, self.task.contamination);
         clock.end("leave-one-out")?;
 
         let OneClassParams { contamination, shrinkage } = self.task;
@@ -166,10 +166,13 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
     }
 }
 
-/// The weight of one copy of each sample. Without labels, repeated draws cannot be distinguished from weights: where
-/// every sample has a weight above 1, the smallest is the unit of weights.
+/// The weight of one copy of each sample. Without labels, repeated draws cannot be distinguished from weights: where all
+/// weights are multiples of one, that is the weight of a copy, and else each weight is of one sample.
 pub(super) fn one_copy(weights: &[f64]) -> Vec<f64> {
-    let unit = weights.iter().copied().filter(|weight| *weight > 0.0).fold(f64::INFINITY, f64::min).max(1.0);
+    let unit = match weights {
+        [_] => 1.0,
+        _ => common_divisor_of(weights).map_or(f64::INFINITY, |divisor| divisor.max(1.0)),
+    };
     weights.iter().map(|weight| weight.min(unit)).collect()
 }
 

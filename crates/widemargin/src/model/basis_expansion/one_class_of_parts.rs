@@ -62,7 +62,7 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         let loo_values = loo_scores(ridge.loo_values(rows, lambda, monitor)?);
         let (mut others, copies) = (targets.weights().to_vec(), one_copy(targets.weights()));
         basis_rows.iter().filter(|row| **row < loo_values.len()).for_each(|&row| others[row] -= copies[row]);
-        let threshold = threshold(&loo_values, targets.weights(), &others, contamination);
+        let threshold = threshold(&loo_values, (targets.weights(), &copies), &others, contamination);
         stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
         let task = OneClassTask { contamination, shrinkage, threshold, weights, loo_scores: loo_values };
         let basis = Basis { choice: basis, rows: basis_rows };

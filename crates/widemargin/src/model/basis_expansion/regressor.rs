@@ -31,7 +31,7 @@ use crate::problem::{Intercept, Judged, Loss, without_bases};
 use crate::similarity::Similarity;
 use crate::solve::residuals::{self, MemoryRows, PartedRows};
 use crate::solve::ridge::{FeatureRidge, FeatureSolution, Fitted, RowTargets};
-use crate::solve::{OwnFeatures, Solved, parts_of_own_features};
+use crate::solve::{EstimateMethod, OwnFeatures, Solved, parts_of_own_features};
 
 /// Parameters of a regression on a basis expansion, with their defaults.
 pub type BasisExpansionRegressorParams<S> = ExpansionParams<S, RegressionParams>;
@@ -404,9 +404,10 @@ impl ExpansionTask for Regression {
         }
         let chosen = self.path.iter().find(|point| point.c == self.c);
         let estimated = self.loss_path.iter().find(|point| point.c == self.c);
-        let (errors, scores) = match self.loss {
-            Loss::SquaredError => ("loo_rmse", "loo_r2"),
-            Loss::Quantile { .. } => ("fold_loss", "fold_d2"),
+        let (errors, scores) = match (self.loss, chosen.map(|point| point.method)) {
+            (Loss::SquaredError, Some(EstimateMethod::Folds)) => ("fold_rmse", "fold_r2"),
+            (Loss::SquaredError, _) => ("loo_rmse", "loo_r2"),
+            (Loss::Quantile { .. }, _) => ("fold_loss", "fold_d2"),
             _ => ("loo_loss", "loo_d2"),
         };
         parameters[errors] = json!(chosen.map(|point| &point.loo_rmse).or(estimated.map(|point| &point.loss)));

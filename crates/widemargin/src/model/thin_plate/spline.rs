@@ -110,7 +110,7 @@ impl Spline {
     ///
     /// # Errors
     /// [`Error::FeatureCount`] for more features than in training (for dense samples: a different number),
-    /// [`Error::Value`] for a non-finite value; [`Error::Cancelled`].
+    /// [`Error::Value`] for a feature that is not finite, or so large that the value is not; [`Error::Cancelled`].
     pub fn values(&self, samples: &impl Rows, threads: usize, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
         check_width(samples, self.n_features)?;
         let (n, k, n_bases) = (samples.n_rows(), self.n_functions, self.n_bases());
@@ -132,13 +132,24 @@ impl Spline {
                 for function in 0..k {
                     let alpha = &self.coefficients[function * n_bases..(function + 1) * n_bases];
                     let beta = &self.polynomial[function * monomials.len()..(function + 1) * monomials.len()];
-                    values.push(dot(alpha, similar) + dot(beta, &monomials));
+                    values.push(self.finite(dot(alpha, similar) + dot(beta, &monomials), rows[at], sample)?);
                 }
             }
             count.add(rows.len());
             Ok::<_, Error>(values)
         };
         Ok(pool.try_map(n.div_ceil(CHUNK_ROWS), chunk)?.concat())
+    }
+
+    /// The value of a function at a scaled sample, if it is finite.
+    fn finite(&self, value: f64, row: usize, sample: &[f64]) -> Result<f64> {
+        if value.is_finite() {
+            return Ok(value);
+        }
+        let column = (0..sample.len()).max_by(|&a, &b| sample[a].abs().total_cmp(&sample[b].abs())).unwrap_or(0);
+        let value = sample[column] / self.scale.as_ref().map_or(1.0, |factors| factors[column]);
+        let problem = "is too far from the training samples for the kernel: remove, impute or rescale it";
+        Err(Error::Value { row, column, value, problem })
     }
 
     /// Its part of a model file.

@@ -7,8 +7,8 @@ use crate::similarity as files;
 use crate::similarity::row::SimilarityRow;
 use crate::spec::Step;
 
-/// The similarities, those of a file side by side.
-const SIMILARITIES: &[&[SimilarityRow]] = &[
+/// The similarities, those of a file side by side. Statics, so that no other crate compiles them again.
+static SIMILARITIES: &[&[SimilarityRow]] = &[
     files::vector::ROWS,
     files::set::ROWS,
     files::additive::ROWS,
@@ -29,7 +29,7 @@ const SIMILARITIES: &[&[SimilarityRow]] = &[
 ];
 
 /// The descriptors, those of a file side by side.
-const DESCRIPTORS: &[&[DescriptorRow]] = &[
+static DESCRIPTORS: &[&[DescriptorRow]] = &[
     descriptor::hog::ROWS,
     descriptor::pixels::ROWS,
     descriptor::phog::ROWS,

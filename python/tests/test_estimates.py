@@ -337,7 +337,7 @@ DEFAULT_REGRESSORS = [wm.AutoRegressor, wm.BasisExpansionRegressor, wm.ThinPlate
 def test_tables_of_few_cells_are_learned_and_estimated_as_they_score(make, n_columns, is_design):
     cells = np.array(list(np.ndindex((2,) * n_columns)), dtype=float)
     drawn = np.random.default_rng(0).integers(0, 2, (800, n_columns)).astype(float)
-    rows = np.tile(cells, (20, 1)) if is_design else drawn
+    rows = np.tile(cells, (50, 1)) if is_design else drawn
     parity = (rows[:, :3].sum(axis=1) % 2).astype(float if make in DEFAULT_REGRESSORS else int)
     fitted = make(random_state=0).fit(rows, parity)
     assert fitted.score(rows, parity) > 0.999 and fitted.estimated_score_ > 0.99

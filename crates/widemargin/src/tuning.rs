@@ -444,11 +444,12 @@ pub(crate) const COVARIANCE_FLOOR: f64 = 1e-4;
 pub(crate) const PRECISE_COLUMNS: usize = 512;
 /// Share of the weight in contradictory content from which copies are draws (decision 0022).
 pub(crate) const MIN_CONTESTED_SHARE: f64 = 0.03;
-/// Copies of each content, on average, from which few contents are all there are (decision 0022).
-pub(crate) const MIN_FREQUENT_COPIES: f64 = 10.0;
-/// How many contents are few (decision 0022), and how many are where all may have the same weight.
+/// How many contents are few, and the copies of each, on average, from which they are all there are (decision 0022).
 pub(crate) const MAX_FREQUENT_CONTENTS: usize = 64;
+pub(crate) const MIN_FREQUENT_COPIES: f64 = 10.0;
+/// The same where all may have the same weight.
 pub(crate) const MAX_EQUAL_CONTENTS: usize = 16;
+pub(crate) const MIN_EQUAL_COPIES: f64 = 30.0;
 /// Largest number of a column in units of its range, from which it is far from 0 (decision 0028).
 pub(crate) const MAX_OFFSET: f64 = 256.0;
 /// Spread of a column relative to its size that is the rounding of a constant.

@@ -11,7 +11,9 @@ use super::{ClassWeight, Labels, effective_weights};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::tuning::{MAX_EQUAL_CONTENTS, MAX_FREQUENT_CONTENTS, MIN_CONTESTED_SHARE, MIN_FREQUENT_COPIES};
+use crate::tuning::{
+    MAX_EQUAL_CONTENTS, MAX_FREQUENT_CONTENTS, MIN_CONTESTED_SHARE, MIN_EQUAL_COPIES, MIN_FREQUENT_COPIES,
+};
 
 /// Weights whose greatest common divisor is a smaller share of them than this have none, and the rounding of one.
 const MIN_COMMON_DIVISOR: f64 = 1e-6;
@@ -131,17 +133,14 @@ impl Distinct {
     /// each of a few samples that often, but a table of a few short columns has no others.
     fn has_few_contents(&self) -> bool {
         let n_draws = common_divisor_of(&self.weights).map_or(0.0, |draw| self.weights.iter().sum::<f64>() / draw);
-        self.has_many_copies() || (self.n_contents() <= MAX_FREQUENT_CONTENTS && n_draws >= self.n_frequent())
+        let n = self.n_contents();
+        self.has_many_copies() || (n <= MAX_FREQUENT_CONTENTS && n_draws >= MIN_FREQUENT_COPIES * n as f64)
     }
 
     /// The same for so few that their weights tell nothing, as where all are equal.
     fn has_many_copies(&self) -> bool {
-        self.n_contents() <= MAX_EQUAL_CONTENTS && self.weights.iter().sum::<f64>() >= self.n_frequent()
-    }
-
-    /// The number of copies from which they are many.
-    fn n_frequent(&self) -> f64 {
-        MIN_FREQUENT_COPIES * self.n_contents() as f64
+        let (n, total) = (self.n_contents(), self.weights.iter().sum::<f64>());
+        n <= MAX_EQUAL_CONTENTS && total >= MIN_EQUAL_COPIES * n as f64
     }
 
     fn n_contents(&self) -> usize {
@@ -366,9 +365,10 @@ mod tests {
             assert_eq!(classes, targets);
             classes.iter().zip(&found.weights).filter(|(part, weight)| part < weight).count()
         };
-        assert_eq!((removed(4, &|_| 100.0), removed(1, &|_| 12.0)), (4, 1));
+        assert_eq!((removed(4, &|_| 100.0), removed(1, &|_| 40.0)), (4, 1));
         assert_eq!(removed(60, &|i| f64::from(20 + i % 7)), 60);
         // Weights of samples: all equal, without a common divisor, or of few copies.
+        assert_eq!((removed(4, &|_| 10.0), removed(1, &|_| 10.0)), (0, 0));
         assert_eq!((removed(60, &|_| 100.0), removed(60, &|i| 100.0 + f64::from(i).sqrt())), (0, 0));
         assert_eq!((removed(60, &|i| f64::from(1 + i % 4)), removed(70, &|i| f64::from(20 + i % 7))), (0, 0));
     }

@@ -167,7 +167,7 @@ fn with_fraction(labels: &Labels) -> Option<&Label> {
 fn number(label: &Label) -> Option<f64> {
     match label {
         Label::Integer(value) => Some(*value as f64),
-        Label::Text(text) => text.parse().ok().filter(|value: &f64| value.is_finite()),
+        Label::Text(text) => widemargin_io::number(text).filter(|value| value.is_finite()),
     }
 }
 
@@ -185,6 +185,9 @@ pub fn targets_of(labels: &Labels, file: &Path, first: u64) -> Result<Vec<f64>, 
             let failure = format!("{}: sample {at} has the target '{label}', which {problem}", shown(file));
             let help = match is_number {
                 true => "leave the sample out, or give it a number",
+                false if label.to_string().contains(',') => {
+                    "if the comma is a decimal mark, pass --decimal ,; if it separates thousands, --decimal ."
+                }
                 false => "targets of a regression are numbers: name their column with --label, or leave --task out for classes",
             };
             Failure::input(failure).help(help)

@@ -61,7 +61,7 @@ mod write_rows;
 
 pub use atomic_write::AtomicFile;
 pub use checkpoint_folder::CheckpointFolder;
-pub use csv::{FrameCells, FrameColumn, FrameProblem, encode_frame, learn_frame};
+pub use csv::{FrameCells, FrameColumn, FrameProblem, encode_frame, learn_frame, number};
 pub use error::{IoError, Result};
 pub use format::Format;
 pub use indicators::Indicators;

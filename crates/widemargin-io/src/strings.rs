@@ -98,7 +98,8 @@ impl SampleReader for Reader {
             }
             if let Some(column) = self.label {
                 let text = self.cell(column, line)?;
-                labels.push(label(text.trim().as_bytes()).map_err(|p| self.problem(line, column, p))?);
+                let found = label(text.trim().as_bytes(), self.records.numbers);
+                labels.push(found.map_err(|p| self.problem(line, column, p))?);
             }
             strings.push(self.cell(self.string, line)?);
             lines.push((), line, 1);

@@ -58,9 +58,12 @@ impl Numbers {
         (text.len() <= 64 && signed(text, other).is_some()).then_some(Lookalike::OtherDecimal(other))
     }
 
-    /// How the numbers among some cells are written; by default with a decimal comma where semicolons separate cells, as
+    /// How numbers are written: with the decimal mark that is passed, otherwise as among some cells; by default with a decimal comma where semicolons separate cells, as
     /// they do where commas are in numbers.
-    pub fn of<'a>(cells: impl Iterator<Item = &'a [u8]>, delimiter: u8) -> Numbers {
+    pub fn of<'a>(decimal: Option<Decimal>, cells: impl Iterator<Item = &'a [u8]>, delimiter: u8) -> Numbers {
+        if let Some(decimal) = decimal {
+            return Numbers { decimal, is_known: true };
+        }
         let (mut points, mut commas, mut has_ambiguous) = (0, 0, false);
         for cell in cells {
             let Ok(text) = std::str::from_utf8(cell) else { continue };
@@ -79,6 +82,12 @@ impl Numbers {
             is_known: points > 0 || commas > 0 || delimiter == b';',
         }
     }
+}
+
+/// The number that a label is, such as `-1.5e3`, `45.3%` or `$1050`. A comma, which the readers of files replace where its
+/// meaning is known, could be a decimal mark or separate thousands: `1,234` is no number.
+pub fn number(label: &str) -> Option<f64> {
+    Numbers { is_known: false, ..Numbers::USUAL }.number(label.as_bytes())
 }
 
 /// The number in a text with a currency sign, a percent sign or thousands separators.
@@ -220,7 +229,7 @@ mod tests {
 
     #[test]
     fn cells_tell_the_decimal_mark() {
-        let of = |cells: &[&str], delimiter| Numbers::of(cells.iter().map(|cell| cell.as_bytes()), delimiter);
+        let of = |cells: &[&str], delimiter| Numbers::of(None, cells.iter().map(|cell| cell.as_bytes()), delimiter);
         assert_eq!(of(&["1.5", "2"], b','), Numbers::USUAL);
         assert_eq!(of(&["1,234.5", "1,234"], b','), Numbers::USUAL);
         assert_eq!(of(&["3,5", "1,234", "1.234,5"], b','), COMMA);

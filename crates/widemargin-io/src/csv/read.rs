@@ -133,7 +133,7 @@ impl Reader {
         rows.remarks.sort();
         rows.remarks.dedup();
         if let Some(column) = columns.roles.label {
-            rows.labels.push(self.cell(line, column, label)?);
+            rows.labels.push(self.cell(line, column, |cell| label(cell, numbers))?);
         }
         for &column in &columns.roles.indicators {
             rows.indicators.push(self.cell(line, column, |cell| indicator(cell, numbers))?);

@@ -89,10 +89,7 @@ impl Records {
         };
         records.read_ahead()?;
         let cells = records.ahead.iter().flat_map(|ahead| ahead.record.iter()).map(<[u8]>::trim_ascii);
-        records.numbers = match options.decimal {
-            Some(decimal) => Numbers { decimal, is_known: true },
-            None => Numbers::of(cells, delimiter),
-        };
+        records.numbers = Numbers::of(options.decimal, cells, delimiter);
         Ok(records)
     }
 

@@ -267,3 +267,29 @@ fn columns_that_are_hardly_features_are_warned_of() {
     };
     assert!(read("l,b,l").0.contains("columns 1 and 3 have this name"));
 }
+
+#[test]
+fn labels_that_are_numbers_are_read_as_features_are() {
+    let auto = ReadOptions::default;
+    let comma = || ReadOptions { decimal: Some(Decimal::Comma), ..auto() };
+    for (text, options, expected) in [
+        ("a;y\n1,5;2,5\n2,5;1.016\n", auto(), ["2.5", "1016"]),
+        ("a;y\n1;2,5\n2;-1.016,25\n", comma(), ["2.5", "-1016.25"]),
+        ("a,y\n0.5,\"5,059.68\"\n1.5,\"1,234\"\n", auto(), ["5059.68", "1234"]),
+        // Classes, as they are spelled.
+        ("a;y\n1,5;007\n2,5;5%\n", auto(), ["007", "5%"]),
+        ("a,y\n1.5,\"1,2\"\n2.5,$1050\n", auto(), ["1,2", "$1050"]),
+        ("a,y\n1,\"1,234\"\n2,1.10\n", auto(), ["1,234", "1.10"]),
+    ] {
+        assert_eq!(labels(&read_bytes("a.csv", text, &options).unwrap()), expected, "{text}");
+    }
+    let (error, help) = message("a.csv", "a;y\n1,5;2,5\n2,5;3.5\n", &comma());
+    assert!(error.starts_with("line 3, column 'y': '3.5' has a decimal point"), "{error}");
+    assert!(help.unwrap().contains("--decimal ."));
+    // In a file of their own.
+    for (name, text) in [("y.txt", "2,5\n1.016\n"), ("y.csv", "y\n\"2,5\"\n1.016\n")] {
+        let of_labels = file(name, text);
+        let options = ReadOptions { label_file: Some(of_labels.path.clone()), ..auto() };
+        assert_eq!(labels(&read_bytes("a.svm", "1:1\n2:1\n", &options).unwrap()), ["2.5", "1016"], "{name}");
+    }
+}

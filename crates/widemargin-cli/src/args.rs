@@ -84,7 +84,7 @@ pub struct Input {
     /// A character, or one of tab, space, comma, semicolon and pipe.
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
     pub delimiter: Option<u8>,
-    /// Decimal mark: `.` or `,` [default: detected]
+    /// Decimal mark: `.` or `,` [default: as in training, or detected]
     #[arg(long, value_name = "MARK")]
     pub decimal: Option<Decimal>,
     /// Whether the labels and weights of a table are left out.
@@ -148,6 +148,7 @@ impl Input {
             format: self.format_for(model),
             columns: columns.unwrap_or_default(),
             trained: trained_table(model).map(Arc::new),
+            notation: model.origin().notation,
             ..self.options()
         }
     }

@@ -6,7 +6,7 @@ use std::io::Read as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use widemargin::data::{Label, Labels};
+use widemargin::data::{Decimal, Label, Labels};
 
 use crate::Format;
 use crate::csv::{Numbers, Records, label as label_of};
@@ -14,7 +14,7 @@ use crate::error::{Failure, IoError, Result};
 use crate::indicators::{self, Indicators, of_table};
 use crate::input::{Input, open};
 use crate::npy::Array;
-use crate::options::{Decimal, ReadOptions};
+use crate::options::ReadOptions;
 use crate::problem::Problem;
 use crate::reader::SampleReader;
 use crate::shards::Layout;
@@ -44,8 +44,7 @@ impl FileLabels {
             let records = Records::new(open_text(path)?, delimiter, true, &options)?;
             return if records.n == 1 { of_column(records) } else { of_table(records).map(FileLabels::Indicators) };
         }
-        let texts =
-            read_names(path, "no labels in the file", "the file has the label of one sample on each line")?;
+        let texts = read_names(path, "no labels in the file", "the file has the label of one sample on each line")?;
         let numbers = Numbers::of(decimal, texts.iter().map(String::as_bytes), b'\n');
         let label = |(row, text): (usize, &String)| {
             label_of(text.as_bytes(), numbers).map_err(|problem| problem.at(path, format!("line {}", row + 1)))

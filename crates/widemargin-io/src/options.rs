@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use widemargin::data::{ColumnRoles, TableColumns};
+use widemargin::data::{ColumnRoles, Decimal, Notation, TableColumns};
 
 use crate::Format;
 use crate::error::{IoError, Result};
@@ -31,8 +31,11 @@ pub struct ReadOptions {
     /// What separates the cells of a CSV or TSV file: an ASCII character. By default determined from the text: a comma, or
     /// a tab in a file whose name ends in `.tsv`, unless another separator makes a table of it.
     pub delimiter: Option<u8>,
-    /// The decimal mark of a CSV or TSV file; by default determined from its first lines.
+    /// The decimal mark of a CSV or TSV file; by default that of `notation`.
     pub decimal: Option<Decimal>,
+    /// How the file writes numbers, as in the training of the model that it is read for; by default determined from its
+    /// first lines.
+    pub notation: Notation,
     /// The number of features of a LIBSVM file; by default the largest index in it. An index above it is an error.
     pub n_features: Option<usize>,
     /// How cells of a CSV or TSV file that are not numbers are read.
@@ -115,45 +118,6 @@ impl ReadOptions {
             label @ (LabelColumn::Name(_) | LabelColumn::Number(_) | LabelColumn::Indicators(_)) => {
                 Err(label.refused(file, reason))
             }
-        }
-    }
-}
-
-/// The decimal mark of numbers in text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decimal {
-    /// `1.5`; commas may separate thousands.
-    Point,
-    /// `1,5`; points may separate thousands.
-    Comma,
-}
-
-impl Decimal {
-    /// The mark, and its name in messages.
-    pub(crate) fn mark(self) -> (char, &'static str) {
-        match self {
-            Decimal::Point => ('.', "point"),
-            Decimal::Comma => (',', "comma"),
-        }
-    }
-
-    pub(crate) fn other(self) -> Decimal {
-        match self {
-            Decimal::Point => Decimal::Comma,
-            Decimal::Comma => Decimal::Point,
-        }
-    }
-}
-
-impl FromStr for Decimal {
-    type Err = &'static str;
-
-    /// `.` or `,`.
-    fn from_str(text: &str) -> std::result::Result<Decimal, Self::Err> {
-        match text {
-            "." => Ok(Decimal::Point),
-            "," => Ok(Decimal::Comma),
-            _ => Err("expected . or ,"),
         }
     }
 }

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use widemargin::data::{
-    AnySamples, ColumnRoles, CsrMatrix, DenseMatrix, Element, Labels, Samples as _, SamplesView, TableColumns,
-    column_order,
+    AnySamples, ColumnRoles, CsrMatrix, DenseMatrix, Element, Labels, Notation, Samples as _, SamplesView,
+    TableColumns, column_order,
 };
 
 use crate::error::{IoError, Result};
@@ -27,6 +27,8 @@ pub struct Table {
     pub feature_names: Option<Vec<String>>,
     /// Which columns of a CSV or TSV file are not features.
     pub roles: Option<ColumnRoles>,
+    /// How the file writes numbers.
+    pub notation: Notation,
     /// How the columns became features, if they are more than numbers.
     pub columns: Option<TableColumns>,
     /// The name of each sample, if requested.

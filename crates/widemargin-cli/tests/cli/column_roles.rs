@@ -168,3 +168,25 @@ fn every_command_reads_the_tables_that_train_reads() {
     let found = folder.run("inspect m --spectrum train.csv --json").json();
     assert!(found.to_string().contains("eigenvalues"), "{found}");
 }
+
+#[test]
+fn the_decimal_mark_is_that_of_the_training_table() {
+    let folder = Folder::new();
+    let row = |row: u64| {
+        format!("{}.{:03};0,{};{}\n", row % 9 + 1, 37 * row % 1000, row % 10, ["hi", "lo"][row as usize % 9 / 5])
+    };
+    folder.write("train.csv", "a;b;label\n".to_owned() + &(0..90).map(row).collect::<String>());
+    // No cell with a decimal comma.
+    folder.write("test.csv", "a;b\n9.500;1\n1.250;0\n");
+    folder.write("comma.csv", "a;b\n9500,0;1,0\n1250,0;0\n");
+    folder.write("point.csv", "a;b\n9500.0;1.0\n1250.0;0\n");
+    for memory in ["", "--memory-limit 1GB"] {
+        folder.train(&format!("train.csv --method basis-expansion --n-basis 20 --similarity rbf -C 1 -o m {memory}"));
+        let scores = folder.predict("m comma.csv --scores");
+        assert_eq!(folder.predict("m test.csv --scores"), scores, "{memory}");
+        let piped = folder.run_with_input("predict m - --scores", &folder.read("test.csv")).well().out;
+        assert_eq!(piped, scores);
+        assert_eq!(folder.predict("m point.csv --decimal . --scores"), scores);
+        folder.run("predict m point.csv").fails(2, &["line 2, column 'a'", "'9500.0'"]).helps(&["--decimal ."]);
+    }
+}

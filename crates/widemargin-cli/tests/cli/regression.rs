@@ -277,7 +277,7 @@ fn targets_are_written_in_any_way_that_features_are() {
     for (name, text) in [("comma.csv", comma), ("dollars.csv", dollars)] {
         folder.write(name, text);
         folder.train(&format!("{name} {train} -o m"));
-        assert_eq!(folder.predict("m plain.csv --drop price"), scores, "{name}");
+        assert_eq!(folder.predict("m plain.csv --drop price --decimal ."), scores, "{name}");
         assert_eq!(folder.score(&format!("m {name}"), "r2"), folder.score("plain plain.csv", "r2"));
     }
     folder.write("h.csv", "a;y\n1,5;2,5\n2,5;3,5\n");

@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use widemargin::data::{ColumnKind, Encoded, Label, TableColumn};
+use widemargin::data::{ColumnKind, Decimal, Encoded, Label, TableColumn};
 
 use super::number::{Lookalike, Numbers};
-use crate::options::Decimal;
 use crate::problem::{IMPUTE, Problem, ProblemKind, excerpt, shown};
 
 /// True for an empty cell and for words that denote missing values.
@@ -134,6 +133,6 @@ fn other_decimal(text: &str, decimal: Decimal) -> Problem {
         "write all numbers in one way, or pass --decimal {} if the file has {}s and {}s separate thousands",
         one.0, one.1, other.1
     );
-    let text = format!("'{}' has a decimal {}, other numbers of the file a decimal {}", excerpt(text), one.1, other.1);
+    let text = format!("'{}' has a decimal {}; numbers are read with a decimal {} here", excerpt(text), one.1, other.1);
     Problem::new(text).help(help).kind(ProblemKind::NotNumeric)
 }

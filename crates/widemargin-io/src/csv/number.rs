@@ -1,7 +1,7 @@
 //! Numbers as people write them: decimal commas, thousands separators, currency and percent signs; and cells that look
 //! like numbers but are not, such as dates.
 
-use crate::options::Decimal;
+use widemargin::data::Decimal;
 
 /// How the numbers of a file are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,10 +77,7 @@ impl Numbers {
             commas += usize::from(comma.is_some() && point.is_none());
         }
         let is_comma = points == 0 && (commas > 0 || (has_ambiguous && delimiter == b';'));
-        Numbers {
-            decimal: if is_comma { Decimal::Comma } else { Decimal::Point },
-            is_known: points > 0 || commas > 0 || delimiter == b';',
-        }
+        Numbers { decimal: if is_comma { Decimal::Comma } else { Decimal::Point }, is_known: points > 0 || is_comma }
     }
 }
 

@@ -89,7 +89,7 @@ impl Records {
         };
         records.read_ahead()?;
         let cells = records.ahead.iter().flat_map(|ahead| ahead.record.iter()).map(<[u8]>::trim_ascii);
-        records.numbers = Numbers::of(options.decimal, cells, delimiter);
+        records.numbers = Numbers::of(options.decimal.or(options.notation.decimal), cells, delimiter);
         Ok(records)
     }
 

@@ -83,6 +83,7 @@ pub(super) fn read(
         append_places(&mut outline, &block.table);
         outline.label_column.clone_from(&block.table.label_column);
         outline.roles.clone_from(&block.table.roles);
+        outline.notation = block.table.notation;
         if outline.feature_names.is_none() {
             outline.feature_names.clone_from(&block.table.feature_names);
         }

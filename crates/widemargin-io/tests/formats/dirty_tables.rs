@@ -167,7 +167,7 @@ fn other_tables_are_refused_with_a_remedy_that_works() {
         },
         Refusal {
             text: bytes("a,b,label\n\"3,5\",1.5,x\n2,2,z\n\"4,5\",2,z\n"),
-            cause: "line 2, column 'a': '3,5' has a decimal comma, other numbers of the file a decimal point",
+            cause: "line 2, column 'a': '3,5' has a decimal comma; numbers are read with a decimal point here",
             remedy: "write all numbers in one way",
             options: learn(),
             mended: Some(bytes("a,b,label\n\"3,5\",\"1,5\",x\n2,2,z\n\"4,5\",2,z\n")),

@@ -194,3 +194,10 @@ fn which_folders_hold_shards() {
     fs::rename(nested.path().join("more"), nested.path().join("_more")).unwrap();
     assert_eq!(read(nested.path(), &ReadOptions::default()).unwrap().samples.n_rows(), 1);
 }
+
+#[test]
+fn the_first_file_tells_how_numbers_are_written() {
+    let files: &[(&str, &[u8])] = &[("1.csv", b"a;b;y\n1,5;2;x\n2,5;1;z\n"), ("2.csv", b"a;b;y\n9.500;1;x\n")];
+    let table = read(folder(files).path(), &ReadOptions::default()).unwrap();
+    assert_eq!(rows(&table), [[1.5, 2.0], [2.5, 1.0], [9500.0, 1.0]]);
+}

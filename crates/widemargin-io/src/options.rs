@@ -33,7 +33,7 @@ pub struct ReadOptions {
     pub delimiter: Option<u8>,
     /// The decimal mark of a CSV or TSV file; by default that of `notation`.
     pub decimal: Option<Decimal>,
-    /// How the file writes numbers, as in the training of the model that it is read for; by default determined from its
+    /// How the file writes numbers and indices, as in the training of the model that it is read for; by default determined from its
     /// first lines.
     pub notation: Notation,
     /// The number of features of a LIBSVM file; by default the largest index in it. An index above it is an error.

@@ -27,7 +27,7 @@ pub struct Table {
     pub feature_names: Option<Vec<String>>,
     /// Which columns of a CSV or TSV file are not features.
     pub roles: Option<ColumnRoles>,
-    /// How the file writes numbers.
+    /// How the file writes numbers and indices.
     pub notation: Notation,
     /// How the columns became features, if they are more than numbers.
     pub columns: Option<TableColumns>,

@@ -1,6 +1,6 @@
 //! Converting between formats, and training from each of them.
 
-use crate::Folder;
+use crate::{Folder, lines};
 
 const FORMATS: [&str; 4] = ["svm", "csv", "tsv", "npz"];
 
@@ -74,4 +74,28 @@ fn every_format_trains_the_same_model() {
         folder.train(&format!("--method power-mean a.{format} -o m2 -C 1"));
         assert_eq!(folder.predict("m2 test.svm --scores"), expected, "{format}");
     }
+}
+
+#[test]
+fn indices_start_where_those_of_the_training_file_do() {
+    let folder = Folder::trained();
+    let from_zero = |text: &str| {
+        let pair = |word: &str| match word.split_once(':') {
+            Some((index, value)) => format!("{}:{value}", index.parse::<u32>().unwrap() - 1),
+            None => word.to_owned(),
+        };
+        let line = |line: &str| line.split(' ').map(pair).collect::<Vec<_>>().join(" ") + "\n";
+        text.lines().map(line).collect::<String>()
+    };
+    let without_first = lines(folder.read("test.svm").lines().filter(|line| !line.contains(" 1:")));
+    folder.write("test.svm", &without_first);
+    folder.write("test0.svm", from_zero(&without_first));
+    folder.write("train0.svm", from_zero(&folder.read("train.svm")));
+    let scores = folder.predict("m test.svm --scores");
+    for memory in ["", "--memory-limit 1GB"] {
+        folder.train(&format!("--method power-mean train0.svm -o zero -C 1 {memory}"));
+        assert_eq!(folder.predict("zero test0.svm --scores"), scores);
+        folder.run("predict zero test.svm").fails(2, &["line 1", "12 features, whose indices start at 0"]);
+    }
+    folder.run("predict m train0.svm").fails(2, &["index 0", "as in the training data"]).helps(&["add 1"]);
 }

@@ -97,7 +97,7 @@ impl Reader {
 
     fn notation(&self) -> Notation {
         let numbers = self.records.numbers;
-        Notation { decimal: numbers.is_known.then_some(numbers.decimal) }
+        Notation { decimal: numbers.is_known.then_some(numbers.decimal), first_index: None }
     }
 
     /// All rows.

@@ -135,11 +135,12 @@ impl ParsedRows {
             }
             at += length;
             if let Some(n_features) = rules.n_features.filter(|n| column as usize >= *n) {
-                let problem = Problem::new(format!("index {index}: there are only {n_features} features"));
-                return Err((
-                    at - length,
-                    problem.help("the model was trained without that feature, and cannot use it: leave it out"),
-                ));
+                let (from, help) = match rules.first {
+                    0 => (", whose indices start at 0", "subtract 1 from every index if those of this file start at 1"),
+                    _ => ("", "the model was trained without that feature, and cannot use it: leave it out"),
+                };
+                let problem = Problem::new(format!("index {index}: there are only {n_features} features{from}"));
+                return Err((at - length, problem.help(help)));
             }
         };
         // A stored zero counts here: it shows that the feature exists.
@@ -219,9 +220,9 @@ fn label_missing(word: &[u8]) -> Problem {
 #[cold]
 fn index_problem(index: u32, previous: u32) -> Problem {
     if index == 0 {
-        return Problem::new("index 0: the indices of this file start at 1").help(
-            "indices count from 1 here, and from 0 only where the first lines have index 0: write the file with \
-             dump_svmlight_file(…, zero_based=False), or add 1 to every index",
+        return Problem::new("index 0: the indices start at 1, as in the training data or in the first lines").help(
+            "write all files alike: with dump_svmlight_file(…, zero_based=False), or add 1 to every index; indices count \
+             from 0 only where the first lines, of the training data if there is a model, have index 0",
         );
     }
     let text = match index == previous {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use rayon::prelude::*;
-use widemargin::data::{CsrMatrix, DenseView, Label, Labels, offsets_of};
+use widemargin::data::{CsrMatrix, DenseView, Label, Labels, Notation, offsets_of};
 
 use super::parse::{Misfit, ParsedRows, Rules};
 use super::start::Start;
@@ -38,7 +38,7 @@ impl Reader {
     pub fn new(input: TextInput, options: &ReadOptions) -> Result<Reader> {
         let labels = options.wants_labels(&input.file, "in LIBSVM text the label is the first word of each line")?;
         let start = Start::of(input.start());
-        if let Some(line) = start.precomputed() {
+        if let Some(line) = start.precomputed().filter(|_| options.notation.first_index != Some(0)) {
             let text = "the values of index 0 number the rows, as in LIBSVM's files of precomputed kernels";
             let help = "remove the pairs 0:1, 0:2, … and pass --similarity precomputed: the other columns are the \
                         similarities to the training samples";
@@ -48,7 +48,8 @@ impl Reader {
         if start.is_table() {
             return Err(IoError::no_pairs(&input.file));
         }
-        let (multilabel, first) = (labels && start.is_multilabel(), start.first_index());
+        let multilabel = labels && start.is_multilabel();
+        let first = options.notation.first_index.unwrap_or_else(|| start.first_index());
         Ok(Reader {
             file: input.file.clone(),
             text: TextBlocks::new(input, options.block_bytes()),
@@ -106,6 +107,10 @@ impl Reader {
         Ok(())
     }
 
+    fn notation(&self) -> Notation {
+        Notation { decimal: None, first_index: Some(self.rules.first) }
+    }
+
     fn table(&self, mut rows: ParsedRows) -> Result<Table> {
         self.check_digits(&mut rows)?;
         rows.matrix.n_cols = self.rules.n_features.unwrap_or(rows.matrix.n_cols);
@@ -116,7 +121,7 @@ impl Reader {
             (false, _) => (None, None),
         };
         let (samples, lines) = (Samples::SparseF32(matrix), Some(rows.lines));
-        Ok(Table { samples, labels, indicators, lines, ..Table::default() })
+        Ok(Table { samples, labels, indicators, lines, notation: self.notation(), ..Table::default() })
     }
 }
 
@@ -162,6 +167,12 @@ impl SampleReader for Reader {
     }
 
     fn layout(&self) -> Layout {
-        Layout { label: self.rules.labels.then_some(0), has_separate_labels: true, sparse: true, ..Layout::default() }
+        Layout {
+            label: self.rules.labels.then_some(0),
+            has_separate_labels: true,
+            sparse: true,
+            notation: self.notation(),
+            ..Layout::default()
+        }
     }
 }

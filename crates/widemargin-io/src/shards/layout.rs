@@ -24,7 +24,7 @@ pub(crate) struct Layout {
     pub others: Vec<usize>,
     /// Whether a row lists only its non-zero columns.
     pub sparse: bool,
-    /// How the file writes numbers.
+    /// How the file writes numbers and indices.
     pub notation: Notation,
 }
 

@@ -1,7 +1,7 @@
 //! LIBSVM text: supported lines, and errors for others.
 
 use crate::common::{file, labels, message, read_bytes, rows};
-use widemargin::data::Label;
+use widemargin::data::{Label, Notation};
 use widemargin_io::{Block, Blocks, Format, LabelColumn, ReadOptions, Samples, Table, read};
 
 fn no_labels() -> ReadOptions {
@@ -163,6 +163,23 @@ fn the_number_of_features_can_be_specified() {
     assert_eq!(blocks("1\n2 1:1\n3\n").unwrap().iter().sum::<usize>(), 3);
     assert!(blocks("1\n2\n").unwrap_err().to_string().contains("no index:value pair"));
     assert_eq!(message("a.svm", "1 2:1 8:1", &options(7)).0, "line 1, column 7: index 8: there are only 7 features");
+}
+
+#[test]
+fn the_first_index_is_that_of_the_training_file() {
+    let options = |first| ReadOptions {
+        n_features: Some(3),
+        notation: Notation { first_index: Some(first), ..Notation::default() },
+        ..Default::default()
+    };
+    let table = read_bytes("a.svm", "1 1:2 2:3\n", &options(0)).unwrap();
+    assert_eq!((rows(&table), table.notation.first_index), (vec![vec![0.0, 2.0, 3.0]], Some(0)));
+    assert_eq!(rows(&read_bytes("a.svm", "1 0:1\n2 0:2\n", &options(0)).unwrap()), [[1.0, 0., 0.], [2.0, 0., 0.]]);
+    let (error, help) = message("a.svm", "1 0:2 2:3\n", &options(1));
+    assert!(error.starts_with("line 1, column 3: index 0: the indices start at 1, as in the training data"), "{error}");
+    assert!(help.unwrap().contains("add 1 to every index"));
+    let (error, _) = message("a.svm", "1 3:3\n", &options(0));
+    assert_eq!(error, "line 1, column 3: index 3: there are only 3 features, whose indices start at 0");
 }
 
 #[test]

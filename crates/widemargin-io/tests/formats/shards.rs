@@ -200,4 +200,8 @@ fn the_first_file_tells_how_numbers_are_written() {
     let files: &[(&str, &[u8])] = &[("1.csv", b"a;b;y\n1,5;2;x\n2,5;1;z\n"), ("2.csv", b"a;b;y\n9.500;1;x\n")];
     let table = read(folder(files).path(), &ReadOptions::default()).unwrap();
     assert_eq!(rows(&table), [[1.5, 2.0], [2.5, 1.0], [9500.0, 1.0]]);
+    let files: &[(&str, &[u8])] = &[("1.svm", b"1 0:2 2:1\n"), ("2.svm", b"2 1:3\n")];
+    assert_eq!(rows(&read(folder(files).path(), &ReadOptions::default()).unwrap()), [[2.0, 0.0, 1.0], [0.0, 3.0, 0.0]]);
+    let files: &[(&str, &[u8])] = &[("1.svm", b"1 1:2 2:1\n"), ("2.svm", b"2 0:3\n")];
+    assert!(refused(files, &ReadOptions::default()).starts_with("2.svm: line 1, column 3: index 0"));
 }

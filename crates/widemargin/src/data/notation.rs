@@ -52,4 +52,7 @@ pub struct Notation {
     /// The decimal mark of a table, if its numbers tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decimal: Option<Decimal>,
+    /// The index of the first feature in LIBSVM text: 0 or 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_index: Option<u32>,
 }

@@ -19,7 +19,7 @@ pub struct Origin {
     /// Which columns of the training table are no features, if the model was trained on a table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column_roles: Option<ColumnRoles>,
-    /// How the training file writes numbers.
+    /// How the training file writes numbers and indices.
     #[serde(default)]
     pub notation: Notation,
     /// The parameters of the fit that the model does not show otherwise.

@@ -1,12 +1,12 @@
 //! Reads a LIBSVM file in blocks, each parsed in parallel.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use rayon::prelude::*;
 use widemargin::data::{CsrMatrix, DenseView, Label, Labels, Notation, offsets_of};
 
-use super::parse::{Misfit, ParsedRows, Rules};
+use super::parse::{LARGE, Misfit, ParsedRows, Rules};
 use super::start::Start;
 use super::text::{TextBlocks, split_lines};
 use crate::error::{IoError, Result};
@@ -91,17 +91,27 @@ impl Reader {
     }
 
     /// Refuses rows with an index whose digits are lost: most of its values are large and close together.
-    fn check_digits(&self, rows: &mut ParsedRows) -> Result<()> {
-        let n_rows = rows.matrix.indptr.len() - 1;
-        rows.rounded.sort_unstable_by_key(|(index, _)| *index);
-        for same in rows.rounded.chunk_by(|a, b| a.0 == b.0).filter(|same| 2 * same.len() >= n_rows) {
-            let (index, values) = (same[0].0, same.iter().map(|(_, value)| *value).collect::<Vec<f64>>());
+    fn check_digits(&self, rows: &ParsedRows) -> Result<()> {
+        let (matrix, n_rows) = (&rows.matrix, rows.matrix.indptr.len() - 1);
+        let rounded = rows.rounded.iter().map(|(at, _)| (matrix.indices[*at], Vec::new()));
+        let (mut columns, mut exact) = (rounded.collect::<BTreeMap<u32, Vec<f64>>>(), rows.rounded.iter().peekable());
+        if columns.is_empty() {
+            return Ok(());
+        }
+        for (at, (column, value)) in matrix.indices.iter().zip(&matrix.values).enumerate() {
+            let exact = exact.next_if(|(place, _)| *place == at).map(|(_, exact)| *exact);
+            if let Some(values) = columns.get_mut(column).filter(|_| value.abs() >= LARGE) {
+                values.push(exact.unwrap_or_else(|| f64::from(*value)));
+            }
+        }
+        for (column, values) in columns.iter().filter(|(_, values)| 2 * values.len() >= n_rows) {
             let ones = vec![1.0; values.len()];
-            if DenseView::new(&values, values.len(), 1).is_ok_and(|view| offsets_of(&view, &ones).is_some()) {
+            if DenseView::new(values, values.len(), 1).is_ok_and(|view| offsets_of(&view, &ones).is_some()) {
                 let text = "its values lie so far from 0 for their range that single precision, in which LIBSVM text is \
                             read, loses their digits";
                 let help = "subtract their mean, or write the samples as CSV, which is read in double precision";
-                return Err(Problem::new(text).help(help).at(&self.file, format!("index {index}")));
+                let place = format!("index {}", column + self.rules.first);
+                return Err(Problem::new(text).help(help).at(&self.file, place));
             }
         }
         Ok(())
@@ -112,7 +122,7 @@ impl Reader {
     }
 
     fn table(&self, mut rows: ParsedRows) -> Result<Table> {
-        self.check_digits(&mut rows)?;
+        self.check_digits(&rows)?;
         rows.matrix.n_cols = self.rules.n_features.unwrap_or(rows.matrix.n_cols);
         let matrix: CsrMatrix<f32> = rows.matrix;
         let (labels, indicators) = match (self.rules.labels, self.rules.multilabel) {

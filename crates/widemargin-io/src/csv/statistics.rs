@@ -118,7 +118,11 @@ impl Statistics {
                     true => String::new(),
                     false => format!("; if the column holds the labels, pass --label {}", self.column + 1),
                 };
-                let help = format!("correct it, or leave the cell empty if '{cell}' means a missing value{labels}");
+                let help = format!(
+                    "correct it, leave the cell empty if '{cell}' means a missing value, or pass --categorical {} if the \
+                     numbers are categories{labels}",
+                    self.column + 1
+                );
                 Err((Some(line), Problem::new(problem).help(help)))
             }
             _ if n >= MIN_DISTINCT_ROWS && self.values.len() == n => self.categories(0),

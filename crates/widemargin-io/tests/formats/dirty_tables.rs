@@ -187,6 +187,13 @@ fn other_tables_are_refused_with_a_remedy_that_works() {
             mended: Some(bytes("mass,label\n1,x\n2,z\n,x\n3,z\n")),
         },
         Refusal {
+            text: bytes("grade,label\n1,x\n2,z\na,x\n"),
+            cause: "line 4, column 'grade': 'a' is not a number, as 2 other cells of the column are",
+            remedy: "pass --categorical 1",
+            options: ReadOptions { categorical: vec!["1".parse().unwrap()], ..learn() },
+            mended: None,
+        },
+        Refusal {
             text: bytes("a,b,label\n1,2,x\n3,4,z\na,b,label\n5,6,x\n"),
             cause: "line 4: repeats the names of the columns in line 1",
             remedy: "remove the line",

@@ -122,6 +122,14 @@ pub(super) fn unreadable(text: &str, numbers: Numbers, column: usize) -> Option<
             "may have a comma that separates thousands, or a decimal comma".to_owned(),
             "pass --decimal . if commas separate thousands, --decimal , if they are decimal marks".to_owned(),
         ),
+        Lookalike::InParentheses => (
+            "may be a negative number, or a missing value".to_owned(),
+            format!(
+                "write a negative number with a minus sign, leave the cell of a missing value empty, or pass --categorical {} \
+                 if the cells are categories",
+                column + 1
+            ),
+        ),
     };
     Some(Problem::new(format!("'{}' {is}", excerpt(text))).help(help).kind(ProblemKind::NotNumeric))
 }

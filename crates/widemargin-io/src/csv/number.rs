@@ -22,6 +22,8 @@ pub(crate) enum Lookalike {
     OtherDecimal(Decimal),
     /// A number whose comma may be a decimal mark or separate thousands.
     Ambiguous,
+    /// A number in parentheses: a negative one, or one with a remark.
+    InParentheses,
 }
 
 /// Currency signs before or after a number.
@@ -53,6 +55,10 @@ impl Numbers {
         }
         if !self.is_known && is_ambiguous(text) {
             return Some(Lookalike::Ambiguous);
+        }
+        let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
+        if inner.is_some_and(|inner| self.number(inner.as_bytes()).is_some()) {
+            return Some(Lookalike::InParentheses);
         }
         let other = self.decimal.other();
         (text.len() <= 64 && signed(text, other).is_some()).then_some(Lookalike::OtherDecimal(other))
@@ -255,6 +261,7 @@ mod tests {
         for text in ["12:30", "12:30:59.5", "3:05 PM"] {
             assert_eq!(found(text), Some(Lookalike::Time), "{text}");
         }
+        assert_eq!((found("(12)"), found("(a)")), (Some(Lookalike::InParentheses), None));
         assert_eq!(found("3,5"), Some(Lookalike::OtherDecimal(Decimal::Comma)));
         assert_eq!(COMMA.lookalike("3.5"), Some(Lookalike::OtherDecimal(Decimal::Point)));
         for text in ["red", "may", "1.2.3.4", "a:b", "12-34", "192.168.1.1", "1-2-3"] {

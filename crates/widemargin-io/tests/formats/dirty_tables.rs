@@ -187,6 +187,20 @@ fn other_tables_are_refused_with_a_remedy_that_works() {
             mended: Some(bytes("mass,label\n1,x\n2,z\n,x\n3,z\n")),
         },
         Refusal {
+            text: bytes("mass,label\n-,x\n3,z\n-,x\n-,z\nmissing,x\n5,x\n4.5,x\n"),
+            cause: "line 2, column 'mass': '-' is not a number, as 3 other cells of the column are",
+            remedy: "leave the cell empty if '-' means a missing value",
+            options: learn(),
+            mended: Some(bytes("mass,label\n,x\n3,z\n,x\n,z\n,x\n5,x\n4.5,x\n")),
+        },
+        Refusal {
+            text: bytes("mass,label\n(12),x\n3,z\n(7),x\n(3),z\n"),
+            cause: "line 2, column 'mass': '(12)' may be a negative number, or a missing value",
+            remedy: "with a minus sign",
+            options: learn(),
+            mended: Some(bytes("mass,label\n-12,x\n3,z\n-7,x\n-3,z\n")),
+        },
+        Refusal {
             text: bytes("grade,label\n1,x\n2,z\na,x\n"),
             cause: "line 4, column 'grade': 'a' is not a number, as 2 other cells of the column are",
             remedy: "pass --categorical 1",

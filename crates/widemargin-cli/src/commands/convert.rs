@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use indicatif::HumanCount;
-use widemargin_io::{Format, IoError};
+use widemargin_io::{Format, IoError, Table};
 
 use crate::args::Input;
 use crate::context::Context;
@@ -43,6 +43,9 @@ impl Convert {
         };
         check_output(&self.output, &self.input, None)?;
         let (table, _) = context.read(&self.input.data, &self.input.options_to_learn())?;
+        if matches!(format, Format::Csv | Format::Tsv) {
+            note_columns(context, &table);
+        }
         context.go_on()?;
         context.bar.say(format!("writing {}", self.output.display()));
         if stdout {
@@ -59,6 +62,21 @@ impl Convert {
             self.output.display(),
         ));
         Ok(())
+    }
+}
+
+/// Notes the options that read columns other than features and one label.
+fn note_columns(context: &Context, table: &Table) {
+    let (n_ids, n_cols) = (usize::from(table.ids.is_some()), table.samples.n_cols());
+    let id = table.ids.as_ref().map(|_| "--id 1".to_owned());
+    let weight = table.weights.as_ref().map(|_| format!("--weight-column {}", n_ids + n_cols + 1));
+    let labels = table.indicators.as_ref().map(|indicators| {
+        let columns = (1..=indicators.names.len()).rev().map(|column| format!("-{column}"));
+        format!("--label {}", columns.collect::<Vec<_>>().join(","))
+    });
+    let options: Vec<String> = [id, weight, labels].into_iter().flatten().collect();
+    if !options.is_empty() {
+        context.note(&format!("note: read the table with {}", options.join(" ")));
     }
 }
 

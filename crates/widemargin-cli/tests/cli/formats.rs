@@ -99,3 +99,40 @@ fn indices_start_where_those_of_the_training_file_do() {
     }
     folder.run("predict m train0.svm").fails(2, &["index 0", "as in the training data"]).helps(&["add 1"]);
 }
+
+#[test]
+fn several_labels_ids_and_weights_are_written_or_refused() {
+    let folder = Folder::new();
+    folder.write("ml.svm", "1,2 1:1 2:2\n3 1:1\n 2:5\n");
+    let note = folder.run("convert ml.svm ml.csv").well().err;
+    assert!(note.contains("--label -3,-2,-1"), "{note}");
+    assert_eq!(folder.read("ml.csv"), "x1,x2,1,2,3\n1,2,1,1,0\n1,0,0,0,1\n0,5,0,0,0\n");
+    for data in ["ml.svm", "ml.csv --label -3,-2,-1"] {
+        folder.run(&format!("convert {} back.svm {}", &data[..6], &data[6..])).well();
+        assert_eq!(folder.read("back.svm"), "1,2 1:1 2:2\n3 1:1\n 2:5\n", "{data}");
+    }
+    for out in ["o.npz", "o.npy"] {
+        folder.run(&format!("convert ml.svm {out}")).fails(2, &["several labels each"]).helps(&["--label none"]);
+        folder.run(&format!("convert ml.svm {out} --label none")).well();
+    }
+    // What would be read as something else.
+    folder.write("sets.csv", "a,u,v\n1,1,1\n2,0,1\n");
+    folder.run("convert sets.csv o.svm --label u,v").fails(2, &["whole numbers", "'u'"]).helps(&[".csv"]);
+    folder.write("sets.csv", "a,1,2\n1,1,0\n2,0,1\n");
+    folder.run("convert sets.csv o.svm --label -2,-1 --header yes").fails(2, &["two labels"]);
+    folder.write("sets.csv", "a,1,2\n1,1,1\n2,0,\n");
+    folder.run("convert sets.csv o.svm --label -2,-1 --header yes").fails(2, &["may have a label or not"]);
+    folder.write("sets.csv", "a,y\n1.5,\"1,2\"\n2.5,b\n");
+    folder.run("convert sets.csv o.svm").fails(2, &["'1,2' would not be read back"]);
+
+    folder.write("who.csv", "who,a,times,label\nn0,1.5,2,x\nn1,2.5,1,z\n");
+    let columns = "--id who --weight-column times";
+    let note = folder.run(&format!("convert who.csv o.csv {columns}")).well().err;
+    assert_eq!(folder.read("o.csv"), folder.read("who.csv"));
+    assert!(note.contains("--id 1 --weight-column 3"), "{note}");
+    for out in ["o.svm", "o.npz"] {
+        let run = folder.run(&format!("convert who.csv {out} {columns}"));
+        run.fails(2, &["ids and weights", "no place"]).helps(&["--drop"]);
+        folder.run(&format!("convert who.csv {out} --drop who,times")).well();
+    }
+}

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use indicatif::HumanCount;
+use widemargin::data::{ColumnKind, TableColumn};
 use widemargin_io::{Format, IoError, Table};
 
 use crate::args::Input;
@@ -43,8 +44,10 @@ impl Convert {
         };
         check_output(&self.output, &self.input, None)?;
         let (table, _) = context.read(&self.input.data, &self.input.options_to_learn())?;
-        if matches!(format, Format::Csv | Format::Tsv) {
-            note_columns(context, &table);
+        match format {
+            Format::Csv | Format::Tsv => note_columns(context, &table),
+            Format::Libsvm | Format::Npy => warn_of_columns(context, &table, &self.input.data, format),
+            _ => {}
         }
         context.go_on()?;
         context.bar.say(format!("writing {}", self.output.display()));
@@ -62,6 +65,18 @@ impl Convert {
             self.output.display(),
         ));
         Ok(())
+    }
+}
+
+/// Warns that the columns of a format without names depend on the file.
+fn warn_of_columns(context: &Context, table: &Table, file: &Path, format: Format) {
+    let depends = |column: &TableColumn| column.has_missing || matches!(column.kind, ColumnKind::Category { .. });
+    if table.columns.iter().flat_map(|columns| &columns.0).any(depends) {
+        context.warn(&format!(
+            "{}: categories or missing cells became columns, which have no names in {format}: another file may get other \
+             columns; convert both as one, or write .csv or .npz, which have names",
+            shown(file)
+        ));
     }
 }
 

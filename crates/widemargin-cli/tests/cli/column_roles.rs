@@ -160,7 +160,7 @@ fn every_command_reads_the_tables_that_train_reads() {
     folder.write("train.csv", text);
     folder.run("convert train.csv out.csv").well();
     assert!(
-        folder.read("out.csv").starts_with("c=red,c=blue,a,a is missing,label\n1,0,"),
+        folder.read("out.csv").starts_with("c=blue,c=red,a,a is missing,label\n0,1,"),
         "{}",
         folder.read("out.csv")
     );

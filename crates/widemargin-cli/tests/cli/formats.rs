@@ -136,3 +136,21 @@ fn several_labels_ids_and_weights_are_written_or_refused() {
         folder.run(&format!("convert who.csv {out} --drop who,times")).well();
     }
 }
+
+#[test]
+fn columns_without_names_come_with_a_warning_where_another_file_may_have_others() {
+    let folder = Folder::new();
+    folder.write("a.csv", "c,y\nred,1\nblue,2\nred,1\n");
+    folder.write("turned.csv", "c,y\nblue,2\nred,1\nred,1\n");
+    let run = folder.run("convert a.csv - --output-format libsvm").well();
+    assert_eq!(run.out, "1 2:1\n2 1:1\n1 2:1\n");
+    assert!(run.err.starts_with("warning: a.csv: categories or missing cells became columns"), "{}", run.err);
+    let turned = folder.run("convert turned.csv - --output-format libsvm").well().out;
+    assert_eq!(turned, "2 1:1\n1 2:1\n1 2:1\n");
+    folder.write("missing.csv", "a,y\n1,1\n,2\n3,1\n");
+    assert!(folder.run("convert missing.csv a.svm").well().err.contains("warning: missing.csv"));
+    folder.write("plain.csv", "a,b,y\n1,yes,1\n2,no,2\n");
+    for named in ["a.csv o.csv", "a.csv o.npz", "plain.csv o.svm"] {
+        assert!(!folder.run(&format!("convert {named}")).well().err.contains("warning"), "{named}");
+    }
+}

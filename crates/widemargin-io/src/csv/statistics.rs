@@ -1,7 +1,7 @@
 //! What the cells of a column have in common, and what the column holds accordingly.
 //!
 //! Missing values of a numeric column become its median. A column of words is Boolean if all words are true or false,
-//! otherwise categorical, with categories in the order of their first appearance. Among mostly numbers a word is an error, and
+//! otherwise categorical, with sorted categories, so that the order of the rows does not matter. Among mostly numbers a word is an error, and
 //! so are a few words for however many cells, such as `-`, among more numbers than words.
 
 use std::collections::HashSet;
@@ -144,7 +144,7 @@ impl Statistics {
     }
 
     /// The categories of a column, at most this number.
-    fn categories(self, at_most: usize) -> Result<ColumnKind, (Option<usize>, Problem)> {
+    fn categories(mut self, at_most: usize) -> Result<ColumnKind, (Option<usize>, Problem)> {
         let (n, n_rows) = (self.values.len(), self.n_words + self.n_numbers + self.n_missing);
         match n {
             0 => Err((None, no_value())),
@@ -156,7 +156,10 @@ impl Statistics {
                 );
                 Err((None, Problem::new(text).help(help)))
             }
-            _ => Ok(ColumnKind::Category { values: self.values }),
+            _ => {
+                self.values.sort();
+                Ok(ColumnKind::Category { values: self.values })
+            }
         }
     }
 }

@@ -154,3 +154,14 @@ fn columns_without_names_come_with_a_warning_where_another_file_may_have_others(
         assert!(!folder.run(&format!("convert {named}")).well().err.contains("warning"), "{named}");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn standard_input_may_be_compressed() {
+    let folder = Folder::trained();
+    let plain = folder.predict("m test.svm --scores");
+    for before in ["gzip -c test.svm > test.gz", "gzip -c test.svm > test.gz; mkfifo pipe; (cat test.gz > pipe) & :"] {
+        let data = if before.contains("pipe") { "pipe --format libsvm" } else { "- < test.gz" };
+        assert_eq!(folder.run_after(before, &format!("predict m --scores {data}")).well().out, plain, "{data}");
+    }
+}

@@ -69,8 +69,7 @@ impl ReadOptions {
                 true if flag == "--categorical" && !file.is_file() => {
                     "categories are learned from one file, which is read twice"
                 }
-                true if !is_folder || flag == "--drop" => continue,
-                true => "several files are read as one, whose columns hold samples alone",
+                true => continue,
                 false => "it is for the columns of a CSV or TSV file",
             };
             return Err(column.refused_as(flag, file, reason));

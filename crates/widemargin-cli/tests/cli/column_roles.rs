@@ -190,3 +190,26 @@ fn the_decimal_mark_is_that_of_the_training_table() {
         folder.run("predict m point.csv").fails(2, &["line 2, column 'a'", "'9500.0'"]).helps(&["--decimal ."]);
     }
 }
+
+#[test]
+fn a_folder_of_tables_is_one_table() {
+    let folder = Folder::new();
+    let rows = |from: usize, n: usize| {
+        let row = |i: usize| format!("n{i},{},{},{}\n", ["red", "blue"][i / 2 % 2], i % 7, (i / 2 + i / 7) % 2);
+        (from..from + n).map(row).collect::<String>()
+    };
+    let head = "who,color,a,label\n";
+    folder.write("all.csv", format!("{head}{}", rows(0, 80)));
+    std::fs::create_dir(folder.path("parts")).unwrap();
+    folder.write("parts/1.csv", format!("{head}{}", rows(0, 30)));
+    folder.write("parts/2.csv", format!("{head}{}", rows(30, 50)));
+    folder.train("all.csv --method basis-expansion --n-basis 20 --similarity rbf -C 1 --id who -o m");
+    let scores = folder.predict("m all.csv --scores");
+    assert!(scores.starts_with("n0\t"), "{scores}");
+    assert_eq!(folder.predict("m parts --scores"), scores);
+    assert_eq!(folder.score("m parts", "accuracy"), folder.score("m all.csv", "accuracy"));
+    let train = "--method basis-expansion --n-basis 20 --similarity rbf -C 1 --id who --drop color";
+    folder.train(&format!("all.csv {train} -o one"));
+    folder.train(&format!("parts {train} -o parted"));
+    assert_eq!(folder.predict("parted parts --scores"), folder.predict("one all.csv --scores"));
+}

@@ -49,10 +49,10 @@ pub struct Input {
     pub format: Option<InputFormat>,
     /// Label column: a name, a number (-1 is the last), or none
     ///
-    /// Several names or numbers, with commas between, are the columns of a multilabel task in a CSV or TSV file: 1 where a
-    /// sample has the label, 0 where it does not, empty where it is unknown. By default the label of a table is the last
-    /// column called label, class, target or y, otherwise the only text column, otherwise the first if there is no
-    /// header; in LIBSVM text and UCR lines the first word; in NPY files none; of strings the only other column.
+    /// Several names or numbers, with commas between, are the columns of a multilabel task in a CSV or TSV file: 1
+    /// where a sample has the label, 0 where it does not, empty where it is unknown. By default the label of a table is
+    /// the last column called label, class, target or y, otherwise the only text column, otherwise the first if there
+    /// is no header; in LIBSVM text and UCR lines the first word; in NPY files none; of strings the only other column.
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     pub label: Option<LabelColumn>,
     /// File with the label of each sample, one a line, or .npy
@@ -84,7 +84,7 @@ pub struct Input {
     /// A character, or one of tab, space, comma, semicolon and pipe.
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
     pub delimiter: Option<u8>,
-    /// Decimal mark: `.` or `,` [default: detected]
+    /// Decimal mark: `.` or `,` [default: as in training, or detected]
     #[arg(long, value_name = "MARK")]
     pub decimal: Option<Decimal>,
     /// Whether the labels and weights of a table are left out.
@@ -148,12 +148,13 @@ impl Input {
             format: self.format_for(model),
             columns: columns.unwrap_or_default(),
             trained: trained_table(model).map(Arc::new),
+            notation: model.origin().notation,
             ..self.options()
         }
     }
 
-    /// The format of samples for a model, where it is not left to the file name: standard input is a table where the model
-    /// knows its columns.
+    /// The format of samples for a model, where it is not left to the file name: standard input is a table where the
+    /// model knows its columns.
     pub fn format_for(&self, model: &dyn Model) -> Option<Format> {
         let knows_columns = model.column_roles().is_some() || model.feature_names().is_some();
         self.format().or_else(|| (knows_columns && self.data.as_os_str() == "-").then_some(Format::Csv))

@@ -53,6 +53,7 @@ pub fn named(mut model: AnyModel, table: &Table) -> widemargin::Result<AnyModel>
         None => model.set_feature_names(table.feature_names.clone())?,
     }
     model.set_column_roles(table.roles.clone())?;
+    model.origin_mut().notation = table.notation;
     Ok(model)
 }
 

@@ -266,10 +266,9 @@ fn place_of(table: &Table, row: usize, first_row: usize) -> String {
 
 /// What messages call a column of a table.
 fn called_column(table: &Table, column: usize) -> String {
-    match &table.feature_names {
-        Some(names) if !names[column].is_empty() => format!("column '{}'", names[column]),
-        // Lines without roles of columns are LIBSVM's, whose indices count from 1; arrays have no lines.
-        _ if table.lines.is_some() && table.roles.is_none() => format!("index {}", column + 1),
+    match (&table.feature_names, table.notation.first_index) {
+        (Some(names), _) if !names[column].is_empty() => format!("column '{}'", names[column]),
+        (_, Some(first)) => format!("index {}", column + first as usize),
         _ if table.lines.is_some() => format!("feature {} (the label column not counted)", column + 1),
         _ => format!("column {}", column + 1),
     }

@@ -96,9 +96,9 @@ const MIN_ROWS_PER_CLASS: usize = 4;
 
 /// Checks that labels to train a classifier with are classes.
 ///
-/// Refused are labels that all differ, and numbers with fractions: all of them where the column was not named by the user,
-/// else where most of them differ. Where the method is one of regression too, the task is asked for if they could be meant.
-/// Images are labeled by folders, or in their files, and are not looked at.
+/// Refused are labels that all differ, and numbers with fractions: all of them where the column was not named by the
+/// user, else where most of them differ. Where the method is one of regression too, the task is asked for if they could
+/// be meant. Images are labeled by folders, or in their files, and are not looked at.
 fn check_classes(context: &Context, method: Method, input: &Input, table: &Table) -> Result<(), Failure> {
     let Some(labels) = table.labels.as_ref().filter(|_| table.samples.kind() != "images") else { return Ok(()) };
     let (n, distinct) = (labels.len(), n_distinct(labels));
@@ -167,7 +167,7 @@ fn with_fraction(labels: &Labels) -> Option<&Label> {
 fn number(label: &Label) -> Option<f64> {
     match label {
         Label::Integer(value) => Some(*value as f64),
-        Label::Text(text) => text.parse().ok().filter(|value: &f64| value.is_finite()),
+        Label::Text(text) => widemargin_io::number(text).filter(|value| value.is_finite()),
     }
 }
 
@@ -185,6 +185,9 @@ pub fn targets_of(labels: &Labels, file: &Path, first: u64) -> Result<Vec<f64>, 
             let failure = format!("{}: sample {at} has the target '{label}', which {problem}", shown(file));
             let help = match is_number {
                 true => "leave the sample out, or give it a number",
+                false if label.to_string().contains(',') => {
+                    "if the comma is a decimal mark, pass --decimal ,; if it separates thousands, --decimal ."
+                }
                 false => "targets of a regression are numbers: name their column with --label, or leave --task out for classes",
             };
             Failure::input(failure).help(help)
@@ -198,8 +201,8 @@ pub fn labels_of_model(several: &Indicators, names: &[Label], input: &Input) -> 
     Ok(Labels::multilabel(names.to_vec(), &in_order(several, names, input)?)?)
 }
 
-/// The indicators, samples × labels, in the order of the model's labels. Their column is that of the name, or of the place
-/// where a matrix has no names; where samples list their labels, a label that none has is 0.
+/// The indicators, samples × labels, in the order of the model's labels. Their column is that of the name, or of the
+/// place where a matrix has no names; where samples list their labels, a label that none has is 0.
 pub fn in_order(several: &Indicators, names: &[Label], input: &Input) -> Result<Vec<f64>, Failure> {
     let are_numbers = several.names.iter().enumerate().all(|(at, name)| *name == Label::Integer(at as i64));
     if are_numbers && several.names.len() == names.len() {

@@ -26,6 +26,12 @@ impl Indicators {
         self.values.len() / self.names.len().max(1)
     }
 
+    /// The indicators of a sample.
+    pub(crate) fn of(&self, row: usize) -> &[f64] {
+        let k = self.names.len();
+        &self.values[row * k..(row + 1) * k]
+    }
+
     /// As labels to train with.
     ///
     /// # Errors

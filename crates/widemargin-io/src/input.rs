@@ -20,7 +20,7 @@ pub(crate) struct Input {
 
 enum Source {
     File(File),
-    /// Standard input, or a file compressed by gzip, whatever its name.
+    /// Standard input, a pipe, or a file compressed by gzip, whatever its name.
     Stream(Box<dyn Read + Send>),
 }
 
@@ -38,41 +38,51 @@ impl Input {
     /// Opens the file, or standard input for `-`.
     pub fn open(path: &Path) -> Result<Input> {
         if is_stdin(path) {
-            return Ok(Input { file: shown(path), length: None, source: Source::Stream(Box::new(io::stdin())) });
+            return Input::of_stream(io::stdin(), shown(path));
         }
         let refused = |source| IoError::Read { file: path.to_owned(), action: "cannot open", source };
-        let file = File::open(path).map_err(refused)?;
+        let mut file = File::open(path).map_err(refused)?;
         let metadata = file.metadata().map_err(refused)?;
         if metadata.is_dir() {
             return Err(refused(io::ErrorKind::IsADirectory.into()));
         }
-        // Pipes and devices report a meaningless length of 0.
-        let length = metadata.is_file().then_some(metadata.len());
-        let has_header = length >= Some(2) && has_gzip_header(&file).map_err(refused)?;
-        let (length, source) = match has_header {
-            true => {
-                let decoder = MultiGzDecoder::new(BufReader::with_capacity(1 << 16, file));
-                (None, Source::Stream(Box::new(decoder)))
-            }
-            false => (length, Source::File(file)),
+        // Pipes and devices report a meaningless length of 0, and cannot be rewound.
+        if !metadata.is_file() {
+            return Input::of_stream(file, path.to_owned());
+        }
+        let has_header = begins_as_gzip(&mut file).map_err(refused)?.1;
+        file.rewind().map_err(refused)?;
+        match has_header {
+            true => Input::of_stream(file, path.to_owned()),
+            false => Ok(Input { file: path.to_owned(), length: Some(metadata.len()), source: Source::File(file) }),
+        }
+    }
+
+    /// A stream, decompressed if it begins as gzip does.
+    fn of_stream(mut stream: impl Read + Send + 'static, file: PathBuf) -> Result<Input> {
+        let (start, has_header) = begins_as_gzip(&mut stream).map_err(IoError::reading(&file))?;
+        let stream = Cursor::new(start).chain(stream);
+        let stream: Box<dyn Read + Send> = match has_header {
+            true => Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 16, stream))),
+            false => Box::new(stream),
         };
-        Ok(Input { file: path.to_owned(), length, source })
+        Ok(Input { file, length: None, source: Source::Stream(stream) })
     }
 
     /// The file itself, if it is regular and not compressed.
     #[cfg(feature = "parquet")]
     pub fn into_file(self) -> Option<File> {
         match self.source {
-            Source::File(file) if self.length.is_some() => Some(file),
-            _ => None,
+            Source::File(file) => Some(file),
+            Source::Stream(_) => None,
         }
     }
 
     /// The input as a seekable stream; anything but a regular file is read into memory.
     pub fn seekable(mut self) -> Result<Box<dyn ReadSeek>> {
         match self.source {
-            Source::File(file) if self.length.is_some() => Ok(Box::new(BufReader::new(file))),
-            _ => {
+            Source::File(file) => Ok(Box::new(BufReader::new(file))),
+            Source::Stream(_) => {
                 let mut bytes = Vec::new();
                 self.read_to_end(&mut bytes).map_err(IoError::reading(&self.file.clone()))?;
                 Ok(Box::new(Cursor::new(bytes)))
@@ -81,12 +91,12 @@ impl Input {
     }
 }
 
-/// Whether a file begins as gzip files do.
-fn has_gzip_header(mut file: &File) -> io::Result<bool> {
-    let mut start = [0; 2];
-    file.read_exact(&mut start)?;
-    file.rewind()?;
-    Ok(start == [0x1F, 0x8B])
+/// The first two bytes of a stream, and whether gzip files begin with them.
+fn begins_as_gzip(stream: &mut impl Read) -> io::Result<(Vec<u8>, bool)> {
+    let mut start = Vec::new();
+    stream.take(2).read_to_end(&mut start)?;
+    let has_header = start == [0x1F, 0x8B];
+    Ok((start, has_header))
 }
 
 /// The requirements of a zip archive.

@@ -1,15 +1,15 @@
-//! Labels in a separate file: text, one label per line, or a NumPy vector; of multilabel samples a table with one column
-//! per label, or a NumPy matrix. Groups of samples: text, one name per line.
+//! Labels in a separate file: text, one label per line, or a NumPy vector; of multilabel samples a table with one
+//! column per label, or a NumPy matrix. Groups of samples: text, one name per line.
 
 use std::cmp::Ordering;
 use std::io::Read as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use widemargin::data::{Label, Labels};
+use widemargin::data::{Decimal, Label, Labels};
 
 use crate::Format;
-use crate::csv::{Records, is_missing, label as label_of};
+use crate::csv::{Numbers, Records, label as label_of};
 use crate::error::{Failure, IoError, Result};
 use crate::indicators::{self, Indicators, of_table};
 use crate::input::{Input, open};
@@ -29,10 +29,10 @@ enum FileLabels {
 }
 
 impl FileLabels {
-    /// The labels of a file: of a `.npy` file a vector, or a column, of integers or text, or a matrix of indicators; of a
-    /// `.csv` or `.tsv` file the columns of indicators, or one column of classes; otherwise text with one label per line
-    /// in the order of the samples and no header.
-    fn read(path: &Path) -> Result<FileLabels> {
+    /// The labels of a file: of a `.npy` file a vector, or a column, of integers or text, or a matrix of indicators; of
+    /// a `.csv` or `.tsv` file the columns of indicators, or one column of classes; otherwise text with one label per
+    /// line in the order of the samples and no header. The decimal mark is by default determined from the text.
+    fn read(path: &Path, decimal: Option<Decimal>) -> Result<FileLabels> {
         let delimiter = match Format::from_ending(path) {
             Some(Format::Csv) => Some(b','),
             Some(Format::Tsv) => Some(b'\t'),
@@ -40,15 +40,16 @@ impl FileLabels {
             _ => None,
         };
         if let Some(delimiter) = delimiter {
-            let records = Records::new(open_text(path)?, delimiter, true, &ReadOptions::default())?;
+            let options = ReadOptions { decimal, ..ReadOptions::default() };
+            let records = Records::new(open_text(path)?, delimiter, true, &options)?;
             return if records.n == 1 { of_column(records) } else { of_table(records).map(FileLabels::Indicators) };
         }
-        let label = |text: &str| match is_missing(text.as_bytes()) && !text.eq_ignore_ascii_case("none") {
-            true => Err("the label is missing"),
-            false => Ok(Label::parse(text)),
+        let texts = read_names(path, "no labels in the file", "the file has the label of one sample on each line")?;
+        let numbers = Numbers::of(decimal, texts.iter().map(String::as_bytes), b'\n');
+        let label = |(row, text): (usize, &String)| {
+            label_of(text.as_bytes(), numbers).map_err(|problem| problem.at(path, format!("line {}", row + 1)))
         };
-        read_names(path, "no labels in the file", "the file has the label of one sample on each line", label)
-            .map(FileLabels::Classes)
+        texts.iter().enumerate().map(label).collect::<Result<_>>().map(FileLabels::Classes)
     }
 
     fn len(&self) -> usize {
@@ -90,17 +91,11 @@ impl FileLabels {
 /// UTF-8.
 pub fn read_groups(path: &Path) -> Result<Labels> {
     let help = "the file has the group of one sample on each line";
-    let groups = read_names(path, "no groups in the file", help, |text| Ok(Label::Text(text.to_owned())))?;
-    Ok(Labels::new(groups))
+    Ok(Labels::new(read_names(path, "no groups in the file", help)?))
 }
 
 /// Text with one name on each line.
-fn read_names(
-    path: &Path,
-    empty: &str,
-    help: &'static str,
-    name: impl Fn(&str) -> Result<Label, &'static str>,
-) -> Result<Vec<Label>> {
+fn read_names(path: &Path, empty: &str, help: &'static str) -> Result<Vec<String>> {
     let mut bytes = Vec::new();
     open_text(path)?.read_to_end(&mut bytes).map_err(IoError::reading(path))?;
     let bytes = bytes.trim_ascii_end();
@@ -110,7 +105,7 @@ fn read_names(
     let read = |(number, line): (usize, &[u8])| {
         let found = match std::str::from_utf8(line).map(str::trim) {
             Ok("") => Err("the line is empty"),
-            Ok(text) => name(text),
+            Ok(text) => Ok(text.to_owned()),
             Err(_) => Err("the text is not UTF-8"),
         };
         found.map_err(|problem| Problem::new(problem).help(help).at(path, format!("line {}", number + 1)))
@@ -126,7 +121,7 @@ fn of_column(mut records: Records) -> Result<FileLabels> {
     let mut labels = Vec::new();
     while let Some(line) = records.next()? {
         let cell = records.record.get(0).unwrap_or_default().trim_ascii();
-        labels.push(label_of(cell).map_err(|problem| records.problem(line, None, problem))?);
+        labels.push(label_of(cell, records.numbers).map_err(|problem| records.problem(line, None, problem))?);
     }
     Ok(FileLabels::Classes(labels))
 }
@@ -149,8 +144,8 @@ pub(crate) struct WithLabels {
 }
 
 impl WithLabels {
-    pub fn new(samples: Box<dyn SampleReader>, file: &Path) -> Result<Self> {
-        Ok(WithLabels { samples, labels: FileLabels::read(file)?, file: file.to_owned(), next: 0 })
+    pub fn new(samples: Box<dyn SampleReader>, file: &Path, decimal: Option<Decimal>) -> Result<Self> {
+        Ok(WithLabels { samples, labels: FileLabels::read(file, decimal)?, file: file.to_owned(), next: 0 })
     }
 }
 
@@ -181,8 +176,8 @@ impl SampleReader for WithLabels {
 }
 
 /// Adds the labels of a file to a table of `n` samples, which need not be in it.
-pub(crate) fn label_rows(table: &mut Table, path: &Path, n: usize) -> Result<()> {
-    FileLabels::read(path)?.put_all(path, n, table)
+pub(crate) fn label_rows(table: &mut Table, path: &Path, n: usize, decimal: Option<Decimal>) -> Result<()> {
+    FileLabels::read(path, decimal)?.put_all(path, n, table)
 }
 
 #[cfg(test)]

@@ -12,15 +12,16 @@
 //! | CSV, TSV (`.csv`, `.tsv`) | dense, `f64` | a column, see [`LabelColumn`] |
 //! | NPY (`.npy`) | dense, `f32` or `f64` as stored | none, or a column |
 //! | NPZ (`.npz`) | SciPy's sparse layout, or the array `X`: vectors, series or images | the array `labels` or `y` |
-//! | Parquet (`.parquet`), with the feature `parquet` | dense, `f32` where it holds all values | a column, see [`LabelColumn`] |
+//! | Parquet (`.parquet`), with the feature `parquet` | dense, `f32` where it holds all values | a column, see
+//! [`LabelColumn`] |
 //! | strings (`--format strings`) | text, see [`ReadOptions::text`] | a column, see [`LabelColumn`] |
 //! | UCR lines (`--format ucr`) | series of one channel | first on each line |
 //! | sktime's series (`.ts`) | series of any channels | last on each line |
 //! | a folder of images | images of one size | the folder in it that an image is in |
 //!
 //! LIBSVM values are read as `f32`: such files hold counts, fractions and scaled features, and the values take most of
-//! the memory. Features far from 0, whose digits are lost, are refused. Integer arrays become `f32` if that represents all their values exactly, otherwise `f64`; they are never
-//! rounded.
+//! the memory. Features far from 0, whose digits are lost, are refused. Integer arrays become `f32` if that represents
+//! all their values exactly, otherwise `f64`; they are never rounded.
 //!
 //! Parallel work runs in the rayon pool installed by the caller. This crate does not print and does not read the
 //! environment.
@@ -61,15 +62,16 @@ mod write_rows;
 
 pub use atomic_write::AtomicFile;
 pub use checkpoint_folder::CheckpointFolder;
-pub use csv::{FrameCells, FrameColumn, FrameProblem, encode_frame, learn_frame};
+pub use csv::{FrameCells, FrameColumn, FrameProblem, encode_frame, learn_frame, number};
 pub use error::{IoError, Result};
 pub use format::Format;
 pub use indicators::Indicators;
 pub use label_file::read_groups;
-pub use options::{ColumnRule, Decimal, LabelColumn, ReadOptions, TrainedTable};
+pub use options::{ColumnRule, LabelColumn, ReadOptions, TrainedTable};
 pub use problem::{Problem, ProblemKind};
 pub use read::{Block, Blocks, read};
 pub use scratch_file::ScratchFile;
 pub use store::{MEMORY_MARGIN, Store};
 pub use table::{RowLines, RowPlaces, RowShards, Samples, Table};
+pub use widemargin::data::Decimal;
 pub use write::{write, write_to};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use widemargin::data::{ColumnRoles, TableColumns};
+use widemargin::data::{ColumnRoles, Decimal, Notation, TableColumns};
 
 use crate::Format;
 use crate::error::{IoError, Result};
@@ -22,17 +22,21 @@ pub struct ReadOptions {
     /// A file with the label of each sample: text, one per line, or a `.npy` vector; for multilabel samples a CSV or
     /// TSV file with a header and one column per label, or a `.npy` matrix. The file of the samples then has no labels.
     pub label_file: Option<PathBuf>,
-    /// Which column of a file of strings holds the strings; automatic is the only suitable column: the one called `text`,
-    /// `string`, `sequence`, `smiles`, `sentence` or `message`, otherwise the one called `word` or `name`, otherwise the
-    /// only one that is neither the label nor numeric. Of two columns without a header, the last that is not the label.
+    /// Which column of a file of strings holds the strings; automatic is the only suitable column: the one called
+    /// `text`, `string`, `sequence`, `smiles`, `sentence` or `message`, otherwise the one called `word` or `name`,
+    /// otherwise the only one that is neither the label nor numeric. Of two columns without a header, the last that is
+    /// not the label.
     pub text: LabelColumn,
     /// Whether a CSV or TSV file has a header; by default determined from its first lines.
     pub header: Option<bool>,
-    /// What separates the cells of a CSV or TSV file: an ASCII character. By default determined from the text: a comma, or
-    /// a tab in a file whose name ends in `.tsv`, unless another separator makes a table of it.
+    /// What separates the cells of a CSV or TSV file: an ASCII character. By default determined from the text: a comma,
+    /// or a tab in a file whose name ends in `.tsv`, unless another separator makes a table of it.
     pub delimiter: Option<u8>,
-    /// The decimal mark of a CSV or TSV file; by default determined from its first lines.
+    /// The decimal mark of a CSV or TSV file; by default that of `notation`.
     pub decimal: Option<Decimal>,
+    /// How the file writes numbers and indices, as in the training of the model that it is read for; by default
+    /// determined from its first lines.
+    pub notation: Notation,
     /// The number of features of a LIBSVM file; by default the largest index in it. An index above it is an error.
     pub n_features: Option<usize>,
     /// How cells of a CSV or TSV file that are not numbers are read.
@@ -47,8 +51,8 @@ pub struct ReadOptions {
     pub drop: Vec<LabelColumn>,
     /// Columns of a CSV or TSV file whose numbers are categories, for [`ColumnRule::Learn`].
     pub categorical: Vec<LabelColumn>,
-    /// The table that the model of these samples was trained on; the columns of a CSV or TSV file are then found as they
-    /// were there.
+    /// The table that the model of these samples was trained on; the columns of a CSV or TSV file are then found as
+    /// they were there.
     pub trained: Option<Arc<TrainedTable>>,
     /// Whether the labels and weights of a CSV or TSV file are left out, whatever they are.
     pub skip_labels: bool,
@@ -66,8 +70,7 @@ impl ReadOptions {
                 true if flag == "--categorical" && !file.is_file() => {
                     "categories are learned from one file, which is read twice"
                 }
-                true if !is_folder || flag == "--drop" => continue,
-                true => "several files are read as one, whose columns hold samples alone",
+                true => continue,
                 false => "it is for the columns of a CSV or TSV file",
             };
             return Err(column.refused_as(flag, file, reason));
@@ -119,45 +122,6 @@ impl ReadOptions {
     }
 }
 
-/// The decimal mark of numbers in text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decimal {
-    /// `1.5`; commas may separate thousands.
-    Point,
-    /// `1,5`; points may separate thousands.
-    Comma,
-}
-
-impl Decimal {
-    /// The mark, and its name in messages.
-    pub(crate) fn mark(self) -> (char, &'static str) {
-        match self {
-            Decimal::Point => ('.', "point"),
-            Decimal::Comma => (',', "comma"),
-        }
-    }
-
-    pub(crate) fn other(self) -> Decimal {
-        match self {
-            Decimal::Point => Decimal::Comma,
-            Decimal::Comma => Decimal::Point,
-        }
-    }
-}
-
-impl FromStr for Decimal {
-    type Err = &'static str;
-
-    /// `.` or `,`.
-    fn from_str(text: &str) -> std::result::Result<Decimal, Self::Err> {
-        match text {
-            "." => Ok(Decimal::Point),
-            "," => Ok(Decimal::Comma),
-            _ => Err("expected . or ,"),
-        }
-    }
-}
-
 /// What a model knows of the table that it was trained on.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrainedTable {
@@ -175,8 +139,8 @@ pub enum ColumnRule {
     /// They are errors.
     #[default]
     Numbers,
-    /// By [`crate::read`], of a file that can be read twice: columns of words are booleans or categories, and missing values
-    /// become the median, as [`Table::columns`](crate::Table::columns) tells. In blocks they are errors.
+    /// By [`crate::read`], of a file that can be read twice: columns of words are booleans or categories, and missing
+    /// values become the median, as [`Table::columns`](crate::Table::columns) tells. In blocks they are errors.
     Learn,
     /// As in training, with columns in any order if they have names.
     Known(Arc<TableColumns>),
@@ -200,8 +164,8 @@ pub enum LabelColumn {
     Name(String),
     /// The column with this number: 1 is the first, -1 the last.
     Number(i64),
-    /// Columns of a CSV or TSV file, one per label of multilabel samples, by name or number: 1 if the sample has the label,
-    /// 0 if not, empty if unknown.
+    /// Columns of a CSV or TSV file, one per label of multilabel samples, by name or number: 1 if the sample has the
+    /// label, 0 if not, empty if unknown.
     Indicators(Vec<LabelColumn>),
 }
 

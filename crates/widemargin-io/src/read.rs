@@ -18,7 +18,7 @@ fn open_reader(path: &Path, options: &ReadOptions) -> Result<Box<dyn SampleReade
     options.check(path, format)?;
     if let Some(file) = &options.label_file {
         let options = ReadOptions { label: LabelColumn::None, label_file: None, ..options.clone() };
-        return Ok(Box::new(WithLabels::new(open_reader(path, &options)?, file)?));
+        return Ok(Box::new(WithLabels::new(open_reader(path, &options)?, file, options.decimal)?));
     }
     if format.is_vectors() && path.is_dir() {
         return Ok(Box::new(shards::Reader::new(path, format, options)?));

@@ -1,7 +1,7 @@
 //! Labeled strings, one per line.
 //!
-//! If there is a header, columns are identified by name: [`ReadOptions::text`] selects the strings, and [`LabelColumn`] the
-//! labels. If several columns qualify, the caller must choose. A file of one column has no labels. By default, the
+//! If there is a header, columns are identified by name: [`ReadOptions::text`] selects the strings, and [`LabelColumn`]
+//! the labels. If several columns qualify, the caller must choose. A file of one column has no labels. By default, the
 //! first line is a header if it contains a name of a label or string column, or a name from the options.
 //!
 //! Columns are separated by tabs, without quoting; tabs beyond those of the first line belong to the last column, so
@@ -98,7 +98,8 @@ impl SampleReader for Reader {
             }
             if let Some(column) = self.label {
                 let text = self.cell(column, line)?;
-                labels.push(label(text.trim().as_bytes()).map_err(|p| self.problem(line, column, p))?);
+                let found = label(text.trim().as_bytes(), self.records.numbers);
+                labels.push(found.map_err(|p| self.problem(line, column, p))?);
             }
             strings.push(self.cell(self.string, line)?);
             lines.push((), line, 1);

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use widemargin::data::{
-    AnySamples, ColumnRoles, CsrMatrix, DenseMatrix, Element, Labels, Samples as _, SamplesView, TableColumns,
-    column_order,
+    AnySamples, ColumnRoles, CsrMatrix, DenseMatrix, Element, Labels, Notation, Samples as _, SamplesView,
+    TableColumns, column_order,
 };
 
 use crate::error::{IoError, Result};
@@ -27,6 +27,8 @@ pub struct Table {
     pub feature_names: Option<Vec<String>>,
     /// Which columns of a CSV or TSV file are not features.
     pub roles: Option<ColumnRoles>,
+    /// How the file writes numbers and indices.
+    pub notation: Notation,
     /// How the columns became features, if they are more than numbers.
     pub columns: Option<TableColumns>,
     /// The name of each sample, if requested.
@@ -35,7 +37,8 @@ pub struct Table {
     pub weights: Option<Vec<f64>>,
     /// The group of each sample, if requested.
     pub groups: Option<Labels>,
-    /// What the user should know of cells: a line for each category that did not occur in training, with its first place.
+    /// What the user should know of cells: a line for each category that did not occur in training, with its first
+    /// place.
     pub remarks: Vec<String>,
     /// The line of each row, if the file has lines.
     pub lines: Option<RowLines>,
@@ -144,8 +147,8 @@ macro_rules! on_matrix {
 }
 
 impl Samples {
-    /// Stores sparse rows densely if most of their values are not zero, so that parameters selected for them do not depend on
-    /// the format of a file.
+    /// Stores sparse rows densely if most of their values are not zero, so that parameters selected for them do not
+    /// depend on the format of a file.
     pub(crate) fn store_densely_if_dense(&mut self) {
         fn dense<T: Element + Default>(matrix: &CsrMatrix<T>) -> Option<DenseMatrix<T>> {
             let (n_rows, n_cols) = (matrix.indptr.len().saturating_sub(1), matrix.n_cols);

@@ -9,7 +9,7 @@ use crate::error::{IoError, Result};
 use crate::input::{Input, open};
 
 /// Bytes of text that are available before reading starts.
-const AHEAD: usize = 64 << 10;
+pub(crate) const AHEAD: usize = 64 << 10;
 
 /// Bytes by which UTF-16 without a byte-order mark is recognized.
 const SAMPLE: usize = 256;

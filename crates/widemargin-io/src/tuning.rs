@@ -14,6 +14,8 @@ pub(crate) const MAX_HEADER_PROBABILITY: f64 = 0.05;
 pub(crate) const MIN_COUNTED_CELLS: usize = 4;
 /// Rows from which it is no coincidence that a column differs in each row, or counts them.
 pub(crate) const MIN_DISTINCT_ROWS: usize = 10;
+/// Different words, at most, that may mean missing values in a column of more different numbers.
+pub(crate) const MAX_WORDS: usize = 3;
 /// Categories of a column, at most.
 pub(crate) const MAX_CATEGORIES: usize = 1000;
 /// Rows of a table from which there is a warning of many categories.

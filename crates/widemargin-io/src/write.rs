@@ -3,7 +3,10 @@
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
+use widemargin::data::Labels;
+
 use crate::error::{Failure, Result};
+use crate::indicators::Indicators;
 use crate::table::{Samples, Table};
 use crate::write_rows::not_in;
 use crate::{AtomicFile, Format, csv, libsvm, npy, npz};
@@ -53,9 +56,27 @@ fn check_samples(table: &Table, format: Format) -> Result<(), Failure> {
     let wrong = |what: &str, n: usize, expected: usize| {
         Err(not_in(format, format!("{n} {what}, expected {expected}"), "give one to each"))
     };
-    match (&table.labels, &table.feature_names) {
-        (Some(labels), _) if labels.len() != n_rows => wrong("labels", labels.len(), n_rows),
-        (_, Some(names)) if names.len() != table.samples.n_cols() => {
+    let is_table = matches!(format, Format::Csv | Format::Tsv);
+    let has_sets = is_table || format == Format::Libsvm;
+    let parts = [
+        ("labels", table.labels.as_ref().map(Labels::len), true),
+        ("several labels each", table.indicators.as_ref().map(Indicators::n_samples), has_sets),
+        ("ids", table.ids.as_ref().map(Vec::len), is_table),
+        ("weights", table.weights.as_ref().map(Vec::len), is_table),
+        ("groups", table.groups.as_ref().map(Labels::len), false),
+    ];
+    if let Some((what, Some(n), _)) = parts.iter().find(|(_, n, _)| n.is_some_and(|n| n != n_rows)) {
+        return wrong(what, *n, n_rows);
+    }
+    let lost = parts.iter().filter(|(_, n, has_place)| n.is_some() && !has_place).map(|(what, ..)| *what);
+    let lost = lost.collect::<Vec<_>>().join(" and ");
+    if !lost.is_empty() {
+        let help = "write .csv or .tsv, which have columns for ids, weights and labels, or leave them out: columns with \
+                    --drop, the labels of LIBSVM text with --label none";
+        return Err(not_in(format, format!("the samples have {lost}, for which it has no place"), help));
+    }
+    match &table.feature_names {
+        Some(names) if names.len() != table.samples.n_cols() => {
             wrong("feature names", names.len(), table.samples.n_cols())
         }
         _ => Ok(()),

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use indicatif::HumanCount;
-use widemargin_io::{Format, IoError};
+use widemargin::data::{ColumnKind, TableColumn};
+use widemargin_io::{Format, IoError, Table};
 
 use crate::args::Input;
 use crate::context::Context;
@@ -43,6 +44,11 @@ impl Convert {
         };
         check_output(&self.output, &self.input, None)?;
         let (table, _) = context.read(&self.input.data, &self.input.options_to_learn())?;
+        match format {
+            Format::Csv | Format::Tsv => note_columns(context, &table),
+            Format::Libsvm | Format::Npy => warn_of_columns(context, &table, &self.input.data, format),
+            _ => {}
+        }
         context.go_on()?;
         context.bar.say(format!("writing {}", self.output.display()));
         if stdout {
@@ -59,6 +65,33 @@ impl Convert {
             self.output.display(),
         ));
         Ok(())
+    }
+}
+
+/// Warns that the columns of a format without names depend on the file.
+fn warn_of_columns(context: &Context, table: &Table, file: &Path, format: Format) {
+    let depends = |column: &TableColumn| column.has_missing || matches!(column.kind, ColumnKind::Category { .. });
+    if table.columns.iter().flat_map(|columns| &columns.0).any(depends) {
+        context.warn(&format!(
+            "{}: categories or missing cells became columns, which have no names in {format}: another file may get other \
+             columns; convert both as one, or write .csv or .npz, which have names",
+            shown(file)
+        ));
+    }
+}
+
+/// Notes the options that read columns other than features and one label.
+fn note_columns(context: &Context, table: &Table) {
+    let (n_ids, n_cols) = (usize::from(table.ids.is_some()), table.samples.n_cols());
+    let id = table.ids.as_ref().map(|_| "--id 1".to_owned());
+    let weight = table.weights.as_ref().map(|_| format!("--weight-column {}", n_ids + n_cols + 1));
+    let labels = table.indicators.as_ref().map(|indicators| {
+        let columns = (1..=indicators.names.len()).rev().map(|column| format!("-{column}"));
+        format!("--label {}", columns.collect::<Vec<_>>().join(","))
+    });
+    let options: Vec<String> = [id, weight, labels].into_iter().flatten().collect();
+    if !options.is_empty() {
+        context.note(&format!("note: read the table with {}", options.join(" ")));
     }
 }
 

@@ -160,11 +160,56 @@ fn every_command_reads_the_tables_that_train_reads() {
     folder.write("train.csv", text);
     folder.run("convert train.csv out.csv").well();
     assert!(
-        folder.read("out.csv").starts_with("c=red,c=blue,a,a is missing,label\n1,0,"),
+        folder.read("out.csv").starts_with("c=blue,c=red,a,a is missing,label\n0,1,"),
         "{}",
         folder.read("out.csv")
     );
     folder.train("--method basis-expansion train.csv -o m --similarity rbf:gamma=0.1 -C 1");
     let found = folder.run("inspect m --spectrum train.csv --json").json();
     assert!(found.to_string().contains("eigenvalues"), "{found}");
+}
+
+#[test]
+fn the_decimal_mark_is_that_of_the_training_table() {
+    let folder = Folder::new();
+    let row = |row: u64| {
+        format!("{}.{:03};0,{};{}\n", row % 9 + 1, 37 * row % 1000, row % 10, ["hi", "lo"][row as usize % 9 / 5])
+    };
+    folder.write("train.csv", "a;b;label\n".to_owned() + &(0..90).map(row).collect::<String>());
+    // No cell with a decimal comma.
+    folder.write("test.csv", "a;b\n9.500;1\n1.250;0\n");
+    folder.write("comma.csv", "a;b\n9500,0;1,0\n1250,0;0\n");
+    folder.write("point.csv", "a;b\n9500.0;1.0\n1250.0;0\n");
+    for memory in ["", "--memory-limit 1GB"] {
+        folder.train(&format!("train.csv --method basis-expansion --n-basis 20 --similarity rbf -C 1 -o m {memory}"));
+        let scores = folder.predict("m comma.csv --scores");
+        assert_eq!(folder.predict("m test.csv --scores"), scores, "{memory}");
+        let piped = folder.run_with_input("predict m - --scores", &folder.read("test.csv")).well().out;
+        assert_eq!(piped, scores);
+        assert_eq!(folder.predict("m point.csv --decimal . --scores"), scores);
+        folder.run("predict m point.csv").fails(2, &["line 2, column 'a'", "'9500.0'"]).helps(&["--decimal ."]);
+    }
+}
+
+#[test]
+fn a_folder_of_tables_is_one_table() {
+    let folder = Folder::new();
+    let rows = |from: usize, n: usize| {
+        let row = |i: usize| format!("n{i},{},{},{}\n", ["red", "blue"][i / 2 % 2], i % 7, (i / 2 + i / 7) % 2);
+        (from..from + n).map(row).collect::<String>()
+    };
+    let head = "who,color,a,label\n";
+    folder.write("all.csv", format!("{head}{}", rows(0, 80)));
+    std::fs::create_dir(folder.path("parts")).unwrap();
+    folder.write("parts/1.csv", format!("{head}{}", rows(0, 30)));
+    folder.write("parts/2.csv", format!("{head}{}", rows(30, 50)));
+    folder.train("all.csv --method basis-expansion --n-basis 20 --similarity rbf -C 1 --id who -o m");
+    let scores = folder.predict("m all.csv --scores");
+    assert!(scores.starts_with("n0\t"), "{scores}");
+    assert_eq!(folder.predict("m parts --scores"), scores);
+    assert_eq!(folder.score("m parts", "accuracy"), folder.score("m all.csv", "accuracy"));
+    let train = "--method basis-expansion --n-basis 20 --similarity rbf -C 1 --id who --drop color";
+    folder.train(&format!("all.csv {train} -o one"));
+    folder.train(&format!("parts {train} -o parted"));
+    assert_eq!(folder.predict("parted parts --scores"), folder.predict("one all.csv --scores"));
 }

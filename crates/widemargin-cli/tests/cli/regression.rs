@@ -192,7 +192,8 @@ fn predictions_are_explained_and_models_reported() {
 #[test]
 fn groups_are_not_divided() {
     let folder = folder();
-    // Targets of nothing but chance, each row twice, as a group: only a copy among the rows trained on knows its target.
+    // Targets of nothing but chance, each row twice, as a group: only a copy among the rows trained on knows its
+    // target.
     let mut chance = Chance::new(4);
     let mut row =
         |row: usize| format!("{},{},{},{row}\n", chance.below(1000), chance.below(1000), chance.below(1000)).repeat(2);
@@ -287,4 +288,28 @@ fn a_summary_names_how_a_score_was_estimated() {
     assert_eq!(run.err.contains("(five folds)"), by_folds, "{}", run.err);
     assert_eq!(reported["parameters"]["fold_r2"].is_number(), by_folds, "{reported}");
     assert!(by_folds && reported["parameters"]["loo_r2"].is_null(), "{reported}");
+}
+
+#[test]
+fn targets_are_written_in_any_way_that_features_are() {
+    let (plain, folder) = (table(3, 60), Folder::new());
+    folder.write("plain.csv", &plain);
+    let train = "--task regression --method thin-plate -C 1 --n-basis none";
+    folder.train(&format!("plain.csv {train} -o plain"));
+    let scores = folder.predict("plain plain.csv --drop price");
+    let comma = plain.replace(',', ";").replace('.', ",");
+    let dollars: String = plain.lines().map(|line| line.replace(",", ",$") + "\n").collect();
+    let dollars = dollars.replace(",$b,$price", ",b,price");
+    for (name, text) in [("comma.csv", comma), ("dollars.csv", dollars)] {
+        folder.write(name, text);
+        folder.train(&format!("{name} {train} -o m"));
+        assert_eq!(folder.predict("m plain.csv --drop price --decimal ."), scores, "{name}");
+        assert_eq!(folder.score(&format!("m {name}"), "r2"), folder.score("plain plain.csv", "r2"));
+    }
+    folder.write("h.csv", "a;y\n1,5;2,5\n2,5;3,5\n");
+    let written = folder.run("convert h.csv - --output-format libsvm").well().out;
+    assert_eq!(written, "2.5 1:1.5\n3.5 1:2.5\n");
+    // A comma that could separate thousands, in a column of its own.
+    folder.write("open.csv", "a,y\n1,\"1,234\"\n2,\"2,345\"\n3,\"3,456\"\n");
+    folder.run("train open.csv -o m --task regression").fails(2, &["'1,234'", "no number"]).helps(&["--decimal"]);
 }

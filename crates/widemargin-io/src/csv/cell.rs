@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use widemargin::data::{ColumnKind, Encoded, Label, TableColumn};
+use widemargin::data::{ColumnKind, Decimal, Encoded, Label, TableColumn};
 
 use super::number::{Lookalike, Numbers};
 use crate::problem::{IMPUTE, Problem, ProblemKind, excerpt, shown};
@@ -20,11 +20,22 @@ pub(crate) fn text_of(cell: &[u8]) -> Result<Option<&str>, Problem> {
     std::str::from_utf8(cell).map(Some).map_err(|_| Problem::not_text())
 }
 
-pub(crate) fn label(cell: &[u8]) -> Result<Label, Problem> {
+/// The label in a cell: the value of a number with a decimal comma or thousands separators, as in features; any other
+/// label as it is spelled, such as `007` or `5%`.
+pub(crate) fn label(cell: &[u8], numbers: Numbers) -> Result<Label, Problem> {
     let text = std::str::from_utf8(cell).map_err(|_| Problem::not_text())?;
     // A class may be called 'none'.
     if !is_missing(cell) || text.eq_ignore_ascii_case("none") {
-        return Ok(Label::parse(text));
+        return match numbers.number(cell) {
+            Some(number) if text.contains(',') || Numbers::USUAL.number(cell) != Some(number) => {
+                Ok(Label::parse(&number.to_string()))
+            }
+            // In the targets of a regression a decimal point would be taken for a decimal comma.
+            None if numbers.lookalike(text) == Some(Lookalike::OtherDecimal(Decimal::Point)) => {
+                Err(other_decimal(text, Decimal::Point))
+            }
+            _ => Ok(Label::parse(text)),
+        };
     }
     if cell.is_empty() {
         return Err(Problem::new("the label is missing").help("remove the rows without a label"));
@@ -106,18 +117,30 @@ pub(super) fn unreadable(text: &str, numbers: Numbers, column: usize) -> Option<
             );
             (format!("is a {kind}, not a number or a category"), help)
         }
-        Lookalike::OtherDecimal(decimal) => {
-            let (one, other) = (decimal.mark(), decimal.other().mark());
-            let help = format!(
-                "write all numbers in one way, or pass --decimal {} if the file has {}s and {}s separate thousands",
-                one.0, one.1, other.1
-            );
-            (format!("has a decimal {}, other numbers of the file a decimal {}", one.1, other.1), help)
-        }
+        Lookalike::OtherDecimal(decimal) => return Some(other_decimal(text, decimal)),
         Lookalike::Ambiguous => (
             "may have a comma that separates thousands, or a decimal comma".to_owned(),
             "pass --decimal . if commas separate thousands, --decimal , if they are decimal marks".to_owned(),
         ),
+        Lookalike::InParentheses => (
+            "may be a negative number, or a missing value".to_owned(),
+            format!(
+                "write a negative number with a minus sign, leave the cell of a missing value empty, or pass --categorical {} \
+                 if the cells are categories",
+                column + 1
+            ),
+        ),
     };
     Some(Problem::new(format!("'{}' {is}", excerpt(text))).help(help).kind(ProblemKind::NotNumeric))
+}
+
+/// The problem of a number whose decimal mark is not that of the file.
+fn other_decimal(text: &str, decimal: Decimal) -> Problem {
+    let (one, other) = (decimal.mark(), decimal.other().mark());
+    let help = format!(
+        "write all numbers in one way, or pass --decimal {} if the file has {}s and {}s separate thousands",
+        one.0, one.1, other.1
+    );
+    let text = format!("'{}' has a decimal {}; numbers are read with a decimal {} here", excerpt(text), one.1, other.1);
+    Problem::new(text).help(help).kind(ProblemKind::NotNumeric)
 }

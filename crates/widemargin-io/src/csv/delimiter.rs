@@ -3,8 +3,8 @@
 use csv::{ByteRecord, ReaderBuilder, Terminator};
 
 use super::number::Numbers;
-use crate::options::Decimal;
 use crate::tuning::{DELIMITER_LINES, MIN_EVEN_LINES};
+use widemargin::data::Decimal;
 
 /// What may separate cells, besides what is usual for the file's name.
 const CANDIDATES: [u8; 4] = [b',', b';', b'\t', b'|'];

@@ -112,8 +112,8 @@ pub fn learn_frame(frame: &[FrameColumn<'_>]) -> Result<(TableColumns, DenseMatr
     Ok((columns, features))
 }
 
-/// The features of the rows of a data frame with the columns that are known, in their order, and a line for each category that
-/// is not.
+/// The features of the rows of a data frame with the columns that are known, in their order, and a line for each
+/// category that is not.
 ///
 /// # Errors
 /// For cells of another kind than the column in training.
@@ -154,9 +154,9 @@ mod tests {
         ];
         let (columns, features) = learn_frame(&frame).unwrap();
         let expected = [
-            [1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0],
-            [2.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0],
-            [3.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0],
+            [1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0],
+            [2.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0],
+            [3.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0],
         ];
         assert_eq!((features.n_rows, features.values), (3, expected.concat()));
         let (n, t) = (texts(&["$1,050"]), texts(&["c"]));

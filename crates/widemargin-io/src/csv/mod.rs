@@ -23,6 +23,7 @@ pub(crate) use cell::{is_missing, label, text_of};
 pub use frame::{FrameCells, FrameColumn, FrameProblem, encode_frame, learn_frame};
 pub(crate) use header::{Header, LABEL_NAMES, is_one_of};
 pub(crate) use number::Numbers;
+pub use number::number;
 pub(crate) use read::Reader;
 pub(crate) use records::Records;
 pub(crate) use write::write;

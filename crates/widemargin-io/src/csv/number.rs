@@ -1,7 +1,7 @@
 //! Numbers as people write them: decimal commas, thousands separators, currency and percent signs; and cells that look
 //! like numbers but are not, such as dates.
 
-use crate::options::Decimal;
+use widemargin::data::Decimal;
 
 /// How the numbers of a file are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub(crate) enum Lookalike {
     OtherDecimal(Decimal),
     /// A number whose comma may be a decimal mark or separate thousands.
     Ambiguous,
+    /// A number in parentheses: a negative one, or one with a remark.
+    InParentheses,
 }
 
 /// Currency signs before or after a number.
@@ -31,8 +33,8 @@ impl Numbers {
     /// A decimal point, and commas that separate thousands.
     pub const USUAL: Numbers = Numbers { decimal: Decimal::Point, is_known: true };
 
-    /// The number in a cell without white space around it, however large: `-1.5e3`, `1,234.50`, `$1,050` or `45.3%`, which
-    /// is 0.453.
+    /// The number in a cell without white space around it, however large: `-1.5e3`, `1,234.50`, `$1,050` or `45.3%`,
+    /// which is 0.453.
     pub fn number(self, cell: &[u8]) -> Option<f64> {
         let text = std::str::from_utf8(cell).ok()?;
         match text.parse() {
@@ -54,13 +56,20 @@ impl Numbers {
         if !self.is_known && is_ambiguous(text) {
             return Some(Lookalike::Ambiguous);
         }
+        let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
+        if inner.is_some_and(|inner| self.number(inner.as_bytes()).is_some()) {
+            return Some(Lookalike::InParentheses);
+        }
         let other = self.decimal.other();
         (text.len() <= 64 && signed(text, other).is_some()).then_some(Lookalike::OtherDecimal(other))
     }
 
-    /// How the numbers among some cells are written; by default with a decimal comma where semicolons separate cells, as
-    /// they do where commas are in numbers.
-    pub fn of<'a>(cells: impl Iterator<Item = &'a [u8]>, delimiter: u8) -> Numbers {
+    /// How numbers are written: with the decimal mark that is passed, otherwise as among some cells; by default with a
+    /// decimal comma where semicolons separate cells, as they do where commas are in numbers.
+    pub fn of<'a>(decimal: Option<Decimal>, cells: impl Iterator<Item = &'a [u8]>, delimiter: u8) -> Numbers {
+        if let Some(decimal) = decimal {
+            return Numbers { decimal, is_known: true };
+        }
         let (mut points, mut commas, mut has_ambiguous) = (0, 0, false);
         for cell in cells {
             let Ok(text) = std::str::from_utf8(cell) else { continue };
@@ -74,11 +83,14 @@ impl Numbers {
             commas += usize::from(comma.is_some() && point.is_none());
         }
         let is_comma = points == 0 && (commas > 0 || (has_ambiguous && delimiter == b';'));
-        Numbers {
-            decimal: if is_comma { Decimal::Comma } else { Decimal::Point },
-            is_known: points > 0 || commas > 0 || delimiter == b';',
-        }
+        Numbers { decimal: if is_comma { Decimal::Comma } else { Decimal::Point }, is_known: points > 0 || is_comma }
     }
+}
+
+/// The number that a label is, such as `-1.5e3`, `45.3%` or `$1050`. A comma, which the readers of files replace where
+/// its meaning is known, could be a decimal mark or separate thousands: `1,234` is no number.
+pub fn number(label: &str) -> Option<f64> {
+    Numbers { is_known: false, ..Numbers::USUAL }.number(label.as_bytes())
 }
 
 /// The number in a text with a currency sign, a percent sign or thousands separators.
@@ -125,7 +137,8 @@ fn signed(text: &str, decimal: Decimal) -> Option<f64> {
     Some(if is_negative { -number } else { number })
 }
 
-/// The digits before the decimal mark, without separators of thousands; none where these are not between groups of three.
+/// The digits before the decimal mark, without separators of thousands; none where these are not between groups of
+/// three.
 fn digits_of_thousands(whole: &str, decimal: Decimal) -> Option<String> {
     let separators = [decimal.other().mark().0, '\'', '’', ' ', '\u{a0}', '\u{202f}'];
     let Some(separator) = whole.chars().find(|c| separators.contains(c)) else { return Some(whole.to_owned()) };
@@ -220,7 +233,7 @@ mod tests {
 
     #[test]
     fn cells_tell_the_decimal_mark() {
-        let of = |cells: &[&str], delimiter| Numbers::of(cells.iter().map(|cell| cell.as_bytes()), delimiter);
+        let of = |cells: &[&str], delimiter| Numbers::of(None, cells.iter().map(|cell| cell.as_bytes()), delimiter);
         assert_eq!(of(&["1.5", "2"], b','), Numbers::USUAL);
         assert_eq!(of(&["1,234.5", "1,234"], b','), Numbers::USUAL);
         assert_eq!(of(&["3,5", "1,234", "1.234,5"], b','), COMMA);
@@ -249,6 +262,7 @@ mod tests {
         for text in ["12:30", "12:30:59.5", "3:05 PM"] {
             assert_eq!(found(text), Some(Lookalike::Time), "{text}");
         }
+        assert_eq!((found("(12)"), found("(a)")), (Some(Lookalike::InParentheses), None));
         assert_eq!(found("3,5"), Some(Lookalike::OtherDecimal(Decimal::Comma)));
         assert_eq!(COMMA.lookalike("3.5"), Some(Lookalike::OtherDecimal(Decimal::Point)));
         for text in ["red", "may", "1.2.3.4", "a:b", "12-34", "192.168.1.1", "1-2-3"] {

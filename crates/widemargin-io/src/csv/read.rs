@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use widemargin::data::{DenseMatrix, Label, Labels, TableColumns};
+use widemargin::data::{DenseMatrix, Label, Labels, Notation, TableColumns};
 
 use super::cell::{encode, feature, label, not_finite, text_of};
 use super::columns::Columns;
@@ -84,6 +84,7 @@ impl Reader {
             label_column: label.map(|label| header.called(label)),
             feature_names,
             roles: Some(self.columns.roles()),
+            notation: self.notation(),
             columns: self.known.as_deref().cloned(),
             ids: id.map(|_| rows.ids),
             weights: weight.map(|_| rows.weights),
@@ -92,6 +93,11 @@ impl Reader {
             lines: Some(rows.lines),
             ..Table::default()
         }
+    }
+
+    fn notation(&self) -> Notation {
+        let numbers = self.records.numbers;
+        Notation { decimal: numbers.is_known.then_some(numbers.decimal), first_index: None }
     }
 
     /// All rows.
@@ -133,7 +139,7 @@ impl Reader {
         rows.remarks.sort();
         rows.remarks.dedup();
         if let Some(column) = columns.roles.label {
-            rows.labels.push(self.cell(line, column, label)?);
+            rows.labels.push(self.cell(line, column, |cell| label(cell, numbers))?);
         }
         for &column in &columns.roles.indicators {
             rows.indicators.push(self.cell(line, column, |cell| indicator(cell, numbers))?);
@@ -178,7 +184,14 @@ impl SampleReader for Reader {
         let Header { names, n } = &self.columns.header;
         let Roles { label, id, weight, group, dropped, .. } = &self.columns.roles;
         let others = [id, weight, group].into_iter().flatten().chain(dropped).copied().collect();
-        Layout { n: Some(*n), label: *label, has_separate_labels: false, names: names.clone(), others, sparse: false }
+        Layout {
+            n: Some(*n),
+            label: *label,
+            names: names.clone(),
+            others,
+            notation: self.notation(),
+            ..Layout::default()
+        }
     }
 
     fn read_all(&mut self) -> Result<Option<Table>> {

@@ -53,8 +53,8 @@ pub(crate) struct Records {
 }
 
 impl Records {
-    /// The lines of a table, at least one, whose cells may be in quotes if `quoting`. They are separated by `usual` unless
-    /// the options or the text specify otherwise.
+    /// The lines of a table, at least one, whose cells may be in quotes if `quoting`. They are separated by `usual`
+    /// unless the options or the text specify otherwise.
     pub fn new(mut input: TextInput, usual: u8, quoting: bool, options: &ReadOptions) -> Result<Records> {
         let declared = declared_delimiter(input.start()).filter(|_| quoting);
         if let Some((_, length)) = declared {
@@ -89,10 +89,7 @@ impl Records {
         };
         records.read_ahead()?;
         let cells = records.ahead.iter().flat_map(|ahead| ahead.record.iter()).map(<[u8]>::trim_ascii);
-        records.numbers = match options.decimal {
-            Some(decimal) => Numbers { decimal, is_known: true },
-            None => Numbers::of(cells, delimiter),
-        };
+        records.numbers = Numbers::of(options.decimal.or(options.notation.decimal), cells, delimiter);
         Ok(records)
     }
 

@@ -1,7 +1,8 @@
 //! What the cells of a column have in common, and what the column holds accordingly.
 //!
 //! Missing values of a numeric column become its median. A column of words is Boolean if all words are true or false,
-//! otherwise categorical, with categories in the order of their first appearance; among mostly numbers a word is an error.
+//! otherwise categorical, with sorted categories, so that the order of the rows does not matter. Among mostly numbers a
+//! word is an error, and so are a few words for however many cells, such as `-`, among more numbers than words.
 
 use std::collections::HashSet;
 
@@ -10,7 +11,7 @@ use widemargin::data::{ColumnKind, TableColumn, as_boolean};
 use super::cell::unreadable;
 use super::number::Numbers;
 use crate::problem::{Problem, shown};
-use crate::tuning::{MAX_CATEGORIES, MAX_CATEGORY_SHARE, MIN_CATEGORY_ROWS, MIN_DISTINCT_ROWS};
+use crate::tuning::{MAX_CATEGORIES, MAX_CATEGORY_SHARE, MAX_WORDS, MIN_CATEGORY_ROWS, MIN_DISTINCT_ROWS};
 
 /// Statistics of the cells of a column.
 #[derive(Default)]
@@ -31,6 +32,8 @@ pub(super) struct Statistics {
     /// Texts in the order of their first appearance, until there are too many.
     values: Vec<String>,
     known: HashSet<String>,
+    /// How many of them are numbers.
+    n_number_values: usize,
 }
 
 impl Statistics {
@@ -43,8 +46,10 @@ impl Statistics {
             self.n_missing += 1;
             return;
         };
+        let is_new = self.add_value(text);
         if !self.is_category && numbers.number(text.as_bytes()).is_some() {
             self.n_numbers += 1;
+            self.n_number_values += usize::from(is_new);
         } else {
             self.n_words += 1;
             self.first_word.get_or_insert_with(|| (line, shown(text.as_bytes())));
@@ -56,7 +61,6 @@ impl Statistics {
             }
         }
         self.all_boolean &= as_boolean(text).is_some();
-        self.add_value(text);
     }
 
     /// A number; NaN is a missing one.
@@ -70,11 +74,20 @@ impl Statistics {
         self.is_category
     }
 
-    fn add_value(&mut self, text: &str) {
-        if self.values.len() <= MAX_CATEGORIES && !self.known.contains(text) {
+    /// True for a text that did not occur before.
+    fn add_value(&mut self, text: &str) -> bool {
+        let is_new = self.values.len() <= MAX_CATEGORIES && !self.known.contains(text);
+        if is_new {
             self.known.insert(text.to_owned());
             self.values.push(text.to_owned());
         }
+        is_new
+    }
+
+    /// Whether the words are so few that the column is one of numbers.
+    fn has_few_words(&self) -> bool {
+        let n_word_values = self.values.len() - self.n_number_values;
+        self.n_numbers > self.n_words || n_word_values <= MAX_WORDS && n_word_values < self.n_number_values
     }
 
     /// A warning of many rare categories.
@@ -111,14 +124,18 @@ impl Statistics {
                 Err((Some(line), problem))
             }
             (0, _) if self.all_boolean => Ok(ColumnKind::Boolean { median: 0.0 }),
-            (numbers, words) if numbers > words => {
+            (numbers, _) if self.has_few_words() => {
                 let (line, cell) = self.first_word.unwrap_or_default();
                 let problem = format!("'{cell}' is not a number, as {numbers} other cells of the column are");
                 let labels = match is_label_specified {
                     true => String::new(),
                     false => format!("; if the column holds the labels, pass --label {}", self.column + 1),
                 };
-                let help = format!("correct it, or leave the cell empty if '{cell}' means a missing value{labels}");
+                let help = format!(
+                    "correct it, leave the cell empty if '{cell}' means a missing value, or pass --categorical {} if the \
+                     numbers are categories{labels}",
+                    self.column + 1
+                );
                 Err((Some(line), Problem::new(problem).help(help)))
             }
             _ if n >= MIN_DISTINCT_ROWS && self.values.len() == n => self.categories(0),
@@ -127,7 +144,7 @@ impl Statistics {
     }
 
     /// The categories of a column, at most this number.
-    fn categories(self, at_most: usize) -> Result<ColumnKind, (Option<usize>, Problem)> {
+    fn categories(mut self, at_most: usize) -> Result<ColumnKind, (Option<usize>, Problem)> {
         let (n, n_rows) = (self.values.len(), self.n_words + self.n_numbers + self.n_missing);
         match n {
             0 => Err((None, no_value())),
@@ -139,7 +156,10 @@ impl Statistics {
                 );
                 Err((None, Problem::new(text).help(help)))
             }
-            _ => Ok(ColumnKind::Category { values: self.values }),
+            _ => {
+                self.values.sort();
+                Ok(ColumnKind::Category { values: self.values })
+            }
         }
     }
 }

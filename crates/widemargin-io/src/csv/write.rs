@@ -2,16 +2,27 @@
 
 use std::io::{self, Write};
 
+use widemargin::data::RoleColumn;
+
 use crate::error::Failure;
 use crate::table::Table;
 use crate::write_rows::{Number, for_each_row};
 
-/// Writes a header and one sample per line, with one column per feature and the label last.
+/// Writes a header and one sample per line: its id, one column per feature, its weight, and last the label, or the
+/// indicators of several labels, empty where it is unknown whether the sample has the label.
 ///
 /// Unnamed features are called x1, x2, …: a header is always written, so that the label column is identified, or its
-/// absence.
+/// absence. The columns of ids and weights have the names that they had in a table.
 pub(crate) fn write(table: &Table, delimiter: u8, out: &mut impl Write) -> Result<(), Failure> {
     let mut csv = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
+    let roles = table.roles.as_ref();
+    let named = |column: Option<&RoleColumn>, other: &str| match column {
+        Some(RoleColumn { name, .. }) if !name.is_empty() => name.clone(),
+        _ => other.to_owned(),
+    };
+    if table.ids.is_some() {
+        csv.write_field(named(roles.and_then(|roles| roles.id.as_ref()), "id")).map_err(broken)?;
+    }
     for column in 0..table.samples.n_cols() {
         match &table.feature_names {
             Some(names) => csv.write_field(&names[column]),
@@ -19,15 +30,28 @@ pub(crate) fn write(table: &Table, delimiter: u8, out: &mut impl Write) -> Resul
         }
         .map_err(broken)?;
     }
+    if table.weights.is_some() {
+        csv.write_field(named(roles.and_then(|roles| roles.weight.as_ref()), "weight")).map_err(broken)?;
+    }
     if table.labels.is_some() {
         csv.write_field("label").map_err(broken)?;
+    }
+    for name in table.indicators.iter().flat_map(|indicators| &indicators.names) {
+        csv.write_field(name.to_string()).map_err(broken)?;
     }
     csv.write_record(None::<&[u8]>).map_err(broken)?;
     let (single, mut cell) = (table.samples.is_single(), Vec::new());
     for_each_row(&table.samples, |row, values| {
-        for &value in values {
+        if let Some(ids) = &table.ids {
+            csv.write_field(&ids[row]).map_err(broken)?;
+        }
+        let weight = table.weights.iter().map(|weights| (weights[row], false));
+        let indicators = table.indicators.iter().flat_map(|indicators| indicators.of(row)).map(|value| (*value, false));
+        for (value, single) in values.iter().map(|value| (*value, single)).chain(weight).chain(indicators) {
             cell.clear();
-            write!(cell, "{}", Number { value, single })?;
+            if !value.is_nan() {
+                write!(cell, "{}", Number { value, single })?;
+            }
             csv.write_field(&cell).map_err(broken)?;
         }
         if let Some(labels) = &table.labels {

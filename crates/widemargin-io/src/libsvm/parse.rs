@@ -25,8 +25,8 @@ pub(crate) struct Rules {
 pub(crate) struct ParsedRows {
     pub labels: Vec<Label>,
     pub matrix: CsrMatrix<f32>,
-    /// Indices and values of large numbers that single precision changed.
-    pub rounded: Vec<(u32, f64)>,
+    /// The places among the values of the matrix of large numbers that single precision changed, and these numbers.
+    pub rounded: Vec<(usize, f64)>,
     /// The line of each row, counted from 1 in this text.
     pub lines: RowLines,
     /// The number of lines of the text.
@@ -65,8 +65,9 @@ impl ParsedRows {
     /// Appends the rows of the subsequent text, and clears it.
     pub fn append(&mut self, piece: &mut ParsedRows) {
         self.labels.append(&mut piece.labels);
+        let before = self.matrix.values.len();
         self.matrix.append(&piece.matrix, |value| value);
-        self.rounded.append(&mut piece.rounded);
+        self.rounded.extend(piece.rounded.iter().map(|(at, exact)| (before + at, *exact)));
         self.lines.append(&piece.lines, self.n_lines);
         self.n_lines += piece.n_lines;
         piece.clear();
@@ -122,7 +123,7 @@ impl ParsedRows {
             if value.abs() >= LARGE
                 && let Some(exact) = rounded(&text[at..at + length], value)
             {
-                self.rounded.push((index, exact));
+                self.rounded.push((self.matrix.values.len(), exact));
             }
             if u64::from(index) < next_index {
                 return Err((at, index_problem(index, (next_index - 1) as u32)));
@@ -135,11 +136,12 @@ impl ParsedRows {
             }
             at += length;
             if let Some(n_features) = rules.n_features.filter(|n| column as usize >= *n) {
-                let problem = Problem::new(format!("index {index}: there are only {n_features} features"));
-                return Err((
-                    at - length,
-                    problem.help("the model was trained without that feature, and cannot use it: leave it out"),
-                ));
+                let (from, help) = match rules.first {
+                    0 => (", whose indices start at 0", "subtract 1 from every index if those of this file start at 1"),
+                    _ => ("", "the model was trained without that feature, and cannot use it: leave it out"),
+                };
+                let problem = Problem::new(format!("index {index}: there are only {n_features} features{from}"));
+                return Err((at - length, problem.help(help)));
             }
         };
         // A stored zero counts here: it shows that the feature exists.
@@ -151,7 +153,7 @@ impl ParsedRows {
 }
 
 /// Numbers from which digits of columns far from 0 may be lost.
-const LARGE: f32 = 65536.0;
+pub(super) const LARGE: f32 = 65536.0;
 
 /// The value of a pair in double precision, if single precision changed it.
 #[cold]
@@ -219,9 +221,9 @@ fn label_missing(word: &[u8]) -> Problem {
 #[cold]
 fn index_problem(index: u32, previous: u32) -> Problem {
     if index == 0 {
-        return Problem::new("index 0: the indices of this file start at 1").help(
-            "indices count from 1 here, and from 0 only where the first lines have index 0: write the file with \
-             dump_svmlight_file(…, zero_based=False), or add 1 to every index",
+        return Problem::new("index 0: the indices start at 1, as in the training data or in the first lines").help(
+            "write all files alike: with dump_svmlight_file(…, zero_based=False), or add 1 to every index; indices count \
+             from 0 only where the first lines, of the training data if there is a model, have index 0",
         );
     }
     let text = match index == previous {

@@ -1,12 +1,12 @@
 //! Reads a LIBSVM file in blocks, each parsed in parallel.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use rayon::prelude::*;
-use widemargin::data::{CsrMatrix, DenseView, Label, Labels, offsets_of};
+use widemargin::data::{CsrMatrix, DenseView, Label, Labels, Notation, offsets_of};
 
-use super::parse::{Misfit, ParsedRows, Rules};
+use super::parse::{LARGE, Misfit, ParsedRows, Rules};
 use super::start::Start;
 use super::text::{TextBlocks, split_lines};
 use crate::error::{IoError, Result};
@@ -38,7 +38,7 @@ impl Reader {
     pub fn new(input: TextInput, options: &ReadOptions) -> Result<Reader> {
         let labels = options.wants_labels(&input.file, "in LIBSVM text the label is the first word of each line")?;
         let start = Start::of(input.start());
-        if let Some(line) = start.precomputed() {
+        if let Some(line) = start.precomputed().filter(|_| options.notation.first_index != Some(0)) {
             let text = "the values of index 0 number the rows, as in LIBSVM's files of precomputed kernels";
             let help = "remove the pairs 0:1, 0:2, … and pass --similarity precomputed: the other columns are the \
                         similarities to the training samples";
@@ -48,7 +48,8 @@ impl Reader {
         if start.is_table() {
             return Err(IoError::no_pairs(&input.file));
         }
-        let (multilabel, first) = (labels && start.is_multilabel(), start.first_index());
+        let multilabel = labels && start.is_multilabel();
+        let first = options.notation.first_index.unwrap_or_else(|| start.first_index());
         Ok(Reader {
             file: input.file.clone(),
             text: TextBlocks::new(input, options.block_bytes()),
@@ -90,24 +91,38 @@ impl Reader {
     }
 
     /// Refuses rows with an index whose digits are lost: most of its values are large and close together.
-    fn check_digits(&self, rows: &mut ParsedRows) -> Result<()> {
-        let n_rows = rows.matrix.indptr.len() - 1;
-        rows.rounded.sort_unstable_by_key(|(index, _)| *index);
-        for same in rows.rounded.chunk_by(|a, b| a.0 == b.0).filter(|same| 2 * same.len() >= n_rows) {
-            let (index, values) = (same[0].0, same.iter().map(|(_, value)| *value).collect::<Vec<f64>>());
+    fn check_digits(&self, rows: &ParsedRows) -> Result<()> {
+        let (matrix, n_rows) = (&rows.matrix, rows.matrix.indptr.len() - 1);
+        let rounded = rows.rounded.iter().map(|(at, _)| (matrix.indices[*at], Vec::new()));
+        let (mut columns, mut exact) = (rounded.collect::<BTreeMap<u32, Vec<f64>>>(), rows.rounded.iter().peekable());
+        if columns.is_empty() {
+            return Ok(());
+        }
+        for (at, (column, value)) in matrix.indices.iter().zip(&matrix.values).enumerate() {
+            let exact = exact.next_if(|(place, _)| *place == at).map(|(_, exact)| *exact);
+            if let Some(values) = columns.get_mut(column).filter(|_| value.abs() >= LARGE) {
+                values.push(exact.unwrap_or_else(|| f64::from(*value)));
+            }
+        }
+        for (column, values) in columns.iter().filter(|(_, values)| 2 * values.len() >= n_rows) {
             let ones = vec![1.0; values.len()];
-            if DenseView::new(&values, values.len(), 1).is_ok_and(|view| offsets_of(&view, &ones).is_some()) {
+            if DenseView::new(values, values.len(), 1).is_ok_and(|view| offsets_of(&view, &ones).is_some()) {
                 let text = "its values lie so far from 0 for their range that single precision, in which LIBSVM text is \
                             read, loses their digits";
                 let help = "subtract their mean, or write the samples as CSV, which is read in double precision";
-                return Err(Problem::new(text).help(help).at(&self.file, format!("index {index}")));
+                let place = format!("index {}", column + self.rules.first);
+                return Err(Problem::new(text).help(help).at(&self.file, place));
             }
         }
         Ok(())
     }
 
+    fn notation(&self) -> Notation {
+        Notation { decimal: None, first_index: Some(self.rules.first) }
+    }
+
     fn table(&self, mut rows: ParsedRows) -> Result<Table> {
-        self.check_digits(&mut rows)?;
+        self.check_digits(&rows)?;
         rows.matrix.n_cols = self.rules.n_features.unwrap_or(rows.matrix.n_cols);
         let matrix: CsrMatrix<f32> = rows.matrix;
         let (labels, indicators) = match (self.rules.labels, self.rules.multilabel) {
@@ -116,7 +131,7 @@ impl Reader {
             (false, _) => (None, None),
         };
         let (samples, lines) = (Samples::SparseF32(matrix), Some(rows.lines));
-        Ok(Table { samples, labels, indicators, lines, ..Table::default() })
+        Ok(Table { samples, labels, indicators, lines, notation: self.notation(), ..Table::default() })
     }
 }
 
@@ -162,6 +177,12 @@ impl SampleReader for Reader {
     }
 
     fn layout(&self) -> Layout {
-        Layout { label: self.rules.labels.then_some(0), has_separate_labels: true, sparse: true, ..Layout::default() }
+        Layout {
+            label: self.rules.labels.then_some(0),
+            has_separate_labels: true,
+            sparse: true,
+            notation: self.notation(),
+            ..Layout::default()
+        }
     }
 }

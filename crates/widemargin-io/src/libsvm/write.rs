@@ -1,38 +1,37 @@
 //! Tables as LIBSVM text.
 
+use std::borrow::Cow;
 use std::io::Write;
 
-use widemargin::data::{Label, Rows};
+use widemargin::data::{Label, Labels, Rows};
 
 use crate::Format;
 use crate::error::Failure;
+use crate::indicators::Indicators;
 use crate::problem::excerpt;
 use crate::table::Table;
+use crate::text_input::AHEAD;
 use crate::write_rows::{Number, not_in};
 
-/// Writes `label index:value …` for each sample. Zeros are omitted, except for one in the first line if no sample has a
-/// value in the last column, so that the number of columns is preserved.
+/// Writes `label index:value …` for each sample, or its labels with commas between. Zeros are omitted, except for one
+/// in the first line if no sample has a value in the last column, so that the number of columns is preserved.
 ///
 /// The output can be read back: values beyond single precision, in which this format is read, are refused.
 pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> {
-    let Some(labels) = &table.labels else {
-        return Err(not_in(
-            Format::Libsvm,
-            "each line starts with a label, and the samples have none",
-            "write .csv, .npy or .npz, which can do without",
-        ));
-    };
-    for label in labels.classes() {
-        if let Label::Text(text) = label
-            && (text.is_empty() || text.chars().any(|c| c.is_whitespace() || c.is_control() || ":#".contains(c)))
-        {
+    let labels = match (&table.labels, &table.indicators) {
+        (Some(labels), _) => {
+            labels.classes().iter().try_for_each(check_class)?;
+            Cow::Borrowed(labels)
+        }
+        (None, Some(indicators)) => Cow::Owned(sets(indicators)?),
+        (None, None) => {
             return Err(not_in(
                 Format::Libsvm,
-                format!("the label '{}' would not be read back", excerpt(text)),
-                "rename the class, or write .csv or .npz",
+                "each line starts with a label, and the samples have none",
+                "write .csv, .npy or .npz, which can do without",
             ));
         }
-    }
+    };
     let n_cols = table.samples.n_cols();
     if n_cols == 0 {
         return Err(not_in(Format::Libsvm, "the samples have no features", "write .csv or .npz"));
@@ -57,6 +56,8 @@ pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> 
             ));
         }
     }
+    let first_list = (0..view.n_rows()).find(|&row| is_list(labels.get(row)));
+    let mut n_bytes = 0;
     for row in 0..view.n_rows() {
         line.clear();
         write!(line, "{}", labels.get(row))?;
@@ -67,8 +68,66 @@ pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> 
         if row == 0 && last_is_empty {
             write!(line, " {n_cols}:0")?;
         }
+        if line.is_empty() {
+            line.extend(b"1:0");
+        }
         line.push(b'\n');
+        n_bytes += line.len();
+        if table.labels.is_none() && n_bytes > AHEAD && first_list.is_none_or(|first| first >= row) {
+            return Err(no_list());
+        }
         out.write_all(&line)?;
     }
     Ok(())
+}
+
+/// Refuses a class that would not be read back.
+fn check_class(class: &Label) -> Result<(), Failure> {
+    match class {
+        Label::Text(text)
+            if text.is_empty()
+                || is_list(class)
+                || text.chars().any(|c| c.is_whitespace() || c.is_control() || ":#".contains(c)) =>
+        {
+            let reason = format!("the label '{}' would not be read back", excerpt(text));
+            Err(not_in(Format::Libsvm, reason, "rename the class, or write .csv or .npz"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether a label would be read as several: whole numbers with commas between.
+fn is_list(label: &Label) -> bool {
+    matches!(label, Label::Text(text) if text.contains(',') && text.split(',').all(|part| part.parse::<i64>().is_ok()))
+}
+
+/// The labels of each sample with commas between.
+fn sets(indicators: &Indicators) -> Result<Labels, Failure> {
+    let names: Vec<String> = indicators.names.iter().map(Label::to_string).collect();
+    let rows = || (0..indicators.n_samples()).map(|row| indicators.of(row));
+    let reason = match names.iter().position(|name| name.parse::<i64>().is_err()) {
+        Some(at) => {
+            Some(format!("several labels of a sample are whole numbers, and '{}' is none", excerpt(&names[at])))
+        }
+        None if rows().flatten().any(|value| value.is_nan()) => Some("some samples may have a label or not".to_owned()),
+        None => {
+            let is_empty = |at: &usize| rows().all(|row| row[*at] == 0.0);
+            (0..names.len()).find(is_empty).map(|at| format!("no sample has the label '{}'", names[at]))
+        }
+    };
+    if let Some(reason) = reason {
+        return Err(not_in(Format::Libsvm, reason, "write .csv, which has a column for each label"));
+    }
+    let set = |row: &[f64]| {
+        let own = names.iter().zip(row).filter(|(_, has)| **has == 1.0);
+        own.map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(",")
+    };
+    let labels = Labels::new(rows().map(set));
+    if labels.classes().iter().any(is_list) { Ok(labels) } else { Err(no_list()) }
+}
+
+/// The failure of samples with several labels that would be read as classes.
+fn no_list() -> Failure {
+    let reason = "none of the first samples has two labels, so that the labels would be read as classes";
+    not_in(Format::Libsvm, reason, "put a sample with two labels first, or write .csv")
 }

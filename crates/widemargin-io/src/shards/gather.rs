@@ -9,6 +9,7 @@ use crate::table::{Samples, Table};
 pub(crate) struct Gathered {
     table: Option<Table>,
     labels: Option<LabelParts>,
+    groups: Option<LabelParts>,
 }
 
 impl Gathered {
@@ -17,12 +18,18 @@ impl Gathered {
         if let Some(labels) = &piece.labels {
             self.labels.get_or_insert_default().append(labels);
         }
+        if let Some(groups) = &piece.groups {
+            self.groups.get_or_insert_default().append(groups);
+        }
         let Some(table) = &mut self.table else {
-            self.table = Some(Table { labels: None, ..piece.clone() });
+            self.table = Some(Table { labels: None, groups: None, ..piece.clone() });
             return;
         };
         append(&mut table.samples, &piece.samples);
         append_places(table, piece);
+        extend(&mut table.ids, &piece.ids);
+        extend(&mut table.weights, &piece.weights);
+        table.remarks.extend_from_slice(&piece.remarks);
     }
 
     /// All rows; `None` if there are none.
@@ -36,6 +43,9 @@ impl Gathered {
             Samples::Other(_) => ((), ()),
         };
         table.labels = self.labels.map(LabelParts::finish);
+        table.groups = self.groups.map(LabelParts::finish);
+        table.remarks.sort();
+        table.remarks.dedup();
         Some(table)
     }
 }
@@ -47,6 +57,12 @@ pub(crate) fn append_places(table: &mut Table, piece: &Table) {
     }
     if let Some(shards) = &piece.shards {
         table.shards.get_or_insert_default().append(shards, 0);
+    }
+}
+
+fn extend<T: Clone>(to: &mut Option<Vec<T>>, from: &Option<Vec<T>>) {
+    if let (Some(to), Some(from)) = (to, from) {
+        to.extend_from_slice(from);
     }
 }
 

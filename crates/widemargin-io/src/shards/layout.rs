@@ -3,7 +3,7 @@
 use crate::Format;
 use std::path::Path;
 
-use widemargin::data::column_order;
+use widemargin::data::{Notation, column_order};
 
 use crate::error::{IoError, Result};
 use crate::options::{LabelColumn, ReadOptions};
@@ -24,12 +24,14 @@ pub(crate) struct Layout {
     pub others: Vec<usize>,
     /// Whether a row lists only its non-zero columns.
     pub sparse: bool,
+    /// How the file writes numbers and indices.
+    pub notation: Notation,
 }
 
 impl Layout {
     /// Options for the shards after the one with this layout: what was determined from its first lines applies to them.
     pub fn options(&self, format: Format, options: &ReadOptions) -> ReadOptions {
-        let mut options = options.clone();
+        let mut options = ReadOptions { notation: self.notation, ..options.clone() };
         if let Format::Csv | Format::Tsv = format {
             options.header = Some(self.names.is_some());
             options.label = match (self.label, self.label_name()) {
@@ -58,7 +60,7 @@ impl Layout {
     }
 
     /// The names of the features, if any.
-    pub fn feature_names(&self) -> Option<Vec<String>> {
+    fn feature_names(&self) -> Option<Vec<String>> {
         let names = self.names.as_ref()?.iter().enumerate();
         let label = self.label.filter(|_| !self.has_separate_labels);
         let is_feature = |column: &usize| Some(*column) != label && !self.others.contains(column);

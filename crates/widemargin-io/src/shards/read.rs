@@ -20,7 +20,7 @@ pub(crate) struct Reader {
     /// The caller's options for the first shard, then those derived from it.
     options: ReadOptions,
     first: Option<(PathBuf, Layout)>,
-    /// The names of the features in the first shard.
+    /// The names of the features in the first rows.
     names: Option<Vec<String>>,
     open: Option<(PathBuf, Box<dyn SampleReader>)>,
     /// Number of rows read from the open shard.
@@ -76,7 +76,6 @@ impl Reader {
                 Some((first, expected)) => expected.check(first, &file, &layout)?,
                 None => {
                     self.options = layout.options(self.format, &self.options);
-                    self.names = layout.feature_names();
                     self.first = Some((file.clone(), layout));
                 }
             }
@@ -101,8 +100,9 @@ impl SampleReader for Reader {
             let Some((file, reader)) = &mut self.open else { return Ok(false) };
             if reader.next_into(bytes, table)? {
                 // A shard may have its columns in another order, identified by name.
-                if let Some(names) = &self.names {
-                    table.put_in_order(names)?;
+                match &self.names {
+                    Some(names) => table.put_in_order(names)?,
+                    None => self.names.clone_from(&table.feature_names),
                 }
                 if table.indicators.is_some() {
                     return Err(IoError::multilabel(file));

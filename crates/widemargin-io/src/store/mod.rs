@@ -83,7 +83,7 @@ impl Store {
                 _ => Table { shards: path.is_dir().then(|| rows.shards()), ..Table::default() },
             };
             if let Some(file) = &options.label_file {
-                label_rows(&mut outline, file, rows.n_rows())?;
+                label_rows(&mut outline, file, rows.n_rows(), options.decimal)?;
             }
             return Ok(Store::new(Rows::Dense(rows), outline));
         }

@@ -52,8 +52,8 @@ pub(super) fn check_whole(path: &Path, format: Format, memory: u64) -> Result<()
     Ok(())
 }
 
-/// Passes the samples of all blocks to `each`, in order; returns everything else as a table without samples. The next block
-/// is read meanwhile.
+/// Passes the samples of all blocks to `each`, in order; returns everything else as a table without samples. The next
+/// block is read meanwhile.
 pub(super) fn read(
     path: &Path,
     options: &ReadOptions,
@@ -83,6 +83,7 @@ pub(super) fn read(
         append_places(&mut outline, &block.table);
         outline.label_column.clone_from(&block.table.label_column);
         outline.roles.clone_from(&block.table.roles);
+        outline.notation = block.table.notation;
         if outline.feature_names.is_none() {
             outline.feature_names.clone_from(&block.table.feature_names);
         }

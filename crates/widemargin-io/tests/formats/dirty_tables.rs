@@ -167,7 +167,7 @@ fn other_tables_are_refused_with_a_remedy_that_works() {
         },
         Refusal {
             text: bytes("a,b,label\n\"3,5\",1.5,x\n2,2,z\n\"4,5\",2,z\n"),
-            cause: "line 2, column 'a': '3,5' has a decimal comma, other numbers of the file a decimal point",
+            cause: "line 2, column 'a': '3,5' has a decimal comma; numbers are read with a decimal point here",
             remedy: "write all numbers in one way",
             options: learn(),
             mended: Some(bytes("a,b,label\n\"3,5\",\"1,5\",x\n2,2,z\n\"4,5\",2,z\n")),
@@ -185,6 +185,27 @@ fn other_tables_are_refused_with_a_remedy_that_works() {
             remedy: "leave the cell empty if '<0.1' means a missing value",
             options: learn(),
             mended: Some(bytes("mass,label\n1,x\n2,z\n,x\n3,z\n")),
+        },
+        Refusal {
+            text: bytes("mass,label\n-,x\n3,z\n-,x\n-,z\nmissing,x\n5,x\n4.5,x\n"),
+            cause: "line 2, column 'mass': '-' is not a number, as 3 other cells of the column are",
+            remedy: "leave the cell empty if '-' means a missing value",
+            options: learn(),
+            mended: Some(bytes("mass,label\n,x\n3,z\n,x\n,z\n,x\n5,x\n4.5,x\n")),
+        },
+        Refusal {
+            text: bytes("mass,label\n(12),x\n3,z\n(7),x\n(3),z\n"),
+            cause: "line 2, column 'mass': '(12)' may be a negative number, or a missing value",
+            remedy: "with a minus sign",
+            options: learn(),
+            mended: Some(bytes("mass,label\n-12,x\n3,z\n-7,x\n-3,z\n")),
+        },
+        Refusal {
+            text: bytes("grade,label\n1,x\n2,z\na,x\n"),
+            cause: "line 4, column 'grade': 'a' is not a number, as 2 other cells of the column are",
+            remedy: "pass --categorical 1",
+            options: ReadOptions { categorical: vec!["1".parse().unwrap()], ..learn() },
+            mended: None,
         },
         Refusal {
             text: bytes("a,b,label\n1,2,x\n3,4,z\na,b,label\n5,6,x\n"),
@@ -266,4 +287,30 @@ fn columns_that_are_hardly_features_are_warned_of() {
         message("a.csv", format!("{names}\n1,2,x\n"), &ReadOptions { label: "l".parse().unwrap(), ..learn() })
     };
     assert!(read("l,b,l").0.contains("columns 1 and 3 have this name"));
+}
+
+#[test]
+fn labels_that_are_numbers_are_read_as_features_are() {
+    let auto = ReadOptions::default;
+    let comma = || ReadOptions { decimal: Some(Decimal::Comma), ..auto() };
+    for (text, options, expected) in [
+        ("a;y\n1,5;2,5\n2,5;1.016\n", auto(), ["2.5", "1016"]),
+        ("a;y\n1;2,5\n2;-1.016,25\n", comma(), ["2.5", "-1016.25"]),
+        ("a,y\n0.5,\"5,059.68\"\n1.5,\"1,234\"\n", auto(), ["5059.68", "1234"]),
+        // Classes, as they are spelled.
+        ("a;y\n1,5;007\n2,5;5%\n", auto(), ["007", "5%"]),
+        ("a,y\n1.5,\"1,2\"\n2.5,$1050\n", auto(), ["1,2", "$1050"]),
+        ("a,y\n1,\"1,234\"\n2,1.10\n", auto(), ["1,234", "1.10"]),
+    ] {
+        assert_eq!(labels(&read_bytes("a.csv", text, &options).unwrap()), expected, "{text}");
+    }
+    let (error, help) = message("a.csv", "a;y\n1,5;2,5\n2,5;3.5\n", &comma());
+    assert!(error.starts_with("line 3, column 'y': '3.5' has a decimal point"), "{error}");
+    assert!(help.unwrap().contains("--decimal ."));
+    // In a file of their own.
+    for (name, text) in [("y.txt", "2,5\n1.016\n"), ("y.csv", "y\n\"2,5\"\n1.016\n")] {
+        let of_labels = file(name, text);
+        let options = ReadOptions { label_file: Some(of_labels.path.clone()), ..auto() };
+        assert_eq!(labels(&read_bytes("a.svm", "1:1\n2:1\n", &options).unwrap()), ["2.5", "1016"], "{name}");
+    }
 }

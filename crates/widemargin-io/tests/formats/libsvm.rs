@@ -1,7 +1,7 @@
 //! LIBSVM text: supported lines, and errors for others.
 
 use crate::common::{file, labels, message, read_bytes, rows};
-use widemargin::data::Label;
+use widemargin::data::{Label, Notation};
 use widemargin_io::{Block, Blocks, Format, LabelColumn, ReadOptions, Samples, Table, read};
 
 fn no_labels() -> ReadOptions {
@@ -117,10 +117,16 @@ fn files_that_count_from_zero_are_read() {
 fn indices_whose_digits_single_precision_loses_are_refused() {
     let rows_of =
         |value: &dyn Fn(usize) -> String| (0..60).map(|row| format!("1 1:.5 2:{}\n", value(row))).collect::<String>();
-    let (found, help) = message("a.svm", rows_of(&|row| format!("{}", 1_700_000_000 + row)), &ReadOptions::default());
-    assert!(found.starts_with("index 2: its values lie so far from 0 for their range"), "{found}");
-    assert!(help.unwrap().contains("as CSV"));
-    // Large numbers of a wide range, and few of them, lose nothing that matters.
+    // All of them may become one number, and some be that number.
+    let last_digits: [fn(usize) -> usize; 3] = [|row| row, |row| row % 2, |row| usize::from(row % 5 == 0)];
+    for digits in last_digits {
+        let text = rows_of(&|row| format!("{}", 1_700_000_000 + digits(row)));
+        let (found, help) = message("a.svm", text, &ReadOptions::default());
+        assert!(found.starts_with("index 2: its values lie so far from 0 for their range"), "{found}");
+        assert!(help.unwrap().contains("as CSV"));
+    }
+    // Large numbers of a wide range, the same everywhere, and few of them, lose nothing that matters.
+    read_bytes("a.svm", rows_of(&|_| "1700000001".to_owned()), &ReadOptions::default()).unwrap();
     read_bytes("a.svm", rows_of(&|row| format!("{}", 16_777_217 * (row + 1))), &ReadOptions::default()).unwrap();
     let few = |row: usize| if row < 20 { (1_700_000_000 + row).to_string() } else { row.to_string() };
     read_bytes("a.svm", rows_of(&few), &ReadOptions::default()).unwrap();
@@ -163,6 +169,23 @@ fn the_number_of_features_can_be_specified() {
     assert_eq!(blocks("1\n2 1:1\n3\n").unwrap().iter().sum::<usize>(), 3);
     assert!(blocks("1\n2\n").unwrap_err().to_string().contains("no index:value pair"));
     assert_eq!(message("a.svm", "1 2:1 8:1", &options(7)).0, "line 1, column 7: index 8: there are only 7 features");
+}
+
+#[test]
+fn the_first_index_is_that_of_the_training_file() {
+    let options = |first| ReadOptions {
+        n_features: Some(3),
+        notation: Notation { first_index: Some(first), ..Notation::default() },
+        ..Default::default()
+    };
+    let table = read_bytes("a.svm", "1 1:2 2:3\n", &options(0)).unwrap();
+    assert_eq!((rows(&table), table.notation.first_index), (vec![vec![0.0, 2.0, 3.0]], Some(0)));
+    assert_eq!(rows(&read_bytes("a.svm", "1 0:1\n2 0:2\n", &options(0)).unwrap()), [[1.0, 0., 0.], [2.0, 0., 0.]]);
+    let (error, help) = message("a.svm", "1 0:2 2:3\n", &options(1));
+    assert!(error.starts_with("line 1, column 3: index 0: the indices start at 1, as in the training data"), "{error}");
+    assert!(help.unwrap().contains("add 1 to every index"));
+    let (error, _) = message("a.svm", "1 3:3\n", &options(0));
+    assert_eq!(error, "line 1, column 3: index 3: there are only 3 features, whose indices start at 0");
 }
 
 #[test]

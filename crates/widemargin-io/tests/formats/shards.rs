@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::common::{labels, le, npy, rows};
 use tempfile::TempDir;
-use widemargin_io::{Blocks, Format, IoError, LabelColumn, ReadOptions, Samples, Table, read};
+use widemargin_io::{Blocks, ColumnRule, Format, IoError, LabelColumn, ReadOptions, Samples, Table, read};
 
 fn folder(files: &[(&str, &[u8])]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -193,4 +194,44 @@ fn which_folders_hold_shards() {
     assert_eq!(message(&nested, &error), "more: a folder among files that are read as one input");
     fs::rename(nested.path().join("more"), nested.path().join("_more")).unwrap();
     assert_eq!(read(nested.path(), &ReadOptions::default()).unwrap().samples.n_rows(), 1);
+}
+
+#[test]
+fn the_first_file_tells_how_numbers_are_written() {
+    let files: &[(&str, &[u8])] = &[("1.csv", b"a;b;y\n1,5;2;x\n2,5;1;z\n"), ("2.csv", b"a;b;y\n9.500;1;x\n")];
+    let table = read(folder(files).path(), &ReadOptions::default()).unwrap();
+    assert_eq!(rows(&table), [[1.5, 2.0], [2.5, 1.0], [9500.0, 1.0]]);
+    let files: &[(&str, &[u8])] = &[("1.svm", b"1 0:2 2:1\n"), ("2.svm", b"2 1:3\n")];
+    assert_eq!(rows(&read(folder(files).path(), &ReadOptions::default()).unwrap()), [[2.0, 0.0, 1.0], [0.0, 3.0, 0.0]]);
+    let files: &[(&str, &[u8])] = &[("1.svm", b"1 1:2 2:1\n"), ("2.svm", b"2 0:3\n")];
+    assert!(refused(files, &ReadOptions::default()).starts_with("2.svm: line 1, column 3: index 0"));
+}
+
+#[test]
+fn ids_weights_and_groups_are_those_of_all_files() {
+    let column = |name: &str| Some(name.parse().unwrap());
+    let options = ReadOptions { id: column("who"), weight: column("w"), group: column("g"), ..ReadOptions::default() };
+    let files: &[(&str, &[u8])] =
+        &[("1.csv", b"who,w,a,g,y\nA,2,1,u,0\nB,1,2,v,1\n"), ("2.csv", b"g,a,y,w,who\nu,3,1,4,C\n")];
+    let table = read(folder(files).path(), &options).unwrap();
+    assert_eq!(
+        (rows(&table), labels(&table)),
+        (vec![vec![1.0], vec![2.0], vec![3.0]], ["0", "1", "1"].map(String::from).to_vec())
+    );
+    assert_eq!(table.ids.unwrap(), ["A", "B", "C"]);
+    assert_eq!(table.weights.unwrap(), [2.0, 1.0, 4.0]);
+    assert_eq!(table.groups.unwrap().codes(), [0, 1, 0]);
+}
+
+#[test]
+fn categories_of_all_files_are_those_of_the_training_table() {
+    let learn = ReadOptions { columns: ColumnRule::Learn, ..ReadOptions::default() };
+    let train = crate::common::read_bytes("a.csv", "c,a,y\nred,1,0\ngreen,,1\n", &learn).unwrap();
+    let known = ColumnRule::Known(Arc::new(train.columns.clone().unwrap()));
+    let files: &[(&str, &[u8])] = &[("1.csv", b"c,a,y\ngreen,1,1\n"), ("2.csv", b"y,a,c\n0,,blue\n1,2,red\n")];
+    let (folder, options) = (folder(files), ReadOptions { columns: known, ..ReadOptions::default() });
+    let table = read(folder.path(), &options).unwrap();
+    assert_eq!(rows(&table), [[1.0, 0.0, 1.0, 0.0], [0.0, 0.0, 1.0, 1.0], [0.0, 1.0, 2.0, 0.0]]);
+    assert_eq!((&table.feature_names, table.remarks.len()), (&train.feature_names, 1));
+    check_blocks(folder.path(), &options, &table);
 }

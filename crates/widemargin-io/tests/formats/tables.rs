@@ -25,18 +25,18 @@ fn columns_are_learned_from_all_rows() {
     let table = learned();
     let columns = table.columns.as_ref().unwrap();
     let kinds: Vec<(&ColumnKind, bool)> = columns.0.iter().map(|column| (&column.kind, column.has_missing)).collect();
-    let values = ["red", "blue", "green"].map(str::to_owned).to_vec();
+    let values = ["blue", "green", "red"].map(str::to_owned).to_vec();
     assert_eq!(kinds[0], (&ColumnKind::Number { median: 2.0 }, true));
     assert_eq!(kinds[1], (&ColumnKind::Category { values }, true));
     assert_eq!(kinds[2], (&ColumnKind::Boolean { median: 0.0 }, false));
-    let names = ["age", "age is missing", "color=red", "color=blue", "color=green", "color is missing", "member"];
+    let names = ["age", "age is missing", "color=blue", "color=green", "color=red", "color is missing", "member"];
     assert_eq!(table.feature_names.as_ref().unwrap(), &names);
     let expected = [
-        [1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0],
-        [2.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0],
+        [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0],
+        [2.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0],
         [4.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0],
-        [2.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0],
-        [2.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0],
+        [2.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0],
+        [2.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0],
     ];
     assert_eq!(rows(&table), expected);
     assert_eq!(labels(&table), ["a", "b", "a", "b", "a"]);

@@ -18,6 +18,7 @@ mod images;
 mod label_sets;
 mod labels;
 mod multilabel;
+mod notation;
 mod offsets;
 mod resources;
 mod rows;
@@ -62,6 +63,7 @@ pub use {
     fingerprint::Fingerprint,
     fold_classes::FoldClasses,
     labels::LabelParts,
+    notation::{Decimal, Notation},
     offsets::{ColumnRanges, Offsets, offsets_of},
     rows::{Rows, visit_histogram},
     sparse::Index,

@@ -21,7 +21,7 @@ pub enum ColumnKind {
     /// Text: one feature a category, 1 for the one that the sample has. A category that is not in the training samples
     /// has none, nor has a missing one.
     Category {
-        /// In the order of their first appearance in training.
+        /// The categories of the training samples, sorted where they are learned.
         values: Vec<String>,
     },
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{ClassWeight, ColumnRoles, Label, Labels, TableColumns};
+use crate::data::{ClassWeight, ColumnRoles, Label, Labels, Notation, TableColumns};
 use crate::error::{Error, Result};
 use crate::problem::n_problems;
 use crate::solve::Calibration;
@@ -19,6 +19,9 @@ pub struct Origin {
     /// Which columns of the training table are no features, if the model was trained on a table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column_roles: Option<ColumnRoles>,
+    /// How the training file writes numbers and indices.
+    #[serde(default)]
+    pub notation: Notation,
     /// The parameters of the fit that the model does not show otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub training: Option<TrainingSettings>,

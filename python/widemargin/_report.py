@@ -61,7 +61,18 @@ def results(candidates: Iterable[Row], path: Iterable[Row], fitted: Mapping[str,
 
 
 # Measures of a path that have another name in the form of `results`, or are not shown.
-_RENAMED = {"C", "label_errors", "loo_squared_hinge", "loo_error", "loo_r2", "loo_r2_std", "loo_rmse", "d2", "d2_std", "method"}
+_RENAMED = {
+    "C",
+    "label_errors",
+    "loo_squared_hinge",
+    "loo_error",
+    "loo_r2",
+    "loo_r2_std",
+    "loo_rmse",
+    "d2",
+    "d2_std",
+    "method",
+}
 
 
 def path_of(points: Iterable[Row], C: float, **params: Any) -> list[Row]:

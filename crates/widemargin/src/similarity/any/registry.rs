@@ -7,7 +7,7 @@ use crate::similarity as files;
 use crate::similarity::row::SimilarityRow;
 use crate::spec::Step;
 
-/// The similarities, those of a file side by side. Statics, so that no other crate compiles them again.
+/// The similarities, those of a file side by side. Each is a `static`, so that no other crate compiles it again.
 static SIMILARITIES: &[&[SimilarityRow]] = &[
     files::vector::ROWS,
     files::set::ROWS,

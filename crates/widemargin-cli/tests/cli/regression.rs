@@ -294,16 +294,16 @@ fn a_summary_names_how_a_score_was_estimated() {
 fn targets_are_written_in_any_way_that_features_are() {
     let (plain, folder) = (table(3, 60), Folder::new());
     folder.write("plain.csv", &plain);
-    let train = "--task regression --method thin-plate -C 1 --n-basis none";
+    let train = "--label price --task regression --method thin-plate -C 1 --n-basis none";
     folder.train(&format!("plain.csv {train} -o plain"));
-    let scores = folder.predict("plain plain.csv --drop price");
+    let scores = folder.predict("plain plain.csv");
     let comma = plain.replace(',', ";").replace('.', ",");
     let dollars: String = plain.lines().map(|line| line.replace(",", ",$") + "\n").collect();
     let dollars = dollars.replace(",$b,$price", ",b,price");
     for (name, text) in [("comma.csv", comma), ("dollars.csv", dollars)] {
         folder.write(name, text);
         folder.train(&format!("{name} {train} -o m"));
-        assert_eq!(folder.predict("m plain.csv --drop price --decimal ."), scores, "{name}");
+        assert_eq!(folder.predict("m plain.csv --decimal ."), scores, "{name}");
         assert_eq!(folder.score(&format!("m {name}"), "r2"), folder.score("plain plain.csv", "r2"));
     }
     folder.write("h.csv", "a;y\n1,5;2,5\n2,5;3,5\n");

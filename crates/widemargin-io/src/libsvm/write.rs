@@ -13,8 +13,9 @@ use crate::table::Table;
 use crate::text_input::AHEAD;
 use crate::write_rows::{Number, not_in};
 
-/// Writes `label index:value …` for each sample, or its labels with commas between. Zeros are omitted, except for one
-/// in the first line if no sample has a value in the last column, so that the number of columns is preserved.
+/// Writes `label index:value …` for each sample, of several labels with commas between. Zeros are omitted, except for one
+/// in the first line if no sample has a value in the last column, so that the number of columns is preserved, and for one
+/// in a line that would be empty.
 ///
 /// The output can be read back: values beyond single precision, in which this format is read, are refused.
 pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> {
@@ -56,8 +57,7 @@ pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> 
             ));
         }
     }
-    let first_list = (0..view.n_rows()).find(|&row| is_list(labels.get(row)));
-    let mut n_bytes = 0;
+    let (mut n_bytes, mut has_list) = (0, false);
     for row in 0..view.n_rows() {
         line.clear();
         write!(line, "{}", labels.get(row))?;
@@ -73,9 +73,11 @@ pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> 
         }
         line.push(b'\n');
         n_bytes += line.len();
-        if table.labels.is_none() && n_bytes > AHEAD && first_list.is_none_or(|first| first >= row) {
+        // The start of the text tells whether the labels are lists.
+        if table.labels.is_none() && !has_list && n_bytes > AHEAD {
             return Err(no_list());
         }
+        has_list |= is_list(labels.get(row));
         out.write_all(&line)?;
     }
     Ok(())

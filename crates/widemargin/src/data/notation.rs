@@ -57,3 +57,10 @@ pub struct Notation {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_index: Option<u32>,
 }
+
+impl Notation {
+    /// Whether nothing is known.
+    pub(crate) fn is_unknown(&self) -> bool {
+        *self == Notation::default()
+    }
+}

@@ -20,7 +20,7 @@ pub struct Origin {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column_roles: Option<ColumnRoles>,
     /// How the training file writes numbers and indices.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Notation::is_unknown")]
     pub notation: Notation,
     /// The parameters of the fit that the model does not show otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,7 @@ from sklearn.utils.validation import check_array, column_or_1d
 from ._kinds import is_missing
 
 # The conversion of a model file's label to a class, for each kind of array; objects are strings.
-_READERS: dict[str, Callable[[Any], Any]] = {
-    **{"b": bool, "i": int, "u": int, "f": float, "U": str, "O": str},
-    "M": lambda label: label,
-}
+_READERS: dict[str, Any] = {"b": bool, "i": int, "u": int, "f": float, "U": str, "O": str, "M": lambda label: label}
 
 
 def labels_of(classes: npt.NDArray[Any]) -> list[int | str]:

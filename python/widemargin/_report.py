@@ -60,15 +60,15 @@ def results(candidates: Iterable[Row], path: Iterable[Row], fitted: Mapping[str,
     }
 
 
-# Measures of a path that have another name in the form of `results`, or are not shown.
-_RENAMED = {"C", "label_errors", "d2", "d2_std", "method"}
+# How the names begin of measures of a path that have another name in the form of `results`, or are not shown.
+_RENAMED = ("C", "label_errors", "loo_squared_hinge", "loo_error", "loo_r2", "loo_rmse", "d2", "method")
 
 
 def path_of(points: Iterable[Row], C: float, **params: Any) -> list[Row]:
     """The points of a path in a model file's header, in the form of `results`."""
     rows = []
     for point in points:
-        row = {name: value for name, value in point.items() if name not in _RENAMED and not name.startswith("loo_")}
+        row = {name: value for name, value in point.items() if not name.startswith(_RENAMED)}
         if "loo_squared_hinge" in point:
             row |= _of_classes(point)
         elif "loo_r2" in point:

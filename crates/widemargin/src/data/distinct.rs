@@ -197,11 +197,12 @@ impl Distinct {
     }
 }
 
-/// The largest number that all weights are multiples of, unless it is so small that it is none of copies.
+/// The largest number that all weights above 0 are multiples of, unless it is so small that it is none of copies.
 pub(crate) fn common_divisor_of(weights: &[f64]) -> Option<f64> {
-    let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
-    weights.iter().try_fold(0.0, |divisor, weight| {
-        Some(common_divisor(divisor, *weight)).filter(|divisor| *divisor > MIN_COMMON_DIVISOR * least)
+    let mut present = weights.iter().copied().filter(|weight| *weight > 0.0);
+    let least = present.clone().fold(f64::INFINITY, f64::min);
+    present.try_fold(0.0, |divisor, weight| {
+        Some(common_divisor(divisor, weight)).filter(|divisor| *divisor > MIN_COMMON_DIVISOR * least)
     })
 }
 
@@ -343,6 +344,7 @@ mod tests {
         ] {
             assert!((unit(&weights, 3) - unit_of_ones).abs() < 1e-6, "{weights:?}: {}", unit(&weights, 3));
         }
+        assert_eq!(common_divisor_of(&[0.0, 4.0, 6.0]), Some(2.0));
         // Sums of many weights.
         let sums: Vec<f64> = [391u32, 118, 404, 87].map(|n| (0..n).map(|_| 0.01).sum()).to_vec();
         assert!((unit(&sums, 1000) - 0.01).abs() < 1e-9);

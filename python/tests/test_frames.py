@@ -51,7 +51,7 @@ ESTIMATORS = [
 def test_frames_of_every_library_give_the_same_decisions(make, tmp_path):
     frame, y = passengers()
     fitted = make().fit(frame, y)
-    assert fitted.score(frame, y) > 0.75
+    assert fitted.score(frame, y) >= 0.8
     assert (fitted.n_features_in_, fitted.feature_names_in_.tolist()) == (5, list(frame.columns))
     scores = fitted.decision_function(frame)
     other = make().fit(of_polars(frame), y)

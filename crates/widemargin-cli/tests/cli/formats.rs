@@ -139,7 +139,7 @@ fn several_labels_ids_and_weights_are_written_or_refused() {
 }
 
 #[test]
-fn columns_without_names_come_with_a_warning_where_another_file_may_have_others() {
+fn formats_without_column_names_raise_a_warning() {
     let folder = Folder::new();
     folder.write("a.csv", "c,y\nred,1\nblue,2\nred,1\n");
     folder.write("turned.csv", "c,y\nblue,2\nred,1\nred,1\n");

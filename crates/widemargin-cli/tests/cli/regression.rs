@@ -279,7 +279,7 @@ fn predictions_are_read_as_the_same_numbers() {
 }
 
 #[test]
-fn a_summary_names_how_a_score_was_estimated() {
+fn the_summary_states_the_estimation_method() {
     let folder = Folder::new();
     folder.write("train.csv", table(1, 60));
     let run = folder.run(&format!("train {TRAIN}")).well();

@@ -129,15 +129,15 @@ impl Distinct {
         (0..n).map(|at| are_many && is_contested(at)).collect()
     }
 
-    /// Whether there are so few contents with so many copies that no sample can be judged by the others: nobody repeats
-    /// each of a few samples that often, but a table of a few short columns has no others.
+    /// Whether few contents have many copies each, as in a table of a few columns with few values. Leave-one-out of all
+    /// copies would then leave nothing to predict a sample from.
     fn has_few_contents(&self) -> bool {
         let n_draws = common_divisor_of(&self.weights).map_or(0.0, |draw| self.weights.iter().sum::<f64>() / draw);
         let n = self.n_contents();
         self.has_many_copies() || (n <= MAX_FREQUENT_CONTENTS && n_draws >= MIN_FREQUENT_COPIES * n as f64)
     }
 
-    /// The same for so few that their weights tell nothing, as where all are equal.
+    /// The same for fewer contents, whose weights may all be equal.
     fn has_many_copies(&self) -> bool {
         let (n, total) = (self.n_contents(), self.weights.iter().sum::<f64>());
         n <= MAX_EQUAL_CONTENTS && total >= MIN_EQUAL_COPIES * n as f64

@@ -40,7 +40,7 @@ print(json.dumps({"rate": len(X) / best, "features": int(found.shape[1])}))
 def ours(series: np.ndarray) -> dict[str, float]:
     from widemargin import BasisExpansion
 
-    model = BasisExpansion("minirocket/features", normalization="none", layout="channels_first", n_jobs=1).fit(
+    model = BasisExpansion("minirocket/features", normalization="none", kind="series_channels_first", n_jobs=1).fit(
         series[:2]
     )
     best = 9e9

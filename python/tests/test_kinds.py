@@ -244,7 +244,7 @@ def test_kind_decides_where_a_collection_could_be_of_several():
         ("auto", "objects", "kind='objects' needs a similarity of your own"),
         ("dtw", "objects", "kind='objects', but the similarity compares samples of the kind 'series' or 'table'"),
         ("auto", "vectors", "The 'kind' parameter must be one of 'auto', 'table'"),
-        ("rbf", "vectors", "The 'kind' parameter of BasisExpansionSVC must be one of 'auto', 'table'"),
+        ("rbf", "vectors", "The 'kind' parameter must be one of 'auto', 'table'"),
         (pairs(lambda a, b: 1.0), "series", "kind='series', but the similarity compares samples of the kind 'objects'"),
     ],
 )

@@ -17,8 +17,8 @@ CLASSES, KINDS = load_iris(return_X_y=True)
 NUMBERS, TARGETS = load_diabetes(return_X_y=True)
 NUMBERS, TARGETS = NUMBERS[:150], TARGETS[:150]
 
-# Those of all fits, and how samples of any kind are read.
-SHARED = {"n_jobs", "random_state", "tol", "time_limit", "verbose", "class_weight", "kind", "layout"}
+# Those of all fits.
+SHARED = {"n_jobs", "random_state", "tol", "time_limit", "verbose", "class_weight"}
 ATTRIBUTES = {
     "C_",
     "similarity_",

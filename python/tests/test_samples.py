@@ -259,7 +259,7 @@ def test_lengths_that_differ_tell_the_layout():
     series = [np.arange(4.0 * n).reshape(n, 4) for n in (3, 2, 9)]
     same_series(from_other(series, SERIES), series)
     with pytest.raises(
-        ValueError, match=r"series 1 \(from 0\) has 2 and the first one 3 .*with layout='channels_first'"
+        ValueError, match=r"series 1 \(from 0\) has 2 and the first one 3 .*with kind='series_channels_first'"
     ):
         from_other([one.T for one in series], SERIES)
 
@@ -268,7 +268,7 @@ def test_lengths_that_differ_tell_the_layout():
 def test_the_layout_is_asked_for(shape):
     X = np.random.default_rng(0).random(shape)
     for given_as in (X, list(X), X.tolist()):
-        with pytest.raises(ValueError, match=rf"{shape[1]} time steps of {shape[2]} channels.*layout='channels_first'"):
+        with pytest.raises(ValueError, match=rf"{shape[1]} time steps of {shape[2]} channels.*'series_channels_first'"):
             from_other(given_as, SERIES)
         for layout in ("channels_first", "channels_last"):
             from_other(given_as, SERIES, layout=layout)
@@ -278,7 +278,7 @@ def test_the_number_of_channels_tells_the_layout():
     series = [np.arange(8.0).reshape(2, 4)] * 3
     for X in (np.stack(series), np.stack(series).swapaxes(1, 2)):
         same_series(from_other(X, SERIES, n_channels=4), series)
-    with pytest.raises(ValueError, match="layout='channels_first'"):
+    with pytest.raises(ValueError, match="kind='series_channels_first'"):
         from_other(np.ones((3, 4, 4)), SERIES, n_channels=4)
     same_series(from_other(np.ones((3, 1, 1)), SERIES, n_channels=1), [np.ones((1, 1))] * 3)
 

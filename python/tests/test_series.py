@@ -24,22 +24,22 @@ def waves(n, channels=2, length=30):
     return X, y
 
 
-def test_the_layout_is_asked_for():
+def test_the_order_of_the_axes_is_asked_for():
     X, y = waves(40)
     for samples in (X, list(X)):
-        with pytest.raises(ValueError, match=r"2 time steps of 30 channels.*layout='channels_first'.*aeon"):
+        with pytest.raises(ValueError, match=r"2 time steps of 30 channels.*kind='series_channels_first'.*aeon"):
             on_bases("dtw:window=0.1", n_basis=10).fit(samples, y)
-        with pytest.raises(ValueError, match="layout='channels_first'"):
+        with pytest.raises(ValueError, match="kind='series_channels_first'"):
             wm.BasisExpansion("dtw").fit(samples)
-        with pytest.raises(ValueError, match="layout='channels_first'"):
+        with pytest.raises(ValueError, match="kind='series_channels_first'"):
             pairwise("dtw", samples)
-    with pytest.raises(ValueError, match="'layout' parameter must be one of 'auto', 'channels_first'"):
-        on_bases("dtw", layout="first").fit(X, y)
+    with pytest.raises(ValueError, match=r"'kind' parameter must be one of .* Did you mean 'series_channels_first'"):
+        on_bases("dtw", kind="channels_first").fit(X, y)
 
 
 def test_channels_first_are_channels_last_transposed():
     X, y = waves(40)
-    first = on_bases("dtw:window=0.1", n_basis=10, layout="channels_first").fit(X, y)
+    first = on_bases("dtw:window=0.1", n_basis=10, kind="series_channels_first").fit(X, y)
     last = on_bases("dtw:window=0.1", n_basis=10).fit(X.swapaxes(1, 2), y)
     assert first.score(X, y) == 1.0
     scores = first.decision_function(X)
@@ -53,27 +53,27 @@ def test_channels_first_are_channels_last_transposed():
     assert {one.shape for one in last.basis_} == {(30, 2)}
     np.testing.assert_array_equal(first.predict(first.basis_), first.predict(X[first.basis_indices_]))
     # The other functions that take samples.
-    features = wm.BasisExpansion("dtw", n_basis=5, layout="channels_first").fit(X)
+    features = wm.BasisExpansion("dtw", n_basis=5, kind="series_channels_first").fit(X)
     same = wm.BasisExpansion("dtw", n_basis=5).fit(X.swapaxes(1, 2))
     np.testing.assert_array_equal(features.transform(X), same.transform(X.swapaxes(1, 2)))
-    block = pairwise("dtw", X, X[:5], layout="channels_first")
+    block = pairwise("dtw", X, X[:5], kind="series_channels_first")
     np.testing.assert_array_equal(block, pairwise("dtw", X.swapaxes(1, 2), X[:5].swapaxes(1, 2)))
-    found = spectrum("dtw", X, layout="channels_first")
+    found = spectrum("dtw", X, kind="series_channels_first")
     np.testing.assert_array_equal(found.eigenvalues, spectrum("dtw", X.swapaxes(1, 2)).eigenvalues)
 
 
 def test_a_model_that_was_loaded_finds_the_channels(tmp_path):
     X, y = waves(40)
-    first = on_bases("dtw:window=0.1", n_basis=10, layout="channels_first").fit(X, y)
+    first = on_bases("dtw:window=0.1", n_basis=10, kind="series_channels_first").fit(X, y)
     wm.save(first, tmp_path / "m.model")
     loaded = wm.load(tmp_path / "m.model")
     for samples in (X, list(X), X.swapaxes(1, 2), X[:, :, :1], X[:3, :, :1].swapaxes(1, 2)):
         same = samples if np.shape(samples)[1] == 2 else samples.swapaxes(1, 2)
         np.testing.assert_array_equal(loaded.decision_function(samples), first.decision_function(same))
     square = X[:, :, :2]
-    with pytest.raises(ValueError, match=r"2 time steps of 2 channels.*layout='channels_first'"):
+    with pytest.raises(ValueError, match=r"2 time steps of 2 channels.*kind='series_channels_first'"):
         loaded.predict(square)
-    loaded.set_params(layout="channels_first")
+    loaded.set_params(kind="series_channels_first")
     np.testing.assert_array_equal(loaded.decision_function(square), first.decision_function(square))
     with pytest.raises(ValueError, match="the samples have 3 channels, the bases 2"):
         loaded.predict(waves(4, channels=3)[0])
@@ -86,7 +86,7 @@ def test_what_was_learned_of_series_is_in_the_model(tmp_path, client, descriptor
     from widemargin.dask import BasisExpansionSVC
 
     X, y = waves(40)
-    settings = {"n_basis": 10, "layout": "channels_first", "normalization": "nystroem", "C": 1.0}
+    settings = {"n_basis": 10, "kind": "series_channels_first", "normalization": "nystroem", "C": 1.0}
     svc = wm.BasisExpansionSVC(f"{descriptor}/linear", **settings).fit(X, y)
     assert svc.score(*waves(60)) > 0.95
     scores = svc.decision_function(X)
@@ -116,12 +116,16 @@ def test_a_linear_machine_on_features_has_no_bases(tmp_path):
     words = ["".join("abcd"[int(4 * x)] for x in row) for row in np.random.default_rng(0).random((40, 9))]
     has_ab = ["ab" in word for word in words]
     assert names.fit(words, has_ab).score(words, has_ab) > 0.9
-    svc = wm.BasisExpansionSVC("minirocket:features=500/features", normalization="z_score", layout="channels_first")
+    svc = wm.BasisExpansionSVC(
+        "minirocket:features=500/features", normalization="z_score", kind="series_channels_first"
+    )
     svc.fit(X, y)
     assert svc.score(*waves(60)) > 0.95
     wm.save(svc, tmp_path / "m.model")
     np.testing.assert_array_equal(wm.load(tmp_path / "m.model").decision_function(X), svc.decision_function(X))
-    found = wm.BasisExpansion("minirocket:features=500/features", normalization="none", layout="channels_first").fit(X)
+    found = wm.BasisExpansion(
+        "minirocket:features=500/features", normalization="none", kind="series_channels_first"
+    ).fit(X)
     shares = found.transform(X)
     assert shares.shape == (40, 420)
     assert 0 <= shares.min() < shares.max() <= 1
@@ -133,14 +137,14 @@ def mean_product(samples, bases):
 
 def test_channels_first_together_with_a_callable(tmp_path):
     X, y = waves(30)
-    svc = on_bases(["dtw", mean_product], n_basis=5, layout="channels_first").fit(X, y)
+    svc = on_bases(["dtw", mean_product], n_basis=5, kind="series_channels_first").fit(X, y)
     wm.save(svc, tmp_path / "m.model")
     loaded = wm.load(tmp_path / "m.model", trusted=True)
-    assert loaded.layout == "channels_first"
+    assert loaded.kind == "series_channels_first"
     np.testing.assert_array_equal(loaded.decision_function(X), svc.decision_function(X))
 
 
-def test_lengths_that_differ_tell_the_layout_of_few_bases_too():
+def test_lengths_that_differ_tell_the_axes_of_few_bases_too():
     # Fewer time steps than channels: of all samples the lengths tell it, of a single basis they would not.
     series = [np.random.default_rng(n).random((n, 6)) for n in (3, 4, 5, 4, 3, 5)]
     y = [0, 1, 0, 1, 0, 1]
@@ -151,13 +155,13 @@ def test_lengths_that_differ_tell_the_layout_of_few_bases_too():
 def test_pictures_of_channels_first():
     matplotlib.use("Agg")
     X, y = waves(30)
-    svc = on_bases("dtw", n_basis=5, layout="channels_first").fit(X, y)
+    svc = on_bases("dtw", n_basis=5, kind="series_channels_first").fit(X, y)
     display = BasisDisplay.from_estimator(svc, 3)
     assert {len(panel.lines) for panel in display.axes_} == {2}
     assert {len(line.get_xdata()) for panel in display.axes_ for line in panel.lines} == {30}
     assert len(SpectrumDisplay.from_estimator(svc).spectra[0].eigenvalues) == 5
     assert len(SpectrumDisplay.from_estimator(svc, X).spectra[0].eigenvalues) == 30
-    assert len(SpectrumDisplay.from_similarity("dtw", X, layout="channels_first").spectra[0].eigenvalues) == 30
+    assert len(SpectrumDisplay.from_similarity("dtw", X, kind="series_channels_first").spectra[0].eigenvalues) == 30
 
 
 def test_missing_values_at_the_end_are_not_part_of_a_series():
@@ -183,7 +187,9 @@ def test_channels_first_on_dask(client):
     from widemargin.dask import BasisExpansionSVC
 
     X, y = waves(40)
-    svc = BasisExpansionSVC("dtw:window=0.1", n_basis=10, layout="channels_first", normalization="mean_norm", C=1.0)
+    svc = BasisExpansionSVC(
+        "dtw:window=0.1", n_basis=10, kind="series_channels_first", normalization="mean_norm", C=1.0
+    )
     alone = svc.plain(**svc.get_params()).fit(X, y)
     for samples in (bag.from_sequence(list(X), npartitions=2), da.from_array(X, chunks=(20, 2, 30))):
         labels = bag.from_sequence(y.tolist(), npartitions=2)

@@ -68,7 +68,6 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "epsilon": [AT_LEAST_0, AUTO],
     "fit_intercept": ["boolean"],
     "kind": [str],
-    "layout": [str],
     "max_basis": [None, AT_LEAST_1],
     "max_iter": [AT_LEAST_1],
     "n_basis": [AT_LEAST_1, AUTO],

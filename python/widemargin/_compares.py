@@ -19,11 +19,11 @@ from ._base import FittedModel, WatchedMixin, specs_of, with_parameters
 from ._calls import Checked
 from ._columns import by_name, set_features, validated
 from ._files import Stored
-from ._kinds import KINDS, kind_for, kind_of, plain, refuse_one
-from ._parameters import BASES, Basis, SimilarityLike, basis_of, normalization_parameters, one_of, warn
+from ._kinds import kind_and_layout, kind_for, kind_of, plain, refuse_one
+from ._parameters import BASES, Basis, SimilarityLike, basis_of, normalization_parameters, warn
 from ._report import Row
 from ._samples import channels_first, count, fingerprints, from_other, from_vectors, pick
-from ._specs import READERS, SIMILARITIES, Similarity, any_kind, is_auto, layout_of, parsed, steps_of, with_hyphens
+from ._specs import READERS, SIMILARITIES, Similarity, any_kind, is_auto, parsed, steps_of, with_hyphens
 from ._targets import codes_of
 from .similarity import Resolved, pairwise, resolve
 
@@ -144,8 +144,8 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> Colle
         n = _remember(estimator, X, kind, reset)
         # The number of channels must be that of the training samples.
         n_channels = estimator.__dict__.get("_n_channels")
-        # The current value: users may set the layout of a loaded model before prediction.
-        layout = layout_of(getattr(estimator, "layout", resolved.layout))
+        # The current value: users may set the kind of a loaded model before prediction.
+        layout = kind_and_layout(estimator.kind)[1] if hasattr(estimator, "kind") else resolved.layout
         samples, _ = from_other(X, accepted, layout=layout, n_channels=n_channels)
         if reset and isinstance(samples, tuple) and samples[0] == "series":
             estimator._n_channels = samples[1].shape[1]
@@ -156,15 +156,10 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> Colle
 
 
 def _accepted_kinds(estimator: Any, resolved: Resolved, reset: bool) -> Sequence[str]:
-    """The kinds that the similarities accept and the parameter ``kind`` or the fit allows."""
-    kind = one_of("kind", getattr(estimator, "kind", "auto"), KINDS, estimator=estimator) if reset else estimator.kind_
-    if kind == "auto" or (kind == "objects" and not resolved.specs):
+    """The kinds that the similarities accept and the fit allows."""
+    if reset or (estimator.kind_ == "objects" and not resolved.specs):
         return resolved.takes
-    accepted = "strings" if kind == "graphs" else kind
-    if accepted not in resolved.takes:
-        known = " or ".join(repr(one) for one in resolved.takes) or "'objects'"
-        raise ValueError(f"kind={kind!r}, but the similarity compares samples of the kind {known}")
-    return [accepted]
+    return ["strings" if estimator.kind_ == "graphs" else estimator.kind_]
 
 
 def _kind(X: Any, accepted: Sequence[str]) -> str:
@@ -218,7 +213,7 @@ def bases_of(model: _core.Model, layout: str = "auto") -> Any:
         case "series":
             series = np.split(arrays["bases.values"], np.cumsum(arrays["bases.lengths"])[:-1].astype(np.int64))
             series = [one[:, 0] if one.shape[1] == 1 else one for one in series]
-            return channels_first(series) if layout.replace("-", "_") == "channels_first" else series
+            return channels_first(series) if layout == "channels_first" else series
         case "strings":
             ends = np.cumsum(arrays["bases.lengths"]).astype(np.int64).tolist()
             text = arrays["bases.bytes"].tobytes()
@@ -246,7 +241,6 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
     normalization: str = "auto"
     negative_eigenvalues: str = "clip"
     kind: str = "auto"
-    layout: str = "auto"
     # The selections of bases that the estimator supports.
     _selections: ClassVar[tuple[str, ...]] = BASES
     # Reads a model from its bytes.
@@ -258,9 +252,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
         """The samples of a fit, and the arguments of training functions for the similarity and the bases."""
         basis, rows = basis_of(self)
         n_basis = None if isinstance(self.n_basis, str) else int(self.n_basis)
-        self._resolved = (
-            any_kind(X, self.layout, self.kind) if is_auto(self.similarity) else resolve(self.similarity, self.layout)
-        )
+        self._resolved = any_kind(X, self.kind) if is_auto(self.similarity) else resolve(self.similarity, self.kind)
         self._columns = None
         if self._resolved.is_precomputed:
             collected = self._precomputed(X, y, sample_weight)
@@ -280,7 +272,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
     def _fitted_on(self, X: Any) -> None:
         """Stores the data of the training samples that predictions need."""
         if is_auto(self.similarity):
-            self._resolved = resolve(self.similarity_, self.layout)
+            self._resolved = resolve(self.similarity_, self.kind)
         if self._resolved.calls:
             self._python_bases = pick(X, self.basis_indices_)
 
@@ -404,7 +396,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
     def basis_(self) -> Any:
         """The bases, in the form of the training samples."""
         check_is_fitted(self)
-        return self._python_bases if self._resolved.calls else bases_of(self._model, self.layout)
+        return self._python_bases if self._resolved.calls else bases_of(self._model, kind_and_layout(self.kind)[1])
 
     def _rebuild(self, data: bytes, state: Any) -> None:
         """Restores the model from its bytes and the bases, which these do not contain."""
@@ -429,7 +421,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
         if model is None:
             return
         selected = getattr(self, "similarity_", None) if is_auto(self.similarity) else None
-        self._resolved = resolve(self.similarity if selected is None else selected, self.layout)
+        self._resolved = resolve(self.similarity if selected is None else selected, self.kind)
         if isinstance(model, tuple):
             self._rebuild(*model)
 
@@ -482,7 +474,7 @@ class Compares(FittedModel, ComparesSamples):
 
     def _restore(self, model: Any, header: dict[str, Any]) -> None:
         shape = header["bases"]
-        self._resolved = resolve(self.similarity, self.layout)
+        self._resolved = resolve(self.similarity, self.kind)
         if shape["kind"] != "elsewhere":
             kind = _KINDS_OF_BASES.get(shape["kind"], shape["kind"])
             self.kind_ = "precomputed" if self._resolved.is_precomputed else kind

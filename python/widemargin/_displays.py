@@ -130,7 +130,7 @@ class Spectrum:
 
 
 def spectrum(
-    similarity: SimilarityLike, X: Samples, n_jobs: int | None = None, *, layout: str = "auto"
+    similarity: SimilarityLike, X: Samples, n_jobs: int | None = None, *, kind: str = "auto"
 ) -> Spectrum | list[Spectrum]:
     """Computes the eigenvalues of the similarities between samples.
 
@@ -142,8 +142,8 @@ def spectrum(
         stored in memory and decomposed, so at most 10,000 samples are accepted.
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core.
-    layout : {"auto", "channels_first", "channels_last"}, default="auto"
-        The order of the axes of multichannel time series: (n, channels, length) or (n, length, channels).
+    kind : str, default="auto"
+        The kind of samples, as for estimators.
 
     Returns
     -------
@@ -164,7 +164,7 @@ def spectrum(
     >>> spectrum("sigmoid:gamma=1,coef0=-1", X).negative_ratio
     0.52
     """
-    resolved = resolve(similarity, layout)
+    resolved = resolve(similarity, kind)
     parts = _core.spectrum(resolved.similarities, resolved.converted(X), threads_of(n_jobs))
     spectra = [Spectrum(**part) for part in resolved.in_list_order(parts)]
     return spectra if isinstance(similarity, (list, tuple)) else spectra[0]
@@ -204,7 +204,7 @@ class SpectrumDisplay:
         *,
         ax: object = None,
         n_jobs: int | None = None,
-        layout: str = "auto",
+        kind: str = "auto",
         **kwargs: object,
     ) -> SpectrumDisplay:
         """Computes spectra and draws them.
@@ -215,8 +215,8 @@ class SpectrumDisplay:
         X : samples, at most 10,000
         ax : matplotlib Axes or None, default=None
         n_jobs : int or None, default=None
-        layout : {"auto", "channels_first", "channels_last"}, default="auto"
-            The order of the axes of multichannel time series.
+        kind : str, default="auto"
+            The kind of samples, as for estimators.
         **kwargs : passed to ``plot``
 
         Returns
@@ -224,7 +224,7 @@ class SpectrumDisplay:
         SpectrumDisplay
         """
         check_matplotlib(cls, "from_similarity")
-        return cls(spectrum(similarity, X, n_jobs, layout=layout)).plot(ax, **kwargs)
+        return cls(spectrum(similarity, X, n_jobs, kind=kind)).plot(ax, **kwargs)
 
     @classmethod
     def from_estimator(
@@ -254,10 +254,11 @@ class SpectrumDisplay:
         # The specs include what was learned from all training samples.
         learned = [*specs_of(fitted)[: len(resolved.specs)], *(function for function, _ in resolved.calls)]
         similarity = resolved.in_list_order(learned)
-        # The layout of the bases is known.
-        layout = "channels_last" if X is None and fitted.layout == "auto" else fitted.layout
+        kind = fitted.kind
+        if X is None and kind in ("auto", "series") and fitted.kind_ == "series":
+            kind = "series_channels_last"  # as the bases are
         samples = fitted.basis_ if X is None else X
-        return cls(spectrum(similarity, samples, n_jobs, layout=layout)).plot(ax, **kwargs)
+        return cls(spectrum(similarity, samples, n_jobs, kind=kind)).plot(ax, **kwargs)
 
     def plot(self, ax: object = None, **kwargs: object) -> SpectrumDisplay:
         """Draws eigenvalues, divided by the largest, against their rank.

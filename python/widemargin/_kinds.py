@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from ._parameters import one_of
 from .graphs import is_graph
 
 # The kinds of samples, with the library's names for them. Graphs are passed to it as strings.
@@ -26,8 +27,10 @@ NOUNS = {
     "graphs": "graphs",
     "grids": "grids of cells",
 }
+# Values of the parameter `kind` that set the order of the axes of multichannel time series.
+LAYOUTS = {"series_channels_first": "channels_first", "series_channels_last": "channels_last"}
 # Values of the parameter `kind`.
-KINDS = ("auto", *NOUNS, "objects")
+KINDS = ("auto", *NOUNS, *LAYOUTS, "objects")
 
 # Kinds in the order in which they are tried; a collection of none of them may be a table.
 _TRIED = ("graphs", "strings", "images", "sets", "grids", "series")
@@ -38,6 +41,18 @@ _STEPS, _ROUGHNESS, _SOME_ROWS = 50, 0.1, 200
 
 # The smallest height and width of a picture.
 _PICTURE = 16
+
+
+def kind_and_layout(kind: object) -> tuple[str, str]:
+    """The kind of samples that a parameter ``kind`` selects, and the order of the axes of time series.
+
+    Raises
+    ------
+    ValueError
+        For an unknown kind.
+    """
+    name = one_of("kind", kind, KINDS).replace("-", "_")
+    return ("series", LAYOUTS[name]) if name in LAYOUTS else (name, "auto")
 
 
 def kind_of(X: Any, name: str = "X") -> str:

@@ -366,7 +366,7 @@ def _with_python(cls: type[Compares], data: bytes, header: dict[str, Any], trust
 
 
 def _pickled(estimator: Compares) -> bytes:
-    names = ("n_features_in_", "_table_columns", "kind", "kind_", "layout")
+    names = ("n_features_in_", "_table_columns", "kind", "kind_")
     columns = {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
     try:
         return pickle.dumps((estimator.similarity, estimator._python_bases, estimator._model.state(), columns))

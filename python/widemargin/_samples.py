@@ -71,7 +71,6 @@ def as_contiguous(array: npt.ArrayLike, dtype: npt.DTypeLike) -> npt.NDArray[Any
 
 
 # The order of the axes of multichannel series: "auto" fails if the shape is ambiguous.
-LAYOUTS = ("auto", "channels_first", "channels_last")
 
 
 def from_other(
@@ -285,7 +284,9 @@ def _series(X: Any, name: str, layout: str = "auto", n_channels: int | None = No
     is_first = _is_channels_first(shapes, name, layout, n_channels)
     series = [_one_series(x, number, name, padded, is_first) for number, x in enumerate(X)]
     channels = series[0].shape[1]
-    form = "(channels, length)" if is_first else "(length, channels), with layout='channels_first' (channels, length)"
+    form = (
+        "(channels, length)" if is_first else "(length, channels), with kind='series_channels_first' (channels, length)"
+    )
     for number, x in enumerate(series):
         if x.shape[1] != channels:
             raise ValueError(
@@ -344,8 +345,8 @@ def _is_channels_first(shapes: list[tuple[int, ...]], name: str, layout: str, n_
     length, channels = shapes[0]
     raise ValueError(
         f"{name} has series of shape {(length, channels)}: as (length, channels) each has {length} time steps of "
-        f"{channels} channels. Pass layout='channels_first' if they are (channels, length), as in aeon, or "
-        "layout='channels_last' if they are (length, channels), as in tslearn"
+        f"{channels} channels. Pass kind='series_channels_first' if they are (channels, length), as in aeon, or "
+        "kind='series_channels_last' if they are (length, channels), as in tslearn"
     )
 
 

@@ -18,9 +18,9 @@ from sklearn.base import BaseEstimator
 from . import _core
 from ._calls import Block, Checked, name_of
 from ._files import Stored
-from ._kinds import KINDS, NOUNS, are_smooth, kind_of
-from ._parameters import KindWarning, Samples, SimilarityLike, one_of, threads_of, warn
-from ._samples import LAYOUTS, check_alike, count, from_other, pick
+from ._kinds import NOUNS, are_smooth, kind_and_layout, kind_of
+from ._parameters import KindWarning, Samples, SimilarityLike, threads_of, warn
+from ._samples import check_alike, count, from_other, pick
 
 SIMILARITIES: dict[str, dict[str, Any]] = {row["name"]: row for row in _core.similarity_rows()}
 DESCRIPTORS: dict[str, dict[str, Any]] = {row["name"]: row for row in _core.descriptor_rows()}
@@ -359,14 +359,14 @@ class Resolved:
         return samples, (X, n, pick, []) if self.calls else None
 
 
-def resolve(similarity: SimilarityLike, layout: str = "auto") -> Resolved:
+def resolve(similarity: SimilarityLike, kind: str = "auto") -> Resolved:
     """Reads a ``similarity`` parameter.
 
     Parameters
     ----------
     similarity : str, Similarity, callable, or a list of these
-    layout : {"auto", "channels_first", "channels_last"}, default="auto"
-        The order of the axes of time series.
+    kind : str, default="auto"
+        The kind of samples, as for estimators.
 
     Returns
     -------
@@ -377,8 +377,8 @@ def resolve(similarity: SimilarityLike, layout: str = "auto") -> Resolved:
     TypeError
         For anything else.
     ValueError
-        For an invalid spec, with the closest valid name, an empty list, or similarities without a common kind of
-        samples.
+        For an invalid spec, with the closest valid name, an empty list, or similarities that do not all compare samples
+        of the kind.
 
     Examples
     --------
@@ -386,7 +386,7 @@ def resolve(similarity: SimilarityLike, layout: str = "auto") -> Resolved:
     >>> resolve("hog:cell=8/rbf").takes
     ['images']
     """
-    layout = layout_of(layout)
+    kind, layout = kind_and_layout(kind)
     listed: list[Any] = list(similarity) if isinstance(similarity, (list, tuple)) else [similarity]
     if not listed:
         raise ValueError("similarity is an empty list: it needs at least one, such as 'rbf'")
@@ -415,7 +415,14 @@ def resolve(similarity: SimilarityLike, layout: str = "auto") -> Resolved:
     if is_precomputed and len(listed) > 1:
         raise ValueError("similarity='precomputed' cannot be combined with others: concatenate the blocks in one array")
     texts = list(specs.values())
-    return Resolved(texts, list(calls.values()), _accepted_kinds(texts), is_precomputed, [*specs, *calls], layout)
+    takes = _accepted_kinds(texts)
+    if kind != "auto" and (texts or kind != "objects"):
+        accepted = "strings" if kind == "graphs" else kind
+        if accepted not in takes:
+            known = " or ".join(repr(one) for one in takes) or "'objects'"
+            raise ValueError(f"kind={kind!r}, but the similarity compares samples of the kind {known}")
+        takes = [accepted]
+    return Resolved(texts, list(calls.values()), takes, is_precomputed, [*specs, *calls], layout)
 
 
 def is_auto(similarity: Any) -> bool:
@@ -423,7 +430,7 @@ def is_auto(similarity: Any) -> bool:
     return isinstance(similarity, str) and similarity == "auto"
 
 
-def any_kind(X: Any, layout: str, kind: str) -> Resolved:
+def any_kind(X: Any, kind: str) -> Resolved:
     """A placeholder for a similarity that is selected later, for samples of `kind`, or of the kind that X looks like.
 
     Warns
@@ -431,7 +438,7 @@ def any_kind(X: Any, layout: str, kind: str) -> Resolved:
     KindWarning
         For a table whose rows may be series.
     """
-    kind = one_of("kind", kind, KINDS)
+    kind, layout = kind_and_layout(kind)
     if kind == "auto" and isinstance(X, Stored):
         kind = "table"
     elif kind == "auto":
@@ -441,16 +448,11 @@ def any_kind(X: Any, layout: str, kind: str) -> Resolved:
             warn(hint, KindWarning)
     elif kind == "objects":
         raise ValueError("kind='objects' needs a similarity of your own: a function f(samples, bases)")
-    return Resolved(["auto"], [], ["strings" if kind == "graphs" else kind], False, [0], layout_of(layout))
-
-
-def layout_of(layout: object) -> str:
-    """The layout of time series in the library's notation; ValueError for an unknown one."""
-    return one_of("layout", layout, LAYOUTS).replace("-", "_")
+    return Resolved(["auto"], [], ["strings" if kind == "graphs" else kind], False, [0], layout)
 
 
 def pairwise(
-    similarity: SimilarityLike, X: Samples, Y: Samples = None, n_jobs: int | None = None, *, layout: str = "auto"
+    similarity: SimilarityLike, X: Samples, Y: Samples = None, n_jobs: int | None = None, *, kind: str = "auto"
 ) -> npt.NDArray[np.float32]:
     """Similarities of samples to bases: ``[i, j]`` is s(basis Y[j], sample X[i]).
 
@@ -465,8 +467,8 @@ def pairwise(
         None is X.
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core.
-    layout : {"auto", "channels_first", "channels_last"}, default="auto"
-        The order of the axes of multichannel time series: (n, channels, length) or (n, length, channels).
+    kind : str, default="auto"
+        The kind of samples, as for estimators.
 
     Returns
     -------
@@ -484,7 +486,7 @@ def pairwise(
     [[0.6  0.   1.  ]
      [0.   0.83 0.  ]]
     """
-    resolved = resolve(similarity, layout)
+    resolved = resolve(similarity, kind)
     if resolved.is_precomputed and Y is not None:
         raise ValueError("similarity='precomputed' has the bases as columns of X: Y must be None")
     samples = bases = resolved.converted(X)

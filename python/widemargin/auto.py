@@ -51,7 +51,6 @@ class Auto(FittedModel):
     scoring: Scoring = None
     cv: Folds = None
     kind: str = "auto"
-    layout: str = "auto"
     _method = "auto"
     _classes: ClassVar[dict[str, type[Any]]]
 
@@ -67,7 +66,7 @@ class Auto(FittedModel):
         return one_of("scoring", self.scoring, get_scorer_names(), estimator=self).replace("-", "_")
 
     def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int]:
-        self._resolved = any_kind(X, self.layout, self.kind)
+        self._resolved = any_kind(X, self.kind)
         collected = collect(self, X, self._resolved, reset=True)
         return collected.samples, collected.n
 
@@ -225,11 +224,9 @@ class AutoSVC(Auto, MarginClassifier):
         samples, the model is fitted to as many as it allows. A warning states either. Ctrl-C ends the comparison in the
         same way, once a method has been fitted. Of a comparison by other scores and folds half of the limit is for
         the comparison, the rest for the fit of the best method.
-    kind : {"auto", "table", "series", "strings", "sets", "images", "graphs", "grids", "objects"}, default="auto"
-        The kind of samples. "auto" infers it from the collection and from what the similarity compares.
-    layout : {"auto", "channels_first", "channels_last"}, default="auto"
-        The order of the axes of multichannel time series: (n, channels, length) or (n, length, channels). "auto" means
-        "channels_last" if that gives fewer channels than time steps; otherwise an error asks for `layout`.
+    kind : str, default="auto"
+        The kind of samples, one of those of `BasisExpansionSVC`. "auto" infers it from the collection and from what the
+        similarity compares.
 
     Attributes
     ----------
@@ -333,11 +330,9 @@ class AutoRegressor(Auto, FittedRegressor):
     time_limit : float or None, default=None
         Limit in seconds. Half of it is for the comparison, the rest for the fit of the best method. If it does not
         allow a fit on all samples, the model is fitted to as many as it allows, and a warning states their number.
-    kind : {"auto", "table", "series", "strings", "sets", "images", "graphs", "grids", "objects"}, default="auto"
-        The kind of samples. "auto" infers it from the collection and from what the similarity compares.
-    layout : {"auto", "channels_first", "channels_last"}, default="auto"
-        The order of the axes of multichannel time series: (n, channels, length) or (n, length, channels). "auto" means
-        "channels_last" if that gives fewer channels than time steps; otherwise an error asks for `layout`.
+    kind : str, default="auto"
+        The kind of samples, one of those of `BasisExpansionSVC`. "auto" infers it from the collection and from what the
+        similarity compares.
 
     Attributes
     ----------

@@ -85,14 +85,13 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         Limit in seconds. A solver that has not converged by then stops with its current solution, and a warning states
         the gap reached. If the limit does not allow a fit on all samples, the model is fitted to as many as it allows,
         and a warning states their number.
-    kind : {"auto", "table", "series", "strings", "sets", "images", "graphs", "grids", "objects"}, default="auto"
-        The kind of samples. "auto" reads a numeric 2-D array, and a list of lists of equal length, as a table (as
-        series if the similarity compares series), and a list of arrays as series.
-    layout : {"auto", "channels_first", "channels_last"}, default="auto"
-        The order of the axes of multichannel time series: (n, channels, length) as in aeon, or (n, length, channels) as
-        in tslearn; in a list (channels, length) or (length, channels). "auto" means "channels_last" if that gives fewer
-        channels than time steps, and otherwise raises an error that asks for `layout`; `predict` selects the axis whose
-        size is the number of channels of the bases.
+    kind : str, default="auto"
+        The kind of samples: "table", "series", "strings", "sets", "images", "graphs", "grids" or "objects". "auto"
+        reads a numeric 2-D array, and a list of lists of equal length, as a table (as series if the similarity compares
+        series), and a list of arrays as series. "series_channels_first" is for multichannel time series of shape
+        (channels, length), as in aeon, "series_channels_last" for (length, channels), as in tslearn; otherwise the
+        channels are the axis that is shorter if it is the last one, and an error asks if not. `predict` selects the
+        axis whose size is the number of channels of the bases.
     penalty : {"l2", "l1"}, default="l2"
         "l1" minimizes ‖w‖₁ + C Σ loss, so that most weights are 0; only bases with nonzero weights are stored. It needs
         the squared hinge, all features in memory and a normalization with a feature for each basis ("mean_norm",
@@ -186,7 +185,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         ----------
         X : samples
             Vectors (arrays, CSR, frames), images (n, h, w) or (n, h, w, 3) of uint8, grids (n, rows, columns, depth),
-            series (see `layout`), strings, sets; for a callable any sequence. For "precomputed" the similarities of the
+            series, strings, sets; for a callable any sequence. For "precomputed" the similarities of the
             samples to all bases or, if square, to each other.
         y : array of shape (n_samples,) or (n_samples, n_labels)
             Classes, or a multilabel indicator matrix, dense or sparse: 1 for labels of the sample, 0 for other labels,
@@ -283,11 +282,9 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
         samples, the model is fitted to as many as it allows, and a warning states their number. With a loss other than
         squared_error the selection of ε and C uses at most half of the remaining time, and the solver stops with its
         current solution.
-    kind : {"auto", "table", "series", "strings", "sets", "images", "graphs", "grids", "objects"}, default="auto"
-        The kind of samples. "auto" infers it from the collection and from what the similarity compares.
-    layout : {"auto", "channels_first", "channels_last"}, default="auto"
-        The order of the axes of multichannel time series: (n, channels, length) or (n, length, channels). "auto" means
-        "channels_last" if that gives fewer channels than time steps; otherwise an error asks for `layout`.
+    kind : str, default="auto"
+        The kind of samples, one of those of `BasisExpansionSVC`. "auto" infers it from the collection and from what the
+        similarity compares.
 
     Attributes
     ----------

@@ -59,11 +59,9 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
     time_limit : float or None, default=None
         Limit in seconds. If it does not allow a fit on all samples, the model is fitted to as many as it allows, and a
         warning states their number; it then has no `leave_one_out_scores_`.
-    kind : {"auto", "table", "series", "strings", "sets", "images", "graphs", "grids", "objects"}, default="auto"
-        The kind of samples. "auto" infers it from the collection and from what the similarity compares.
-    layout : {"auto", "channels_first", "channels_last"}, default="auto"
-        The order of the axes of multichannel time series: (n, channels, length) or (n, length, channels). "auto" means
-        "channels_last" if that gives fewer channels than time steps; otherwise an error asks for `layout`.
+    kind : str, default="auto"
+        The kind of samples, one of those of `BasisExpansionSVC`. "auto" infers it from the collection and from what the
+        similarity compares.
 
     Attributes
     ----------

@@ -51,7 +51,7 @@ class DaskExpansion(DaskEstimator):
 
     def _checked_parameters(self: Any) -> dict[str, Any]:
         basis, rows = basis_of(self)
-        if not is_auto(self.similarity) and resolve(self.similarity, self.layout).calls:
+        if not is_auto(self.similarity) and resolve(self.similarity, self.kind).calls:
             what = "the similarity is a Python callable"
             raise TypeError(f"{what}: on several machines it must be a built-in one, by name or object")
         # None for a similarity that is selected.
@@ -278,7 +278,7 @@ class BasisExpansionOneClass(DaskExpansion, _one_class.BasisExpansionOneClass):
         self._check_number(data.n)
         if parameters["normalization"] == "auto":
             some = np.flatnonzero(data.weighted.weights)[:100]
-            alone = self.plain(self.similarity, kind=self.kind, layout=self.layout).fit(data.picked_samples(some))
+            alone = self.plain(self.similarity, kind=self.kind).fit(data.picked_samples(some))
             parameters["normalization"] = normalization_of(alone.set_params(normalization=alone.normalization_))
         features, bases = self._features(data, parameters)
         # Leave-one-out removes one copy: if all weights are above 1, the smallest is that of one.
@@ -545,7 +545,7 @@ class Features:
     def __init__(self, estimator: Any, data: FitData, parameters: dict[str, Any], rows: npt.NDArray[np.int64]) -> None:
         self._data, name = data, parameters["normalization"]
         fixed = normalization_parameters("none" if name in LEARNED else name)
-        fixed |= {"basis": np.arange(len(rows)), "n_jobs": 1, "kind": estimator.kind, "layout": estimator.layout}
+        fixed |= {"basis": np.arange(len(rows)), "n_jobs": 1, "kind": estimator.kind}
         raw = _expansions.BasisExpansion(parameters["similarity"], n_basis=len(rows), **fixed)
         raw._nystroem_cut = estimator._cut
         # The bases do not determine the types of the columns.

@@ -259,7 +259,7 @@ def test_lengths_that_differ_tell_the_layout():
     series = [np.arange(4.0 * n).reshape(n, 4) for n in (3, 2, 9)]
     same_series(from_other(series, SERIES), series)
     with pytest.raises(
-        ValueError, match=r"series 1 \(from 0\) has 2 and the first one 3 .*with kind='series_channels_first'"
+        ValueError, match=r"series 1 \(from 0\) has 2 and the first one 3 .*unless kind='series_channels_first'"
     ):
         from_other([one.T for one in series], SERIES)
 

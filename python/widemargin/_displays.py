@@ -254,9 +254,8 @@ class SpectrumDisplay:
         # The specs include what was learned from all training samples.
         learned = [*specs_of(fitted)[: len(resolved.specs)], *(function for function, _ in resolved.calls)]
         similarity = resolved.in_list_order(learned)
-        kind = fitted.kind
-        if X is None and kind in ("auto", "series") and fitted.kind_ == "series":
-            kind = "series_channels_last"  # as the bases are
+        is_last = X is None and fitted.kind_ == "series" and fitted.kind in ("auto", "series")
+        kind = "series_channels_last" if is_last else fitted.kind
         samples = fitted.basis_ if X is None else X
         return cls(spectrum(similarity, samples, n_jobs, kind=kind)).plot(ax, **kwargs)
 

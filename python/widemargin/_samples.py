@@ -284,9 +284,7 @@ def _series(X: Any, name: str, layout: str = "auto", n_channels: int | None = No
     is_first = _is_channels_first(shapes, name, layout, n_channels)
     series = [_one_series(x, number, name, padded, is_first) for number, x in enumerate(X)]
     channels = series[0].shape[1]
-    form = (
-        "(channels, length)" if is_first else "(length, channels), with kind='series_channels_first' (channels, length)"
-    )
+    form = "(channels, length)" if is_first else "(length, channels) unless kind='series_channels_first'"
     for number, x in enumerate(series):
         if x.shape[1] != channels:
             raise ValueError(

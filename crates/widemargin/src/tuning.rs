@@ -268,6 +268,8 @@ pub(crate) const DUAL_HELD_OUT_TOL: f64 = 0.03;
 pub(crate) const SELECTION_SAMPLES: usize = 1000;
 /// Samples on which the basis expansion selects C (decision 0027).
 pub(crate) const C_SAMPLES: usize = 2000;
+/// Bases, for all similarities together, up to which all samples of a table are (decision 0027).
+pub(crate) const MAX_SAMPLES_AS_BASES: usize = 4000;
 /// Numbers of a matrix for the squared loss in closed form, at most: 1 GiB each, two or three at a time.
 pub(crate) const MAX_SQUARED_LOSS_NUMBERS: usize = 1 << 27;
 /// Samples per class whose accuracy can be distinguished from chance, at least (decision 0030).
@@ -340,7 +342,11 @@ pub(crate) const LIKELIHOOD_PATIENCE: usize = 4;
 /// Added to the weights, in units of the largest, so that no column is lost.
 pub(crate) const COLUMN_WEIGHT_FLOOR: f64 = 0.02;
 /// Times that weights are learned again on weighted columns.
-pub(crate) const MAX_WEIGHT_ROUNDS: usize = 4;
+pub(crate) const MAX_WEIGHT_ROUNDS: usize = 8;
+/// Rounds in succession that do not save that fraction, until learning ends.
+pub(crate) const MAX_IDLE_ROUNDS: usize = 2;
+/// Classes up to which weights are learned with several kernels (decision 0032).
+pub(crate) const MAX_CLASSES_OF_WEIGHT_KERNELS: usize = 5;
 /// Fraction of the loss that a round must save.
 pub(crate) const MIN_ROUND_GAIN: f64 = 0.05;
 /// Fraction of the loss without weights that weights must save, of samples that did not make them.

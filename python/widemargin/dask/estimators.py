@@ -91,8 +91,8 @@ class BasisExpansionSVC(DaskClassifier, DaskExpansion, _expansions.BasisExpansio
 
     Parameters are those of `widemargin.BasisExpansionSVC`, with "index", "random" or "auto" bases (or row
     numbers), the losses "squared_hinge", "squared_error" and "logistic", and built-in similarities (a name or an
-    object, or several). Automatic parameters are selected by an ordinary fit on a tenth of the samples, 2,000 to 4,000
-    of them (or all), on the client: `cv_results_` is that of this fit. What descriptors learn (such as the mean of HOG
+    object, or several). Automatic parameters are selected by an ordinary fit on 5,000 of the samples (or all), on the
+    client: `cv_results_` is that of this fit. What descriptors learn (such as the mean of HOG
     features), and without automatic parameters the gamma of "rbf", is determined from the bases. Duplicate samples
     are not merged, as they are on one machine.
 
@@ -120,7 +120,8 @@ class BasisExpansionSVC(DaskClassifier, DaskExpansion, _expansions.BasisExpansio
     plain = _expansions.BasisExpansionSVC
     # The hinge loss is solved in the dual, which is not a sum over rows.
     _losses = ("auto", "squared_hinge", "squared_error", "logistic")
-    _selection_samples = 2000, 4000
+    # More than are all bases, so that bases are counted.
+    _selection_samples = 5000, 5000
 
     def _checked_parameters(self: Any) -> dict[str, Any]:
         if self.penalty != "l2" or self.max_basis is not None:

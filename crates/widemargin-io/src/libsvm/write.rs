@@ -108,9 +108,7 @@ fn sets(indicators: &Indicators) -> Result<Labels, Failure> {
     let names: Vec<String> = indicators.names.iter().map(Label::to_string).collect();
     let rows = || (0..indicators.n_samples()).map(|row| indicators.of(row));
     let reason = match names.iter().position(|name| name.parse::<i64>().is_err()) {
-        Some(at) => {
-            Some(format!("several labels of a sample are whole numbers, and '{}' is none", excerpt(&names[at])))
-        }
+        Some(at) => Some(format!("multilabel targets need whole numbers as labels, not '{}'", excerpt(&names[at]))),
         None if rows().flatten().any(|value| value.is_nan()) => Some("some samples may have a label or not".to_owned()),
         None => {
             let is_empty = |at: &usize| rows().all(|row| row[*at] == 0.0);

@@ -1,8 +1,8 @@
 //! Weights of the columns of a table: how much a fitted function changes along each of them.
 //!
-//! The function is a thin plate SVM with minus the distance on standardized columns, which has no length scale. A column
-//! counts in proportion to the root of the mean squared derivative along it, and the fit is repeated on the weighted
-//! columns (Radhakrishnan, Beaglehole, Pandit & Belkin, *Mechanism for feature learning in neural networks and
+//! The function is a kernel SVM on standardized columns, with the kernel of least leave-one-out loss: minus the distance,
+//! which has no length scale, the Laplacian or the Gaussian. A column counts in proportion to the root of the mean squared
+//! derivative along it, and the fit is repeated on the weighted columns (Radhakrishnan, Beaglehole, Pandit & Belkin, *Mechanism for feature learning in neural networks and
 //! backpropagation-free machine learning models*, Science 383, 2024). Unlike the correlation of a column with the
 //! classes, derivatives show what columns do together. The weights are a proposal: kernels with them are candidates like
 //! others.
@@ -21,8 +21,8 @@ use crate::par::Pool;
 use crate::parameters::List;
 use crate::similarity::ConditionalKernel;
 use crate::tuning::{
-    COLUMN_WEIGHT_FLOOR, MAX_WEIGHT_ROUNDS, MIN_COLUMN_WEIGHT_GAIN, MIN_ROUND_GAIN, MIN_ROWS_PER_COLUMN,
-    MIN_ROWS_TO_WEIGH,
+    COLUMN_WEIGHT_FLOOR, MAX_CLASSES_OF_WEIGHT_KERNELS, MAX_IDLE_ROUNDS, MAX_WEIGHT_ROUNDS, MIN_COLUMN_WEIGHT_GAIN,
+    MIN_ROUND_GAIN, MIN_ROWS_PER_COLUMN, MIN_ROWS_TO_WEIGH,
 };
 
 /// Rows whose derivatives one thread computes at a time.
@@ -63,8 +63,9 @@ struct Table<'a> {
     monitor: &'a Monitor<'a>,
 }
 
-/// Functions f_k(x) = −Σ α_kb ‖x − z_b‖ + constant.
+/// Functions f_k(x) = Σ α_kb k(x, z_b) + constant.
 struct Fitted {
+    kernel: ConditionalKernel,
     /// Row-major.
     bases: Vec<f64>,
     /// `[function][basis]`.
@@ -77,6 +78,10 @@ struct Fitted {
 impl Table<'_> {
     fn n_columns(&self) -> usize {
         self.rows.len() / self.labels.len()
+    }
+
+    fn has_many_classes(&self) -> bool {
+        self.labels.classes().len() > MAX_CLASSES_OF_WEIGHT_KERNELS
     }
 
     /// Some of the samples.
@@ -95,24 +100,31 @@ impl Table<'_> {
         let halves = [0, 1].map(|first| self.of_rows(&(first..self.labels.len()).step_by(2).collect::<Vec<usize>>()));
         let (mut weighted, mut plain) = (0.0, 0.0);
         for (half, other) in halves.iter().zip(halves.iter().rev()) {
-            let Some(weights) = half.learned()? else { return Ok(false) };
-            plain += other.fit(&vec![1.0; weights.len()], None)?.loss;
-            weighted += other.fit(&weights, None)?.loss;
+            let loss_with =
+                |weights: &[f64]| Ok::<_, Error>(other.fit(weights, ConditionalKernel::Distance, None)?.loss);
+            let loss = loss_with(&vec![1.0; self.n_columns()])?;
+            plain += loss;
+            weighted += half.learned()?.map_or(Ok(loss), |weights| loss_with(&weights))?;
         }
         Ok(weighted < plain * (1.0 - MIN_COLUMN_WEIGHT_GAIN))
     }
 
     /// The weights with the least leave-one-out loss of some rounds; none where that is least without weights.
     fn learned(&self) -> Result<Option<Vec<f64>>> {
-        let (mut weights, mut near) = (vec![1.0; self.n_columns()], None);
-        let (mut best, mut least) = (None, f64::INFINITY);
+        let (mut weights, mut lambdas) = (vec![1.0; self.n_columns()], [None; 3]);
+        let (mut best, mut least, mut n_idle) = (None, f64::INFINITY, 0);
         for round in 0..=MAX_WEIGHT_ROUNDS {
-            let fitted = self.fit(&weights, near)?;
-            if fitted.loss >= least * (1.0 - MIN_ROUND_GAIN) {
-                break;
+            let fitted = self.best_fit(&weights, &mut lambdas)?;
+            let gain = if best.is_none() { 0.0 } else { MIN_ROUND_GAIN };
+            if fitted.loss < least * (1.0 - gain) {
+                (least, n_idle) = (fitted.loss, 0);
+                best = (round > 0).then(|| weights.clone());
+            } else {
+                n_idle += 1;
+                if n_idle == MAX_IDLE_ROUNDS || self.has_many_classes() {
+                    break;
+                }
             }
-            (least, near) = (fitted.loss, near.or(Some(fitted.lambda)));
-            best = (round > 0).then(|| weights.clone());
             // Along the columns before they were weighted.
             let slopes = self.slopes(&weights, &fitted)?;
             let changes: Vec<f64> = slopes.iter().zip(&weights).map(|(slope, weight)| slope.sqrt() * weight).collect();
@@ -130,9 +142,31 @@ impl Table<'_> {
         self.rows.iter().zip(weights.iter().cycle()).map(|(x, weight)| x * weight).collect()
     }
 
+    /// The fit with the least loss of those with each kernel on weighted columns; with many classes of that with minus the
+    /// distance. A kernel stays at the λ of its first path.
+    fn best_fit(&self, weights: &[f64], lambdas: &mut [Option<f64>; 3]) -> Result<Fitted> {
+        // The mean distance and the mean squared distance are multiples of these sums.
+        let (sum, squares) = (weights.iter().sum::<f64>(), weights.iter().map(|weight| weight * weight).sum::<f64>());
+        let kernels = [
+            ConditionalKernel::Distance,
+            ConditionalKernel::Laplacian { gamma: 1.0 / sum },
+            ConditionalKernel::Rbf { gamma: 1.0 / squares },
+        ];
+        let n_kernels = if self.has_many_classes() { 1 } else { kernels.len() };
+        let mut best: Option<Fitted> = None;
+        for (kernel, lambda) in kernels.into_iter().zip(lambdas).take(n_kernels) {
+            let fitted = self.fit(weights, kernel, *lambda)?;
+            lambda.get_or_insert(fitted.lambda);
+            if best.as_ref().is_none_or(|best| fitted.loss < best.loss) {
+                best = Some(fitted);
+            }
+        }
+        best.ok_or(Error::TooShort { stage: "similarity search", needs: 0.0 })
+    }
+
     /// The fit on weighted columns, at a λ or at that of a path.
-    fn fit(&self, weights: &[f64], lambda: Option<f64>) -> Result<Fitted> {
-        let params = ThinPlateParams::new(ConditionalKernel::Distance).standardize(Standardize::No);
+    fn fit(&self, weights: &[f64], kernel: ConditionalKernel, lambda: Option<f64>) -> Result<Fitted> {
+        let params = ThinPlateParams::new(kernel).standardize(Standardize::No);
         let params = params.with(|task| (task.confirms, task.near, task.stays) = (false, lambda, lambda.is_some()));
         let (rows, n) = (self.weighted(weights), self.labels.len());
         let view = DenseView::new(&rows, n, weights.len())?;
@@ -141,6 +175,7 @@ impl Table<'_> {
         let loss = model.chosen().and_then(|point| point.loo_squared_hinge).filter(|_| !model.report().is_partial());
         let too_short = || Error::TooShort { stage: "similarity search", needs: 0.0 };
         Ok(Fitted {
+            kernel,
             bases: model.bases().to_vec(),
             coefficients: model.coefficients().to_vec(),
             lambda: model.lambda(),
@@ -160,12 +195,10 @@ impl Table<'_> {
                 let x = &rows[row * d..(row + 1) * d];
                 for (at, z) in fitted.bases.chunks(d).enumerate() {
                     difference.iter_mut().zip(x).zip(z).for_each(|((to, x), z)| *to = x - z);
-                    let distance = difference.iter().map(|x| x * x).sum::<f64>().sqrt();
-                    if distance > 0.0 {
-                        for (function, slopes) in slopes.chunks_mut(d).enumerate() {
-                            let factor = fitted.coefficients[function * n_bases + at] / distance;
-                            slopes.iter_mut().zip(&difference).for_each(|(slope, x)| *slope -= factor * x);
-                        }
+                    let steepness = steepness(fitted.kernel, &mut difference);
+                    for (function, slopes) in slopes.chunks_mut(d).enumerate() {
+                        let factor = fitted.coefficients[function * n_bases + at] * steepness;
+                        slopes.iter_mut().zip(&difference).for_each(|(slope, x)| *slope -= factor * x);
                     }
                 }
                 for slopes in slopes.chunks(d) {
@@ -180,6 +213,21 @@ impl Table<'_> {
             Ok::<_, Error>(())
         })?;
         Ok(all)
+    }
+}
+
+/// Turns a difference from a basis into a direction and returns a factor: the kernel's gradient is minus their product.
+fn steepness(kernel: ConditionalKernel, difference: &mut [f64]) -> f64 {
+    let squared = difference.iter().map(|x| x * x).sum::<f64>();
+    match kernel {
+        ConditionalKernel::Laplacian { gamma } => {
+            let distance = difference.iter().map(|x| x.abs()).sum::<f64>();
+            difference.iter_mut().filter(|x| **x != 0.0).for_each(|x| *x = x.signum());
+            gamma * (-gamma * distance).exp()
+        }
+        ConditionalKernel::Rbf { gamma } => 2.0 * gamma * (-gamma * squared).exp(),
+        _ if squared > 0.0 => squared.sqrt().recip(),
+        _ => 0.0,
     }
 }
 
@@ -220,6 +268,18 @@ mod tests {
     }
 
     #[test]
+    fn a_wave_counts_where_minus_the_distance_smooths_over_it() {
+        let (matrix, _) = case(700, 12);
+        let rows = matrix.values.chunks(12);
+        let labels = Labels::new(
+            rows.map(|row| i64::from((2.3 * row[0]).sin() + 1.4 * row[1] * row[1] + 1.4 * row[2] * row[3] > 1.3)),
+        );
+        let weights = weights_of(matrix, &labels).unwrap();
+        assert!(weights[..4].iter().all(|weight| *weight > 0.4), "{weights:?}");
+        assert!(weights[4..].iter().all(|weight| *weight < 0.15), "{weights:?}");
+    }
+
+    #[test]
     fn there_are_none_of_noise_and_of_few_rows_for_the_columns() {
         let (matrix, labels) = case(299, 8);
         assert_eq!(weights_of(matrix, &labels), None);
@@ -237,24 +297,41 @@ mod tests {
         let rows = standardized(&matrix, &weights).unwrap();
         let table = Table { rows, labels, weights, threads: 1, pool: &pool, monitor: &monitor };
         let of_columns = [1.0, 0.5, 0.1];
-        let fitted = table.fit(&of_columns, None).unwrap();
-        let found = table.slopes(&of_columns, &fitted).unwrap();
-        let value = |x: &[f64]| -> f64 {
-            let distance = |z: &[f64]| x.iter().zip(z).map(|(x, z)| (x - z) * (x - z)).sum::<f64>().sqrt();
-            fitted.bases.chunks(3).zip(&fitted.coefficients).map(|(z, alpha)| -alpha * distance(z)).sum()
-        };
-        for (column, found) in found.into_iter().enumerate() {
-            let slope = |x: &[f64]| {
-                let moved = |by: f64| {
-                    let mut x = x.to_vec();
-                    x[column] += by;
-                    value(&x)
+        let kernels = [
+            ConditionalKernel::Distance,
+            ConditionalKernel::Laplacian { gamma: 0.7 },
+            ConditionalKernel::Rbf { gamma: 0.7 },
+        ];
+        for kernel in kernels {
+            let fitted = table.fit(&of_columns, kernel, None).unwrap();
+            let found = table.slopes(&of_columns, &fitted).unwrap();
+            let value = |x: &[f64]| -> f64 {
+                let at = |z: &[f64]| {
+                    let differences = x.iter().zip(z).map(|(x, z)| x - z);
+                    let squared = differences.clone().map(|x| x * x).sum::<f64>();
+                    match kernel {
+                        ConditionalKernel::Laplacian { gamma } => {
+                            (-gamma * differences.map(f64::abs).sum::<f64>()).exp()
+                        }
+                        ConditionalKernel::Rbf { gamma } => (-gamma * squared).exp(),
+                        _ => -squared.sqrt(),
+                    }
                 };
-                // A sample that is a basis is at the tip of a cone, whose own slope is none: both sides cancel.
-                (moved(1e-6) - moved(-1e-6)) / 2e-6
+                fitted.bases.chunks(3).zip(&fitted.coefficients).map(|(z, alpha)| alpha * at(z)).sum()
             };
-            let expected: f64 = table.weighted(&of_columns).chunks(3).map(|x| slope(x).powi(2)).sum();
-            assert!((found - expected).abs() < 1e-4 * expected, "{column}: {found} instead of {expected}");
+            for (column, found) in found.into_iter().enumerate() {
+                let slope = |x: &[f64]| {
+                    let moved = |by: f64| {
+                        let mut x = x.to_vec();
+                        x[column] += by;
+                        value(&x)
+                    };
+                    // A sample that is a basis is at the tip of a cone, whose own slope is none: both sides cancel.
+                    (moved(1e-6) - moved(-1e-6)) / 2e-6
+                };
+                let expected: f64 = table.weighted(&of_columns).chunks(3).map(|x| slope(x).powi(2)).sum();
+                assert!((found - expected).abs() < 1e-4 * expected, "{column}: {found} instead of {expected}");
+            }
         }
     }
 }

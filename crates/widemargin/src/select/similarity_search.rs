@@ -13,7 +13,8 @@
 //! With labels the first candidate within one standard error of the best is selected; where there are more samples, it
 //! is compared with the best of other similarities within one standard error on a tenth of all, from 2,000 to 4,000,
 //! half of them bases: a kernel with a slow spectrum gains less from more bases. There a support vector machine stays
-//! at the λ of the thousand: on a9a the path took a third of the search. There bases are counted too: a half of these
+//! at the λ of the thousand: on a9a the path took a third of the search. All rows of a table of at most 4,000 are bases;
+//! of others bases are counted there: a half of these
 //! samples is compared with a quarter as bases. All samples have a quarter, but not fewer than without a search, unless
 //! a half is worth four times the work: if it clearly saves a tenth of the loss or 0.5 percentage points of the error.
 //! Where it saves 2 percentage points they have twice as many again, which was not tried. Features alone, which need no
@@ -34,8 +35,8 @@ use crate::problem::{Intercept, Loss, Penalty};
 use crate::search::Tried;
 use crate::similarity::{AnySimilarity, Similarity};
 use crate::tuning::{
-    BASIS_COUNT_SAMPLES, DEFAULT_N_BASIS, FIRST_LOOK_TARGETS, MIN_SCREENED_SAMPLES, REDOUBLING_GAIN, SCREENING_ONE_IN,
-    SELECTION_TIME_SHARE,
+    BASIS_COUNT_SAMPLES, DEFAULT_N_BASIS, FIRST_LOOK_TARGETS, MAX_SAMPLES_AS_BASES, MIN_SCREENED_SAMPLES,
+    REDOUBLING_GAIN, SCREENING_ONE_IN, SELECTION_TIME_SHARE,
 };
 
 /// The relative cost of a candidate on a quarter of the samples, and the expected number of candidates after those that
@@ -241,8 +242,9 @@ impl SimilaritySearch {
         let all = All::new(samples, &answers, (&weights, sample_weight), settings, monitor)?;
         let (policy, is_part) = (Policy::of(&all), all.len() > Policy::of(&all).samples);
         if let Some(only) = only {
-            let choice = SimilarityChoice::of(only.clone());
-            return match is_part {
+            let choice =
+                SimilarityChoice { n_basis: self.n_basis(&all, &only.0)?, ..SimilarityChoice::of(only.clone()) };
+            return match is_part && choice.n_basis.is_none() {
                 true => self.on_more(&all, settings, choice, &[only], Work::default(), monitor),
                 false => Ok(choice),
             };
@@ -303,17 +305,16 @@ impl SimilaritySearch {
                 name,
             ));
         };
-        let has_bases = compares(&best)?;
-        let counts = self.counts_bases && is_part;
+        let n_basis = if is_part { self.n_basis(&all, &best)? } else { None };
+        let counts = self.counts_bases && is_part && n_basis.is_none();
         let mut choice = SimilarityChoice::of((best, lambda));
         let is_open = finalists.len() > 1 && is_part;
         let needs = cost_on(n_more) * (finalists.len() as f64 + 1.0) * trial.seconds();
         let has_time = monitor.seconds_left().is_none_or(|left| needs <= left);
-        if (is_open || (counts && has_bases)) && has_time {
+        if (is_open || counts) && has_time {
             choice = self.on_more(&all, settings, choice, &finalists, trial.work, monitor)?;
         } else {
-            // One basis stays for the kind of samples.
-            choice.n_basis = (counts && !has_bases).then_some(1);
+            choice.n_basis = n_basis.filter(|&n| has_time || n == 1);
         }
         choice.tried = [&look.left, &trial.table.tried, &choice.tried[..]].concat();
         if self.chooses_loss && has_time && trial.may_be_squared(&choice.best) {
@@ -359,6 +360,19 @@ impl SimilaritySearch {
         trial.first_look(candidates, n_listed, all.len())
     }
 
+    /// The automatic number of bases where it is not counted: one for the kind of samples where they are not compared,
+    /// and all samples of a small table.
+    fn n_basis(&self, all: &All<'_>, candidate: &Candidate) -> Result<Option<usize>> {
+        if !self.counts_bases {
+            return Ok(None);
+        }
+        if !compares(candidate)? {
+            return Ok(Some(1));
+        }
+        let is_small = all.len() * candidate.similarity.len() <= MAX_SAMPLES_AS_BASES;
+        Ok((is_small && all.are_vectors()?).then_some(all.len()))
+    }
+
     /// Compares the finalists on more samples with more bases, and finds whether these clearly lower the loss of the
     /// best; the previous choice where the time limit does not allow it.
     fn on_more(
@@ -372,7 +386,7 @@ impl SimilaritySearch {
     ) -> Result<SimilarityChoice> {
         let mut trial = Trial::on(all, n_to_count(all.len()), settings, monitor.with_strict_limit())?;
         trial.work = work;
-        match self.compared_on_more(&mut trial, n_to_count(all.len()), choice.clone(), finalists) {
+        match self.compared_on_more(all, &mut trial, choice.clone(), finalists) {
             Err(Error::TooShort { .. }) => Ok(choice),
             found => Ok(SimilarityChoice { tried: trial.table.tried, ..found? }),
         }
@@ -380,11 +394,12 @@ impl SimilaritySearch {
 
     fn compared_on_more(
         &self,
+        all: &All<'_>,
         trial: &mut Trial<'_>,
-        n_wanted: usize,
         mut choice: SimilarityChoice,
         finalists: &[Finalist],
     ) -> Result<SimilarityChoice> {
+        let n_wanted = n_to_count(all.len());
         (trial.cost, trial.stays) = (cost_on(n_wanted), true);
         trial.work.expect((finalists.len() as f64 + 1.0) * trial.cost);
         let mut is_whole = true;
@@ -394,10 +409,8 @@ impl SimilaritySearch {
         }
         let Some(many) = trial.preferred().filter(|_| is_whole) else { return Ok(choice) };
         (choice.best, choice.lambda) = trial.finalist(many);
-        if self.counts_bases && !compares(&choice.best)? {
-            // It needs no bases; one stays for the kind of samples.
-            choice.n_basis = Some(1);
-        } else if self.counts_bases {
+        choice.n_basis = self.n_basis(all, &choice.best)?;
+        if self.counts_bases && choice.n_basis.is_none() {
             let n_parts = choice.best.similarity.len();
             trial.near = choice.lambda;
             let few = trial.run_on(choice.best.clone(), n_wanted / 4 / n_parts)?;
@@ -458,6 +471,24 @@ mod tests {
             SimilaritySearch { threads: 3, ..search }.choose(&samples, &labels, None, &Monitor::none()).unwrap();
         assert_eq!(again.best, found.best);
         assert_eq!(found.tried[0].n_samples, 200);
+    }
+
+    #[test]
+    fn all_rows_of_a_small_table_are_bases() {
+        let monitor = Monitor::none();
+        let n_basis = |samples: &AnySamples, labels: &Labels, specs: &[&str]| {
+            let candidates = specs.iter().map(|spec| Candidate::usual(spec)).collect();
+            let search = SimilaritySearch { candidates, counts_bases: true, ..SimilaritySearch::default() };
+            search.choose(samples, labels, None, &monitor).unwrap().n_basis
+        };
+        let (samples, labels) = rings(1200);
+        assert_eq!(n_basis(&samples, &labels, &["rbf"]), Some(1200));
+        assert_eq!(n_basis(&samples, &labels, &["rbf", "distance"]), Some(1200));
+        // They are counted where similarities cost more, and of many rows.
+        let strings = AnySamples::Strings((0..1200).map(|i| format!("{}{i}", ["a", "b"][i % 2])).collect());
+        assert_eq!(n_basis(&strings, &labels, &["edit"]), Some(1000));
+        let (samples, labels) = rings(4002);
+        assert_eq!(n_basis(&samples, &labels, &["rbf"]), Some(1000));
     }
 
     #[test]

@@ -131,6 +131,11 @@ pub(super) struct All<'a> {
 }
 
 impl<'a> All<'a> {
+    /// Whether samples are rows of a table.
+    pub fn are_vectors(&self) -> Result<bool> {
+        Ok(matches!(self.samples.select(&self.rows[..1])?, AnySamples::Vectors(_) | AnySamples::Far(_)))
+    }
+
     pub fn new(
         samples: &'a dyn Source<Samples = AnySamples>,
         answers: &Answers<'_>,

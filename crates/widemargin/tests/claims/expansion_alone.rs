@@ -58,7 +58,7 @@ fn without_labels_all_samples_are_one_class() {
     let own = params(&["rbf"]).bases(Samples::select(&samples, &[3, 5])).expand(&samples, None, &Monitor::none());
     assert_eq!(own.unwrap().basis_rows, [0usize; 0]);
     let all = params(&["rbf"]).n_basis(1000).expand(&samples, None, &Monitor::none()).unwrap();
-    assert!(all.warnings[0].contains("1000 bases were requested"), "{:?}", all.warnings);
+    assert!(all.warnings[0].contains("n_basis is 1000: all"), "{:?}", all.warnings);
 }
 
 #[test]

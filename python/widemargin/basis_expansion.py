@@ -38,9 +38,9 @@ class BasisExpansionSVC(Compares, MarginClassifier):
         Several similarities are normalized separately and concatenated, named ones before callables. ``"auto"``
         compares candidates that suit the kind of samples, and combines them if that lowers the loss.
     n_basis : int or "auto", default="auto"
-        Number of bases; if there are fewer samples, all of them. "auto" means all rows of a table of up to 4,000, and
-        otherwise a number from 1,000 to 4,000: on a tenth of the samples (2,000 to 4,000 of them) a quarter of these as
-        bases is compared with a half. It is the quarter, at least 1,000; the half if that saves 10 % of the
+        Number of bases; if there are fewer samples, all of them. "auto" means all rows of a table of up to 4,000 in
+        memory, and otherwise a number from 1,000 to 4,000: on a tenth of the samples (2,000 to 4,000 of them) a quarter
+        of these as bases is compared with a half. It is the quarter, at least 1,000; the half if that saves 10 % of the
         leave-one-out loss or 0.5 percentage points of the error, beyond two standard errors of the difference; all of
         them if it saves 2 percentage points. With callables, precomputed similarities and "kmedoids" it is 1,000;
         "features" has no bases.

@@ -85,7 +85,7 @@ pub fn choose<S: Similarity>(
     let present: Vec<usize> = (0..n_samples).filter(|&row| weights[row] > 0.0).collect();
     if n_basis >= present.len() {
         let warning = (n_basis > present.len())
-            .then(|| format!("n_basis is {n_basis}: all {} distinct samples are bases", present.len()));
+            .then(|| format!("n_basis is {n_basis}: all {} samples are bases", present.len()));
         return Ok(Bases { rows: present, warning });
     }
     if *choice == BasisChoice::Every {

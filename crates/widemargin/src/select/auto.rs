@@ -334,7 +334,7 @@ impl AutoParams {
             return Err(Error::parameter("methods", self.names(), "basis-expansion among them for samples in blocks"));
         }
         let params = self.basis_expansion();
-        let search = SimilaritySearch::of(&params, &[], None, false);
+        let search = SimilaritySearch { all_as_bases: false, ..SimilaritySearch::of(&params, &[], None, false) };
         let found = search.choose(samples, labels, sample_weight, monitor)?;
         let model = params.with_choice(&found)?.fit_blocks(samples, labels, sample_weight, resources, monitor)?;
         let mut note = "samples in blocks: only the basis expansion was tried".to_owned();

@@ -160,7 +160,8 @@ macro_rules! spline {
 macro_rules! searched {
     ($search:ident, $params:ident, $answers:expr, $data:ident) => {{
         let start = Instant::now();
-        let found = $search.choose($data.samples.source(), $answers, $data.weights, $data.monitor)?;
+        let all_as_bases = matches!($data.samples, Place::Memory(_));
+        let found = SimilaritySearch { all_as_bases, ..$search.clone() }.choose($data.samples.source(), $answers, $data.weights, $data.monitor)?;
         let seconds = start.elapsed().as_secs_f64();
         let model = fitted!($params.clone().with_choice(&found)?, $answers, $data, view => view);
         let model = model.with_notes(found.summary());

@@ -68,6 +68,8 @@ pub struct SimilaritySearch {
     pub normalization: Option<Normalization>,
     /// Whether the number of bases is selected too.
     pub counts_bases: bool,
+    /// Whether all rows of a small table may then be bases: not within a memory limit.
+    pub all_as_bases: bool,
     /// Whether the loss is selected too: the squared hinge, or the squared loss for dense features of a descriptor, of
     /// more than a thousand samples in three classes or more, unless the squared hinge clearly lowers the error by 0.5
     /// percentage points.
@@ -179,6 +181,7 @@ impl SimilaritySearch {
             candidates: Candidate::of_specs(specs, normalization),
             normalization,
             counts_bases: params.expander.n_basis.is_none() && params.can_count_bases(),
+            all_as_bases: true,
             chooses_loss: !has_loss && params.task.penalty == Penalty::default(),
             intercept: params.task.intercept,
             class_weight: params.task.class_weight.clone(),
@@ -369,7 +372,7 @@ impl SimilaritySearch {
         if !compares(candidate)? {
             return Ok(Some(1));
         }
-        let is_small = all.len() * candidate.similarity.len() <= MAX_SAMPLES_AS_BASES;
+        let is_small = self.all_as_bases && all.len() * candidate.similarity.len() <= MAX_SAMPLES_AS_BASES;
         Ok((is_small && all.are_vectors()?).then_some(all.len()))
     }
 
@@ -478,7 +481,8 @@ mod tests {
         let monitor = Monitor::none();
         let n_basis = |samples: &AnySamples, labels: &Labels, specs: &[&str]| {
             let candidates = specs.iter().map(|spec| Candidate::usual(spec)).collect();
-            let search = SimilaritySearch { candidates, counts_bases: true, ..SimilaritySearch::default() };
+            let settings = SimilaritySearch { counts_bases: true, all_as_bases: true, ..SimilaritySearch::default() };
+            let search = SimilaritySearch { candidates, ..settings };
             search.choose(samples, labels, None, &monitor).unwrap().n_basis
         };
         let (samples, labels) = rings(1200);

@@ -80,7 +80,7 @@ fn equal_samples_are_one_basis() {
     let model = params().fit(&samples, &labels).unwrap();
     assert_eq!(model.n_bases(), 10);
     let warnings = &model.report().warnings;
-    let expected = "all 20 samples are used (equal samples are one)";
+    let expected = "all 20 samples are bases (equal samples are one)";
     assert!(warnings.iter().any(|warning| warning.contains(expected)), "{warnings:?}");
     // Unless the caller wants it otherwise.
     let fixed = params().basis(BasisChoice::Rows(vec![3, 13, 2])).fit(&samples, &labels).unwrap();

@@ -84,8 +84,8 @@ pub fn choose<S: Similarity>(
     let weights = training.weights;
     let present: Vec<usize> = (0..n_samples).filter(|&row| weights[row] > 0.0).collect();
     if n_basis >= present.len() {
-        let warning = (n_basis > present.len())
-            .then(|| format!("n_basis is {n_basis}: all {} samples are bases", present.len()));
+        let warning =
+            (n_basis > present.len()).then(|| format!("n_basis is {n_basis}: all {} samples are bases", present.len()));
         return Ok(Bases { rows: present, warning });
     }
     if *choice == BasisChoice::Every {

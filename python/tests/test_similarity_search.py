@@ -78,14 +78,17 @@ def test_the_normalization_of_a_fixed_similarity():
 
 def test_bases_are_counted_where_there_are_many_samples():
     rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, 2500)
-    easy = rng.normal(size=(2500, 2)) + 3 * y[:, None]
+    y = rng.integers(0, 2, 4100)
+    easy = rng.normal(size=(4100, 2)) + 3 * y[:, None]
     model = BasisExpansionSVC("rbf", normalization="nystroem").fit(easy, y)
     assert [one["n_basis"] for one in candidates(model)] == [1000, 500]
     assert all(1990 < one["n_resources"] <= 2000 for one in candidates(model))
     assert len(model.basis_indices_) == 1000
+    # All rows of a smaller table are bases.
+    model = BasisExpansionSVC("rbf", normalization="nystroem").fit(easy[:2500], y[:2500])
+    assert (candidates(model), len(model.basis_indices_)) == ([], 2500)
     # Pieces so small that each needs bases of its own.
-    hard = rng.uniform(0, 24, size=(2500, 2))
+    hard = rng.uniform(0, 24, size=(4100, 2))
     y = (np.floor(hard).sum(axis=1) % 2).astype(int)
     model = BasisExpansionSVC("rbf:gamma=2", normalization="nystroem").fit(hard, y)
     assert len(model.basis_indices_) == 2000

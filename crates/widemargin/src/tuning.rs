@@ -343,12 +343,12 @@ pub(crate) const LIKELIHOOD_PATIENCE: usize = 4;
 pub(crate) const COLUMN_WEIGHT_FLOOR: f64 = 0.02;
 /// Times that weights are learned again on weighted columns.
 pub(crate) const MAX_WEIGHT_ROUNDS: usize = 8;
-/// Rounds in succession that do not save that fraction, until learning ends.
-pub(crate) const MAX_IDLE_ROUNDS: usize = 2;
 /// Classes up to which weights are learned with several kernels (decision 0032).
 pub(crate) const MAX_CLASSES_OF_WEIGHT_KERNELS: usize = 5;
 /// Fraction of the loss that a round must save.
 pub(crate) const MIN_ROUND_GAIN: f64 = 0.05;
+/// Rounds in succession that do not save that fraction, until learning ends.
+pub(crate) const MAX_IDLE_ROUNDS: usize = 2;
 /// Fraction of the loss without weights that weights must save, of samples that did not make them.
 pub(crate) const MIN_COLUMN_WEIGHT_GAIN: f64 = 0.05;
 

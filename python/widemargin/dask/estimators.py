@@ -89,12 +89,11 @@ class BasisExpansionSVC(DaskClassifier, DaskExpansion, _expansions.BasisExpansio
     similarities that stays on its worker, 4 bytes × bases × similarities per row. Persist X if it is expensive to
     compute: it is read three times, for its labels, its bases, and its similarities.
 
-    Parameters are those of `widemargin.BasisExpansionSVC`, with "index", "random" or "auto" bases (or row
-    numbers), the losses "squared_hinge", "squared_error" and "logistic", and built-in similarities (a name or an
-    object, or several). Automatic parameters are selected by an ordinary fit on 5,000 of the samples (or all), on the
-    client: `cv_results_` is that of this fit. What descriptors learn (such as the mean of HOG
-    features), and without automatic parameters the gamma of "rbf", is determined from the bases. Duplicate samples
-    are not merged, as they are on one machine.
+    Parameters are those of `widemargin.BasisExpansionSVC`, with "index", "random" or "auto" bases (or row numbers), the
+    losses "squared_hinge", "squared_error" and "logistic", and built-in similarities (a name or an object, or several).
+    Automatic parameters are selected by an ordinary fit on 5,000 of the samples (or all), on the client: `cv_results_`
+    is that of this fit. What descriptors learn (such as the mean of HOG features), and without automatic parameters the
+    gamma of "rbf", is determined from the bases. Duplicate samples are not merged, as they are on one machine.
 
     Attributes
     ----------

@@ -2,10 +2,10 @@
 //!
 //! The function is a kernel SVM on standardized columns, with the kernel of least leave-one-out loss: minus the distance,
 //! which has no length scale, the Laplacian or the Gaussian. A column counts in proportion to the root of the mean squared
-//! derivative along it, and the fit is repeated on the weighted columns (Radhakrishnan, Beaglehole, Pandit & Belkin, *Mechanism for feature learning in neural networks and
-//! backpropagation-free machine learning models*, Science 383, 2024). Unlike the correlation of a column with the
-//! classes, derivatives show what columns do together. The weights are a proposal: kernels with them are candidates like
-//! others.
+//! derivative along it, and the fit is repeated on the weighted columns (Radhakrishnan, Beaglehole, Pandit & Belkin,
+//! *Mechanism for feature learning in neural networks and backpropagation-free machine learning models*, Science 383,
+//! 2024). Unlike the correlation of a column with the classes, derivatives show what columns do together. The weights
+//! are a proposal: kernels with them are candidates like others.
 //!
 //! Next to its fit a round takes n·B·d·k flops for n samples, B bases, d columns and k functions.
 

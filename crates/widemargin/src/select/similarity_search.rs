@@ -13,12 +13,12 @@
 //! With labels the first candidate within one standard error of the best is selected; where there are more samples, it
 //! is compared with the best of other similarities within one standard error on a tenth of all, from 2,000 to 4,000,
 //! half of them bases: a kernel with a slow spectrum gains less from more bases. There a support vector machine stays
-//! at the λ of the thousand: on a9a the path took a third of the search. All rows of a table of at most 4,000 are bases;
-//! of others bases are counted there: a half of these
-//! samples is compared with a quarter as bases. All samples have a quarter, but not fewer than without a search, unless
-//! a half is worth four times the work: if it clearly saves a tenth of the loss or 0.5 percentage points of the error.
-//! Where it saves 2 percentage points they have twice as many again, which was not tried. Features alone, which need no
-//! bases, are selected by the same criterion.
+//! at the λ of the thousand: on a9a the path took a third of the search. All rows of a table of at most 4,000 are
+//! bases, unless memory is limited; bases of others are counted there: a half of these samples is compared with a
+//! quarter as bases. All samples have a quarter, but not fewer than without a search, unless a half is worth four times
+//! the work: if it clearly saves a tenth of the loss or 0.5 percentage points of the error. Where it saves 2 percentage
+//! points they have twice as many again, which was not tried. Features alone, which need no bases, are selected by the
+//! same criterion.
 //!
 //! With labels a candidate costs about n·B² + n²·B + B³ flops for n samples and B bases, next to its similarities.
 

@@ -17,8 +17,8 @@ from collections.abc import Callable
 from typing import Any
 
 import run
+from costs import cost
 from one import engines
-from tables import cost
 
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 # Seconds of a fit from which its growth is told.

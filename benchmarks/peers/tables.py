@@ -1,8 +1,9 @@
-"""The tables and pictures of results/tasks.json and results/growth.json.
+"""The tables and pictures of results/tasks.json and results/growth.json, and the table of COMPARE.md.
 
     python tables.py [--out results]
 
-Writes tasks.md, tasks.png (accuracy against the time to tune and train, a panel a task), growth.md and growth.png.
+Writes tasks.md, tasks.png (accuracy against the time to tune and train, a panel a task), growth.md and growth.png, and
+in COMPARE.md what is between the two marks. All rows must be from one machine.
 """
 
 from __future__ import annotations
@@ -14,9 +15,13 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from costs import cost, whole_cost
 from one import engines
 
 HERE = Path(__file__).resolve().parent
+COMPARISON = HERE.parents[1] / "COMPARE.md"
+# The part of COMPARE.md that is written here is between these two lines.
+MARKS = ("<!-- written by benchmarks/peers/tables.py -->", "<!-- end -->")
 INK = "#333333"
 OURS, THEIRS = "#1f5fa8", "#d9822b"
 # Accuracy that counts as equal, in percent.
@@ -41,17 +46,26 @@ def main() -> None:
         rows = json.loads(path.read_text())["rows"]
         (out / f"{name}.md").write_text(page(rows, known))
         drawn(rows, known, out / f"{name}.png")
+        if name == "tasks" and out == HERE / "results":
+            COMPARISON.write_text(compared(COMPARISON.read_text(), rows, known))
+
+
+def compared(page: str, rows: list[Row], known: dict[str, Row]) -> str:
+    """COMPARE.md with the table of the tasks between the two marks."""
+    before, rest = page.split(MARKS[0])
+    table_of_tasks = standings(rows, known, [("tuning and training", whole_cost)])
+    return f"{before}{MARKS[0]}\n\n{table_of_tasks}\n\n{MARKS[1]}{rest.split(MARKS[1])[1]}"
 
 
 def tasks_page(rows: list[Row], known: dict[str, Row]) -> str:
-    parts = ["# Every engine on every task", conditions(rows), standings(rows, known)]
-    letters = machines(rows)
+    both = [("tuning and training", whole_cost), ("training alone", cost)]
+    parts = ["# Every engine on every task", conditions(rows), "## Summary", standings(rows, known, both)]
     for task in dict.fromkeys(row["task"] for row in rows):
         of_task = [row for row in rows if row["task"] == task]
         sizes = next((f", {row['n_train']:,} + {row['n_test']:,} samples" for row in of_task if "n_train" in row), "")
         parts.append(
             f"## {task}{sizes}\n\n"
-            + table(HEAD, [[*cells(row, known), letters[machine(row)]] for row in ranked(of_task)])
+            + table(HEAD, [cells(row, known) for row in ranked(of_task)])
         )
     return "\n\n".join(parts) + "\n"
 
@@ -67,7 +81,6 @@ HEAD = [
     "peak MiB",
     "model KiB",
     "chosen",
-    "on",
 ]
 
 
@@ -80,7 +93,7 @@ def cells(row: Row, known: dict[str, Row]) -> list[str]:
     return [
         name,
         f"{100 * row['accuracy']:.2f}",
-        seconds(whole_cost(row)),
+        with_range(row, whole_cost),
         "0" if row["tune_seconds"] == 0 else seconds(row["tune_seconds"]),
         "-" if row["fit_cpu_seconds"] is None else seconds(row["fit_cpu_seconds"]),
         seconds(row["fit_seconds"]),
@@ -95,15 +108,15 @@ def ranked(rows: list[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: (-row.get("accuracy", -1.0), whole_cost(row) if "fit_seconds" in row else 0.0))
 
 
-def standings(rows: list[Row], known: dict[str, Row]) -> str:
-    """For each task the fastest engine at equal accuracy: with tuning, and in training alone."""
-    text = (
+def standings(rows: list[Row], known: dict[str, Row], costs: Sequence[tuple[str, Callable[[Row], float]]]) -> str:
+    """For each task the fastest engine at equal accuracy, by each of the costs."""
+    parts = [
         f"*Level* are the engines within {EQUAL} percentage points of the best accuracy. *Widemargin* is the fastest "
-        "of its rows that is level, or, if none is, its most accurate one. Nearest neighbors train nothing: their work "
-        "comes with prediction."
-    )
-    parts = [f"## Summary\n\n{text}"]
-    for title, seconds_of in (("Tuning and training", whole_cost), ("Training alone", cost)):
+        "of its rows that are level, or, if none is, its most accurate one. It is *first* where its slowest run was "
+        "faster than the fastest run of every other level engine. Nearest neighbors train nothing: their work comes "
+        "with prediction. Seconds are CPU seconds, in brackets the range of the runs."
+    ]
+    for title, seconds_of in costs:
         lines, n_first = [], 0
         for task in dict.fromkeys(row["task"] for row in rows):
             done = [row for row in rows if row["task"] == task and "failed" not in row]
@@ -112,44 +125,53 @@ def standings(rows: list[Row], known: dict[str, Row]) -> str:
             line, is_first = standing(done, known, seconds_of)
             lines.append([task, *line])
             n_first += is_first
-        head = ["task", "most accurate", "fastest of those level", "Widemargin", "Widemargin is"]
-        parts.append(f"### {title}: Widemargin is first on {n_first} of {len(lines)}\n\n" + table(head, lines))
+        head = ["task", "most accurate", "fastest of the others that are level", "Widemargin", "Widemargin is"]
+        parts.append(f"By CPU seconds of {title}, Widemargin is first on {n_first} of {len(lines)} tasks.")
+        parts.append(table(head, lines))
     return "\n\n".join(parts)
 
 
 def standing(done: list[Row], known: dict[str, Row], seconds_of: Callable[[Row], float]) -> tuple[list[str], bool]:
-    """The best, the fastest of those level with it, ours, how ours compares; and whether it is first."""
+    """The most accurate engine, the fastest other one level with it, ours, and how ours compares; whether it is first."""
     best = min(done, key=lambda row: (-row["accuracy"], seconds_of(row)))
     level = [row for row in done if 100 * row["accuracy"] >= 100 * best["accuracy"] - EQUAL]
-    first = min(level, key=seconds_of)
     ours = [row for row in done if known[row["engine"]].get("ours")]
-    level_ours = [row for row in level if row in ours]
-    if level_ours:
-        fastest = min(level_ours, key=seconds_of)
-        times = seconds(seconds_of(fastest) / max(seconds_of(first), 1e-9))
-        stand = "first" if fastest is first else f"{times} times as slow"
+    mine = min((row for row in level if row in ours), key=seconds_of, default=None)
+    theirs = min((row for row in level if row not in ours), key=seconds_of, default=None)
+    if mine is None:
+        mine = min(ours, key=lambda row: (-row["accuracy"], seconds_of(row)))
+        stand = f"{100 * (best['accuracy'] - mine['accuracy']):.2f} points less accurate"
+    elif theirs is None:
+        stand = "first: no other is level"
+    elif range_of(mine, seconds_of)[1] < range_of(theirs, seconds_of)[0]:
+        stand = f"first: {seconds(seconds_of(theirs) / max(seconds_of(mine), 1e-9))} times as fast"
+    elif range_of(theirs, seconds_of)[1] < range_of(mine, seconds_of)[0]:
+        stand = f"{seconds(seconds_of(mine) / max(seconds_of(theirs), 1e-9))} times as slow"
     else:
-        fastest = min(ours, key=lambda row: (-row["accuracy"], seconds_of(row)))
-        stand = f"{100 * (best['accuracy'] - fastest['accuracy']):.2f} points less accurate"
+        stand = "equally fast"
     shown = [
-        f"{known[row['engine']]['name']}: {100 * row['accuracy']:.2f} % in {seconds(seconds_of(row))} s"
-        for row in (best, first, fastest)
+        "none" if row is None else
+        f"{known[row['engine']]['name']}: {100 * row['accuracy']:.2f} % in {with_range(row, seconds_of)} s"
+        for row in (best, theirs, mine)
     ]
-    return [*shown, stand], fastest is first
+    return [*shown, stand], stand.startswith("first")
 
 
-def whole_cost(row: Row) -> float:
-    """Seconds from untouched samples to a tuned model."""
-    return cost(row) + row["tune_seconds"]
+def range_of(row: Row, seconds_of: Callable[[Row], float]) -> tuple[float, float]:
+    """The least and the most seconds of the runs of a row."""
+    found = [one[seconds_of is cost] for one in row.get("costs", [])] or [seconds_of(row)]
+    return min(found), max(found)
 
 
-def cost(row: Row) -> float:
-    """Seconds of training that other work on the machine does not lengthen: of CPU, where they are known."""
-    return row["fit_seconds"] if row["fit_cpu_seconds"] is None else row["fit_cpu_seconds"]
+def with_range(row: Row, seconds_of: Callable[[Row], float]) -> str:
+    """The seconds, and those of the fastest and the slowest run if it was repeated."""
+    least, most = range_of(row, seconds_of)
+    here = seconds(seconds_of(row))
+    return here if len(row.get("costs", [])) < 2 else f"{here} ({seconds(least)}–{seconds(most)})"
 
 
 def growth_page(rows: list[Row], known: dict[str, Row]) -> str:
-    sizes, letters = sorted({size_of(row) for row in rows}), machines(rows)
+    sizes = sorted({size_of(row) for row in rows})
     parts = ["# Time and memory as samples grow", conditions(rows)]
     for title, key, scale in (
         ("Training, seconds of CPU", "cost", 1.0),
@@ -159,9 +181,8 @@ def growth_page(rows: list[Row], known: dict[str, Row]) -> str:
         lines = []
         for engine in dict.fromkeys(row["engine"] for row in rows):
             found = {size_of(row): row for row in rows if row["engine"] == engine}
-            on = ", ".join(dict.fromkeys(letters[machine(row)] for row in found.values()))
-            lines.append([known[engine]["name"], *[one_size(found.get(size), key, scale) for size in sizes], on])
-        parts.append(f"## {title}\n\n" + table(["engine", *[f"{size:,}" for size in sizes], "on"], lines))
+            lines.append([known[engine]["name"], *[one_size(found.get(size), key, scale) for size in sizes]])
+        parts.append(f"## {title}\n\n" + table(["engine", *[f"{size:,}" for size in sizes]], lines))
     return "\n\n".join(parts) + "\n"
 
 
@@ -183,20 +204,19 @@ def machine(row: Row) -> str:
     )
 
 
-def machines(rows: list[Row]) -> dict[str, str]:
-    """Each machine's letter: seconds of two machines are not strictly comparable."""
-    return {name: chr(ord("A") + at) for at, name in enumerate(dict.fromkeys(map(machine, rows)))}
-
-
 def conditions(rows: list[Row]) -> str:
+    found = sorted(set(map(machine, rows)))
+    if len(found) != 1:
+        raise SystemExit(f"seconds of different machines cannot be compared: {'; '.join(found)}")
     dates = sorted({row["date"][:10] for row in rows})
     loads = [load for row in rows for load in row["load_average"] if load is not None]
     threads = sorted({row["threads"] for row in rows})
     return (
-        f"{'; '.join(f'{letter}: {name}' for name, letter in machines(rows).items())}. {', '.join(dates)}; "
+        f"{found[0]}. {', '.join(dates)}; "
         f"{' or '.join(map(str, threads))} thread{'' if threads == [1] else 's'} an engine. Load average from "
         f"{min(loads):.1f} to {max(loads):.1f}, median {statistics.median(loads):.1f}: above 1, other work ran "
-        "at the same time, and CPU seconds are more reliable. Parameters were selected by 3-fold cross-validation on "
+        "at the same time, and CPU seconds are more reliable. Rows of less than 30 CPU seconds were run three times, in a "
+        "process of their own each; the median is shown, and the range in brackets. Parameters were selected by 3-fold cross-validation on "
         "at most 3,000 training samples."
     )
 

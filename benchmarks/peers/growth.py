@@ -29,7 +29,7 @@ KEPT = ("engine", "chosen", "threads", "version", "date", "load_average", "machi
 
 def main() -> int:
     asked = arguments()
-    known = {name: one for name, one in engines().items() if one["view"] == "vectors"}
+    known = {name: one for name, one in engines().items() if one["view"] in ("vectors", "any")}
     path = asked.out / "growth.json"
     rows = run.read(path)
     for name in asked.engines or known:

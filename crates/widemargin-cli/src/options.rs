@@ -195,7 +195,7 @@ fn check(parameter: &Parameter, choice: &Choice) -> Result<(), Failure> {
         let help = format!("leave it out with --task {}", choice.task);
         return Err(Failure::input(format!("{name} applies to --task {tasks}")).help(help));
     }
-    if !parameter.methods.contains(&choice.method) {
+    if !choice.has(parameter) {
         let methods = list(parameter.methods, " and ");
         let help = match choice.method {
             Method::Auto => format!("add --method {}", parameter.methods[0]),
@@ -284,9 +284,14 @@ impl Choice {
         all
     }
 
-    /// Whether the method has an option for the task.
+    /// Whether the method has an option for the task; the automatic method of other tasks than classification is the
+    /// basis expansion.
     fn has(&self, option: &Parameter) -> bool {
-        option.methods.contains(&self.method) && option.tasks.contains(&self.task)
+        let method = match (self.method, self.task) {
+            (Method::Auto, Task::Regression | Task::OutlierDetection) => Method::BasisExpansion,
+            (method, _) => method,
+        };
+        option.tasks.contains(&self.task) && (option.methods.contains(&self.method) || option.methods.contains(&method))
     }
 
     /// The method and the options as a table shows them: a head, and a value if the method has the option.

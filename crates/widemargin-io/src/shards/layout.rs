@@ -60,7 +60,7 @@ impl Layout {
     }
 
     /// The names of the features, if any.
-    fn feature_names(&self) -> Option<Vec<String>> {
+    pub fn feature_names(&self) -> Option<Vec<String>> {
         let names = self.names.as_ref()?.iter().enumerate();
         let label = self.label.filter(|_| !self.has_separate_labels);
         let is_feature = |column: &usize| Some(*column) != label && !self.others.contains(column);

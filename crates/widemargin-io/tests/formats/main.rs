@@ -1,9 +1,12 @@
 //! Files to views and back, one file a format or a claim. One program for all of them.
 
 mod atomic_write;
+#[path = "../../../../fuzz/src/bytes.rs"]
+mod bytes;
 mod common;
 mod csv;
 mod dirty_tables;
+mod fuzz_corpus;
 mod hostile;
 mod images;
 mod libsvm;

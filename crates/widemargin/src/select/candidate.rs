@@ -20,6 +20,11 @@ impl Candidate {
         Candidate { similarity: vec![spec.to_owned()], normalization: usual_normalization(spec) }
     }
 
+    /// Whether it joins all similarities of another.
+    pub(super) fn includes(&self, other: &Candidate) -> bool {
+        other.similarity.iter().all(|spec| self.similarity.contains(spec))
+    }
+
     /// The candidates of these specs: none if there are no specs; a single similarity with its usual normalization or
     /// the mean norm, several with the mean norm.
     pub(super) fn of_specs(specs: &[String], normalization: Option<Normalization>) -> Vec<Self> {

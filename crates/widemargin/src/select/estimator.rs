@@ -422,7 +422,8 @@ fn unsuitable(answers: Option<&Answers<'_>>) -> Error {
 /// The similarity of vectors where none is set; there are no labels by which to select another.
 fn usual_similarity(samples: &SamplesView<'_>, weights: Option<&[f64]>) -> Result<&'static str> {
     outlier_similarity(samples, weights)?.ok_or_else(|| {
-        let expected = format!("one of {}: there are no labels by which to choose it", samples.kind());
+        let expected =
+            format!("name a similarity of {}; without labels none can be selected automatically", samples.kind());
         Error::parameter("similarity", "auto", expected)
     })
 }

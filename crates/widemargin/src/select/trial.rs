@@ -243,15 +243,15 @@ impl<'a> Trial<'a> {
     }
 
     /// The preferred candidate, and with labels the best of those with other similarities if it is within one standard
-    /// error of the best of all.
+    /// error of the best of all. Similarities joined to the preferred one are others only if none are better.
     pub fn finalists(&self) -> Vec<Finalist> {
         let Some(preferred) = self.preferred() else { return Vec::new() };
         let (ranked, mine) = (self.table.ranked(), &self.point(preferred).candidate);
-        // Similarities joined to the preferred one have helped little if at all.
-        let is_other = |theirs: &Candidate| {
-            name_of(theirs) != name_of(mine) && !mine.similarity.iter().all(|spec| theirs.similarity.contains(spec))
+        let is_other = |at: usize| {
+            let theirs = &self.point(at).candidate;
+            name_of(theirs) != name_of(mine) && (at == ranked[0] || !theirs.includes(mine))
         };
-        let is_rival = |at: &usize| self.is_level(*at, ranked[0]) && is_other(&self.point(*at).candidate);
+        let is_rival = |at: &usize| self.is_level(*at, ranked[0]) && is_other(*at);
         let rival = ranked.iter().copied().find(is_rival).filter(|_| self.subset.has_labels());
         [preferred].into_iter().chain(rival).map(|at| self.finalist(at)).collect()
     }
@@ -404,7 +404,7 @@ impl<'a> Trial<'a> {
             }
             let (mine, theirs) = (self.point(best).candidate.clone(), self.point(other).candidate.clone());
             // Neighbors in scale add nothing.
-            if joined.contains(&name_of(&theirs)) {
+            if joined.contains(&name_of(&theirs)) || mine.includes(&theirs) {
                 continue;
             }
             let Some(normalization) = common_normalization(&mine, &theirs)? else { continue };

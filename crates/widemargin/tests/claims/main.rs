@@ -7,6 +7,8 @@ mod basis_expansion;
 mod blocks_basis_expansion;
 mod blocks_power_mean;
 mod blocks_thin_plate;
+#[path = "../../../../fuzz/src/bytes.rs"]
+mod bytes;
 mod choosing_c;
 mod choosing_power_mean;
 mod columns_far_from_0;
@@ -16,6 +18,7 @@ mod equal_samples;
 mod every_similarity;
 mod expansion_alone;
 mod explanations;
+mod fuzz_corpus;
 mod gap_is_reached;
 mod grid_fixtures;
 mod harness;

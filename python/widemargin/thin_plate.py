@@ -165,7 +165,7 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
     estimated_score_std_ : float
         The standard error of `estimated_score_`.
     basis_ : ndarray of shape (n_basis, n_features)
-        The bases; if columns were standardized, in standardized form.
+        The bases; if columns were standardized, divided by the standard deviations of the columns.
     basis_indices_ : ndarray of int
         The index of each basis among the training samples; empty if bases are means of samples.
     coef_ : ndarray of shape (n_problems, n_basis)
@@ -298,7 +298,7 @@ class ThinPlateRegressor(ThinPlate, FittedRegressor):
     estimated_score_std_ : float
         The standard error of `estimated_score_`, for a fixed spread of the targets.
     basis_ : ndarray of shape (n_basis, n_features)
-        The bases; if columns were standardized, in standardized form.
+        The bases; if columns were standardized, divided by the standard deviations of the columns.
     basis_indices_ : ndarray of int
         The index of each basis among the training samples; empty if bases are means of samples.
     coef_ : ndarray of shape (n_basis,) or (n_outputs, n_basis)

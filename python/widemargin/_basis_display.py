@@ -30,6 +30,7 @@ class BasisDisplay:
     groups : list of (str, ndarray of int, ndarray of float)
         For each row of the figure, its name, the indices of its bases in descending order of weight, and their weights.
     bases : any sequence of samples
+        The bases.
     kind : {"images", "series", "vectors", "named"}
         How the bases are drawn; "named" shows their names.
     names : list of str
@@ -37,6 +38,7 @@ class BasisDisplay:
     signed : bool
         Whether the weights are signed (positive in favor of a class) or norms.
     title : str
+        The title of the figure.
     columns : list of str or None, default=None
         The feature names of vectors; None means that features are numbered.
     target : {"classes", "outputs"}, default="classes"

@@ -67,8 +67,7 @@ def axes_for(display: object, ax: Any, size: tuple[float, float]) -> tuple[Any, 
 
 
 def grid_in(ax: Any, n_rows: int, n_columns: int, *, hspace: float, **shape: Any) -> Any:
-    """A grid of panels in place of an axes. A figure with a layout reserves space for titles and labels
-    automatically."""
+    """A grid of panels in place of an axes. A figure with a layout reserves space for titles and labels."""
     shape["hspace"] = hspace if ax.figure.get_layout_engine() is None else None
     if (spec := ax.get_subplotspec()) is not None:
         return spec.subgridspec(n_rows, n_columns, **shape)

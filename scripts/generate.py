@@ -104,7 +104,8 @@ def signature(row: dict[str, Any]) -> list[str]:
 
 def documentation(row: dict[str, Any]) -> str:
     """The text about the class, as numpydoc wants it."""
-    lines = [f"{row['formula']}, of {' or '.join(row['samples'])}."]
+    kind = "Similarity" if row["name"] in SIMILARITIES else "Descriptor"
+    lines = [f"{kind} of {' or '.join(row['samples'])}: {row['formula']}."]
     if row["about"]:
         lines += ["", row["about"]]
     if row["parameters"]:
@@ -184,7 +185,8 @@ def _section(name: str) -> str:
     """A heading for a similarity or a descriptor: its formula, parameters and an example."""
     row = SIMILARITIES.get(name) or DESCRIPTORS[name]
     text = f"\n### `{_usage(row)}`\n\n{{py:class}}`~widemargin.similarity.{row['class']}`: {row['formula']}.\n"
-    remarks = [row["about"].rstrip(".") + "." if row["about"] else "", DEFINITE.get(row["definite"], "")]
+    definite = "" if "definite" in row["about"] else DEFINITE.get(row["definite"], "")
+    remarks = [row["about"].rstrip(".") + "." if row["about"] else "", definite]
     text += "".join(f"\n{remark}" for remark in [" ".join(filter(None, remarks))] if remark)
     text = "\n".join(line for one in text.split("\n") for line in textwrap.wrap(one, WIDTH) or [""]) + "\n"
     if row["parameters"]:

@@ -83,7 +83,7 @@ __all__ = [
 
 
 class Linear(Named, Similarity):
-    """x·y, of vectors.
+    """Similarity of vectors: x·y.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class Linear(Named, Similarity):
 
 
 class RBF(Named, Similarity):
-    """exp(−gamma ‖x − y‖²), of vectors.
+    """Similarity of vectors: exp(−gamma ‖x − y‖²).
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class RBF(Named, Similarity):
 
 
 class Laplacian(Named, Similarity):
-    """exp(−gamma ‖x − y‖₁), of vectors.
+    """Similarity of vectors: exp(−gamma ‖x − y‖₁).
 
     Parameters
     ----------
@@ -138,17 +138,18 @@ class Laplacian(Named, Similarity):
 
 
 class Polynomial(Named, Similarity):
-    """(gamma x·y + coef0)^degree, of vectors.
+    """Similarity of vectors: (gamma x·y + coef0)^degree.
 
-    Indefinite for coef0 below 0.
+    The similarity is positive semi-definite for coef0 of at least 0, and indefinite for coef0 below 0.
 
     Parameters
     ----------
     degree : int, default=3
-        From 1 to 16.
+        From 1 to 16. The degree.
     gamma : float, "scale" or None, default=None
         Above 0. By default 1 / mean ‖y − mean‖² over the training samples, also written ``scale``.
     coef0 : float, default=1.0
+        The constant term.
 
     Examples
     --------
@@ -167,13 +168,14 @@ class Polynomial(Named, Similarity):
 
 
 class Sigmoid(Named, Similarity):
-    """tanh(gamma x·y + coef0), of vectors.
+    """Similarity of vectors: tanh(gamma x·y + coef0).
 
     Parameters
     ----------
     gamma : float, "scale" or None, default=None
         Above 0. By default 1 / mean ‖y − mean‖² over the training samples, also written ``scale``.
     coef0 : float, default=0.0
+        The constant term.
 
     Examples
     --------
@@ -190,7 +192,7 @@ class Sigmoid(Named, Similarity):
 
 
 class Cosine(Named, Similarity):
-    """x·y / √(x·x · y·y), of sets |x ∩ y| / √(|x| |y|), of bit sets or vectors.
+    """Similarity of bit sets or vectors: x·y / √(x·x · y·y), which is |x ∩ y| / √(|x| |y|) for sets.
 
     Two empty sets, or two zero vectors, have similarity 1.
 
@@ -205,7 +207,7 @@ class Cosine(Named, Similarity):
 
 
 class Tanimoto(Named, Similarity):
-    """x·y / (x·x + y·y − x·y), of sets |x ∩ y| / |x ∪ y|, of bit sets or vectors.
+    """Similarity of bit sets or vectors: x·y / (x·x + y·y − x·y), which is |x ∩ y| / |x ∪ y| for sets.
 
     Two empty sets, or two zero vectors, have similarity 1.
 
@@ -220,9 +222,9 @@ class Tanimoto(Named, Similarity):
 
 
 class Chi2(Named, Similarity):
-    """Σ 2 x_j y_j / (x_j + y_j), of vectors.
+    """Similarity of vectors: Σ 2 x_j y_j / (x_j + y_j).
 
-    Of histograms: no value below 0.
+    Features must be non-negative, such as histograms.
 
     Examples
     --------
@@ -235,9 +237,9 @@ class Chi2(Named, Similarity):
 
 
 class Hellinger(Named, Similarity):
-    """Σ √(x_j y_j), of vectors.
+    """Similarity of vectors: Σ √(x_j y_j).
 
-    Of histograms: no value below 0.
+    Features must be non-negative, such as histograms.
 
     Examples
     --------
@@ -250,9 +252,9 @@ class Hellinger(Named, Similarity):
 
 
 class Intersection(Named, Similarity):
-    """Σ min(x_j, y_j), of vectors.
+    """Similarity of vectors: Σ min(x_j, y_j).
 
-    Of histograms: no value below 0.
+    Features must be non-negative, such as histograms.
 
     Examples
     --------
@@ -265,9 +267,9 @@ class Intersection(Named, Similarity):
 
 
 class JensenShannon(Named, Similarity):
-    """Σ x_j/2 log₂((x_j + y_j)/x_j) + y_j/2 log₂((x_j + y_j)/y_j), of vectors.
+    """Similarity of vectors: Σ x_j/2 log₂((x_j + y_j)/x_j) + y_j/2 log₂((x_j + y_j)/y_j).
 
-    Of histograms: no value below 0.
+    Features must be non-negative, such as histograms.
 
     Examples
     --------
@@ -280,9 +282,10 @@ class JensenShannon(Named, Similarity):
 
 
 class PowerMean(Named, Similarity):
-    """Σ ((x_j^p + y_j^p)/2)^(1/p), of vectors.
+    """Similarity of vectors: Σ ((x_j^p + y_j^p)/2)^(1/p).
 
-    Of histograms: no value below 0. Indefinite for p above 0.
+    Features must be non-negative, such as histograms. The similarity is positive semi-definite for p up to 0, and
+    indefinite for p above 0.
 
     Parameters
     ----------
@@ -304,12 +307,12 @@ class PowerMean(Named, Similarity):
 
 
 class ThinPlate(Named, Similarity):
-    """(−1)^order r^(2 order − 2) log r with r = ‖x − y‖, of vectors.
+    """Similarity of vectors: (−1)^order r^(2 order − 2) log r with r = ‖x − y‖.
 
     Parameters
     ----------
     order : int, default=2
-        From 2 to 16. 2 is r² log r.
+        From 2 to 16. The order; 2 gives r² log r.
 
     Examples
     --------
@@ -325,7 +328,7 @@ class ThinPlate(Named, Similarity):
 
 
 class Distance(Named, Similarity):
-    """−r with r = ‖x − y‖, of vectors.
+    """Similarity of vectors: −r with r = ‖x − y‖.
 
     Examples
     --------
@@ -338,7 +341,7 @@ class Distance(Named, Similarity):
 
 
 class Cubic(Named, Similarity):
-    """r³ with r = ‖x − y‖, of vectors.
+    """Similarity of vectors: r³ with r = ‖x − y‖.
 
     Examples
     --------
@@ -351,12 +354,12 @@ class Cubic(Named, Similarity):
 
 
 class Polyharmonic(Named, Similarity):
-    """(−1)^⌈exponent/2⌉ r^exponent with r = ‖x − y‖, of vectors.
+    """Similarity of vectors: (−1)^⌈exponent/2⌉ r^exponent with r = ‖x − y‖.
 
     Parameters
     ----------
     exponent : float
-        Above 0 and at most 32, no even number.
+        Above 0 and at most 32, not even. The exponent of the distance.
 
     Examples
     --------
@@ -372,12 +375,12 @@ class Polyharmonic(Named, Similarity):
 
 
 class Spline(Named, Similarity):
-    """± r^(2 order − dims) with r = ‖x − y‖, times log r where that is even, of vectors.
+    """Similarity of vectors: ± r^(2 order − dims) with r = ‖x − y‖, times log r if the exponent is even.
 
     Parameters
     ----------
     order : int
-        From 1 to 16. Above dims / 2.
+        From 1 to 16. The order of the spline, above dims / 2.
     dims : int
         From 1 to 31. The dimension of the space.
 
@@ -396,7 +399,7 @@ class Spline(Named, Similarity):
 
 
 class Cityblock(Named, Similarity):
-    """−‖x − y‖₁, of vectors.
+    """Similarity of vectors: −‖x − y‖₁.
 
     Examples
     --------
@@ -409,14 +412,14 @@ class Cityblock(Named, Similarity):
 
 
 class Log(Named, Similarity):
-    """−log(1 + gamma r^exponent) with r = ‖x − y‖, of vectors.
+    """Similarity of vectors: −log(1 + gamma r^exponent) with r = ‖x − y‖.
 
     Parameters
     ----------
     gamma : float
         Above 0.
     exponent : float, default=2.0
-        Above 0 and at most 2.
+        Above 0 and at most 2. The exponent of the distance.
 
     Examples
     --------
@@ -433,7 +436,7 @@ class Log(Named, Similarity):
 
 
 class Multiquadric(Named, Similarity):
-    """−√(1 + gamma ‖x − y‖²), of vectors.
+    """Similarity of vectors: −√(1 + gamma ‖x − y‖²).
 
     Parameters
     ----------
@@ -454,7 +457,7 @@ class Multiquadric(Named, Similarity):
 
 
 class InverseMultiquadric(Named, Similarity):
-    """1 / √(1 + gamma ‖x − y‖²), of vectors.
+    """Similarity of vectors: 1 / √(1 + gamma ‖x − y‖²).
 
     Parameters
     ----------
@@ -475,9 +478,9 @@ class InverseMultiquadric(Named, Similarity):
 
 
 class Canberra(Named, Similarity):
-    """exp(−gamma Σ |x_j − y_j| / (|x_j| + |y_j|)), of vectors.
+    """Similarity of vectors: exp(−gamma Σ |x_j − y_j| / (|x_j| + |y_j|)).
 
-    0 / 0 counts as 0.
+    The quotient 0 / 0 counts as 0.
 
     Parameters
     ----------
@@ -498,19 +501,20 @@ class Canberra(Named, Similarity):
 
 
 class EarthMover(Named, Similarity):
-    """−d(x, y), or exp(−gamma d(x, y)) with gamma; d the earth mover's distance of histograms over bins on a line or a
-    circle, of vectors.
+    """Similarity of vectors: −d(x, y), or exp(−gamma d(x, y)) if gamma is set, where d is the earth mover's distance
+    between histograms over bins on a line or a circle.
 
-    Moving all of a histogram to the next bin costs 1. Of histograms: no value below 0; each is divided by its sum.
-    An empty histogram counts as one bin past the last on a line, and as the largest distance from each bin on a
-    circle. Indefinite on a circle.
+    Features must be non-negative; each histogram is divided by its sum. Moving a whole histogram to the next bin
+    costs 1. An empty histogram counts as a histogram in a bin after the last one on a line, and has the largest
+    distance from each bin on a circle. The similarity is conditionally positive definite on a line, and indefinite
+    on a circle.
 
     Parameters
     ----------
     gamma : float or None, default=None
-        Above 0. By default the similarity is −d.
+        Above 0. If not set, the similarity is −d.
     ground : {"line", "circle"}, default="line"
-        The arrangement of the bins; on a circle the last is next to the first.
+        The arrangement of the bins; on a circle, the last bin is next to the first.
 
     Examples
     --------
@@ -528,16 +532,16 @@ class EarthMover(Named, Similarity):
 
 
 class Rigid(Named, Similarity):
-    """max over shifts z of Σ_c φ_c(x)·φ_{c+z}(y), of grids of cells.
+    """Similarity of grids of cells: max over shifts z of Σ_c φ_c(x)·φ_{c+z}(y).
 
-    φ_c(x) is the cell c of a grid, 0 outside of it; after ``hog`` it compares images.
+    φ_c(x) is the cell c of the grid x, and 0 outside the grid. After ``hog``, it compares images.
 
     Parameters
     ----------
     radius : int, default=1
         From 0 to 1024. The largest shift z along each axis, in cells.
     penalty : float, default=0.0
-        At least 0. Factor of ‖z‖², which is subtracted.
+        At least 0. The factor of ‖z‖², which is subtracted.
 
     Examples
     --------
@@ -557,9 +561,10 @@ class Rigid(Named, Similarity):
 
 
 class Deformable(Named, Similarity):
-    """max over shifts z of Σ_c max over u of φ_c(x)·φ_{c+z+u}(y), of grids of cells.
+    """Similarity of grids of cells: max over shifts z of Σ_c max over u of φ_c(x)·φ_{c+z+u}(y).
 
-    φ_c(x) is the cell c of a grid, 0 outside of it; after ``hog`` it compares images. It is not symmetric.
+    φ_c(x) is the cell c of the grid x, and 0 outside the grid. After ``hog``, it compares images. It is not
+    symmetric.
 
     Parameters
     ----------
@@ -568,7 +573,7 @@ class Deformable(Named, Similarity):
     local : int, default=1
         From 0 to 1024. The largest displacement u along each axis, in cells.
     penalty : float, default=0.0
-        At least 0. Factor of ‖z‖², and of ‖u‖² for each cell, which are subtracted.
+        At least 0. The factor of ‖z‖², and of ‖u‖² for each cell, which are subtracted.
 
     Examples
     --------
@@ -589,10 +594,10 @@ class Deformable(Named, Similarity):
 
 
 class Match(Named, Similarity):
-    """max over positions z of x, z' of y of base(φ(x, z), φ(y, z')) + R(z) + R(z'), of grids of cells.
+    """Similarity of grids of cells: max over shifts z of x and z' of y of base(φ(x, z), φ(y, z')) + R(z) + R(z').
 
-    φ(y, z') is the grid shifted by z' with zeros from outside. With ``local`` each cell also has a displacement of
-    its own; the base must then be a sum over cells: ``linear``, ``chi2``, ``hellinger``, ``intersection``,
+    φ(y, z') is the grid y shifted by z' and padded with zeros. With ``local``, each cell has an additional
+    displacement; the base must then be a sum over cells: ``linear``, ``chi2``, ``hellinger``, ``intersection``,
     ``jensen-shannon``, ``power-mean`` or ``cityblock``.
 
     Parameters
@@ -604,24 +609,24 @@ class Match(Named, Similarity):
     base : {"linear", "rbf", "laplacian", "polynomial", "sigmoid", "cosine", "tanimoto", "chi2", "hellinger",
     "intersection", "jensen-shannon", "power-mean", "canberra", "distance", "cityblock", "log", "multiquadric",
     "inverse-multiquadric"}, default="linear"
-        The similarity of vectors that compares all numbers of the displaced grids; those below are its parameters.
+        The similarity of vectors that compares the shifted grids. The next four parameters are its own.
     gamma : float, "scale" or None, default=None
-        Above 0. Of a base that has one; by default it is learned from undisplaced grids.
+        Above 0. The gamma of the base, if it has one. By default, it is learned from grids that are not shifted.
     degree : int or None, default=None
-        From 1 to 16. Of ``polynomial``, 3 by default.
+        From 1 to 16. The degree of the base ``polynomial``; 3 by default.
     coef0 : float or None, default=None
-        Of ``polynomial``, 1 by default, and ``sigmoid``, 0.
+        The coef0 of ``polynomial`` (1 by default) or ``sigmoid`` (0).
     p : float or None, default=None
-        From -inf to 0. Of ``power-mean``, which needs it.
+        From -inf to 0. The p of the base ``power-mean``, which requires it.
     local : int, default=0
         From 0 to 1024. The largest additional displacement of each cell of y, in cells.
     basis_local : int, default=0
         From 0 to 1024. The largest additional displacement of each cell of x, in cells.
     quadratic : float, default=0.0
-        At least 0. Factor of the squared length of every shift and displacement, which is subtracted.
+        At least 0. The factor of the squared length of each shift and displacement, which is subtracted.
     smooth : float, default=0.0
-        At least 0. Factor of the squared difference of the displacements of neighboring cells, which is subtracted;
-        needs ``local`` or ``basis_local``.
+        At least 0. The factor of the squared difference of the displacements of neighboring cells, which is
+        subtracted; requires ``local`` or ``basis_local``.
 
     Examples
     --------
@@ -663,11 +668,11 @@ class Match(Named, Similarity):
 
 
 class Jitter(Named, Similarity):
-    """base(φ(x, z), φ(y, z')) of the positions z, z' with the least base(φ(x, z), φ(x, z)) − 2 base(φ(x, z), φ(y, z'))
-    + base(φ(y, z'), φ(y, z')), of grids of cells.
+    """Similarity of grids of cells: base(φ(x, z), φ(y, z')) for the shifts z, z' with the smallest base(φ(x, z), φ(x,
+    z)) − 2 base(φ(x, z), φ(y, z')) + base(φ(y, z'), φ(y, z')).
 
-    φ(y, z') is the grid shifted by z' with zeros from outside. Where base(x, x) is the same for all x, as for
-    ``rbf``, it is ``match``.
+    φ(y, z') is the grid y shifted by z' and padded with zeros. If base(x, x) is the same for all x, as for ``rbf``,
+    the result equals ``match``.
 
     Parameters
     ----------
@@ -678,15 +683,15 @@ class Jitter(Named, Similarity):
     base : {"linear", "rbf", "laplacian", "polynomial", "sigmoid", "cosine", "tanimoto", "chi2", "hellinger",
     "intersection", "jensen-shannon", "power-mean", "canberra", "distance", "cityblock", "log", "multiquadric",
     "inverse-multiquadric"}, default="linear"
-        The similarity of vectors that compares all numbers of the displaced grids; those below are its parameters.
+        The similarity of vectors that compares the shifted grids. The next four parameters are its own.
     gamma : float, "scale" or None, default=None
-        Above 0. Of a base that has one; by default it is learned from undisplaced grids.
+        Above 0. The gamma of the base, if it has one. By default, it is learned from grids that are not shifted.
     degree : int or None, default=None
-        From 1 to 16. Of ``polynomial``, 3 by default.
+        From 1 to 16. The degree of the base ``polynomial``; 3 by default.
     coef0 : float or None, default=None
-        Of ``polynomial``, 1 by default, and ``sigmoid``, 0.
+        The coef0 of ``polynomial`` (1 by default) or ``sigmoid`` (0).
     p : float or None, default=None
-        From -inf to 0. Of ``power-mean``, which needs it.
+        From -inf to 0. The p of the base ``power-mean``, which requires it.
 
     Examples
     --------
@@ -720,19 +725,20 @@ class Jitter(Named, Similarity):
 
 
 class DTW(Named, Similarity):
-    """−d(x, y), or exp(−gamma d(x, y)) with gamma; d the least sum of squared differences along a warping path, of
-    time series.
+    """Similarity of time series: −d(x, y), or exp(−gamma d(x, y)) if gamma is set, where d is the smallest sum of
+    squared differences along a warping path.
 
     Parameters
     ----------
     window : float, default=1.0
-        From 0 to 1. Half-width of the band of the path, as a fraction of the longer series; 1 means no band.
+        From 0 to 1. The half-width of the band of warping paths, as a fraction of the longer series; 1 means no
+        band.
     gamma : float, "auto" or None, default=None
-        Above 0. By default the similarity is −d; ``auto`` is 1 / mean d over pairs of training series.
+        Above 0. If not set, the similarity is −d. ``auto`` is 1 / mean d over pairs of training series.
     root : bool, default=False
-        Take the root of the sum.
+        Whether to take the square root of the sum.
     normalize : bool, default=False
-        Divide the sum by the sum of both lengths, before its root.
+        Whether to divide by the total length, before the root.
 
     Examples
     --------
@@ -757,19 +763,20 @@ class DTW(Named, Similarity):
 
 
 class WDTW(Named, Similarity):
-    """as dtw, the squared difference of the time steps i and j times 1 / (1 + exp(−g (|i − j| − M / 2))), M the length
-    of the longer series, of time series.
+    """Similarity of time series: as for dtw, but with the squared difference of time steps i and j multiplied by 1 /
+    (1 + exp(−g (|i − j| − M / 2))), where M is the length of the longer series.
 
     Weighted dynamic time warping (Jeong, Jeong and Omitaomu, 2011).
 
     Parameters
     ----------
     window : float, default=1.0
-        From 0 to 1. Half-width of the band of the path, as a fraction of the longer series; 1 means no band.
+        From 0 to 1. The half-width of the band of warping paths, as a fraction of the longer series; 1 means no
+        band.
     g : float, default=0.05
         At least 0. The steepness of the weight as a function of |i − j|.
     gamma : float, "auto" or None, default=None
-        Above 0. By default the similarity is −d; ``auto`` is 1 / mean d over pairs of training series.
+        Above 0. If not set, the similarity is −d. ``auto`` is 1 / mean d over pairs of training series.
 
     Examples
     --------
@@ -787,18 +794,20 @@ class WDTW(Named, Similarity):
 
 
 class MSM(Named, Similarity):
-    """−d(x, y), or exp(−gamma d(x, y)) with gamma; d the least cost of moves, splits and merges, of time series.
+    """Similarity of time series: −d(x, y), or exp(−gamma d(x, y)) if gamma is set, where d is the smallest cost of
+    moves, splits and merges.
 
-    Move-split-merge (Stefan, Athitsos and Das, 2013). Without a band d is a metric of series of one channel.
+    Move-split-merge (Stefan, Athitsos and Das, 2013). Without a band, d is a metric on series with one channel.
 
     Parameters
     ----------
     window : float, default=1.0
-        From 0 to 1. Half-width of the band of the path, as a fraction of the longer series; 1 means no band.
+        From 0 to 1. The half-width of the band of warping paths, as a fraction of the longer series; 1 means no
+        band.
     c : float, default=1.0
         At least 0. The cost of a split or a merge.
     gamma : float, "auto" or None, default=None
-        Above 0. By default the similarity is −d; ``auto`` is 1 / mean d over pairs of training series.
+        Above 0. If not set, the similarity is −d. ``auto`` is 1 / mean d over pairs of training series.
 
     Examples
     --------
@@ -816,20 +825,22 @@ class MSM(Named, Similarity):
 
 
 class TWE(Named, Similarity):
-    """−d(x, y), or exp(−gamma d(x, y)) with gamma; d the time warp edit distance, of time series.
+    """Similarity of time series: −d(x, y), or exp(−gamma d(x, y)) if gamma is set, where d is the time warp edit
+    distance.
 
-    Steps are paired or deleted (Marteau, 2009). Without a band d is a metric.
+    Time steps are matched or deleted (Marteau, 2009). Without a band, d is a metric.
 
     Parameters
     ----------
     window : float, default=1.0
-        From 0 to 1. Half-width of the band of the path, as a fraction of the longer series; 1 means no band.
+        From 0 to 1. The half-width of the band of warping paths, as a fraction of the longer series; 1 means no
+        band.
     nu : float, default=0.001
-        At least 0. Stiffness: the cost of a difference in time, per step.
+        At least 0. The stiffness: the cost of a difference in time, per time step.
     penalty : float, default=1.0
         At least 0. The cost of a deletion, lambda in the paper.
     gamma : float, "auto" or None, default=None
-        Above 0. By default the similarity is −d; ``auto`` is 1 / mean d over pairs of training series.
+        Above 0. If not set, the similarity is −d. ``auto`` is 1 / mean d over pairs of training series.
 
     Examples
     --------
@@ -854,18 +865,21 @@ class TWE(Named, Similarity):
 
 
 class ERP(Named, Similarity):
-    """−d(x, y), or exp(−gamma d(x, y)) with gamma; d the edit distance with real penalty, of time series.
+    """Similarity of time series: −d(x, y), or exp(−gamma d(x, y)) if gamma is set, where d is the edit distance with
+    real penalty.
 
-    Steps are paired, or left out at their distance to g (Chen and Ng, 2004). Without a band d is a metric.
+    Time steps are matched, or skipped at the cost of their distance to g (Chen and Ng, 2004). Without a band, d is
+    a metric.
 
     Parameters
     ----------
     window : float, default=1.0
-        From 0 to 1. Half-width of the band of the path, as a fraction of the longer series; 1 means no band.
+        From 0 to 1. The half-width of the band of warping paths, as a fraction of the longer series; 1 means no
+        band.
     g : float, default=0.0
-        The value that unmatched steps are compared with.
+        The value with which skipped time steps are compared.
     gamma : float, "auto" or None, default=None
-        Above 0. By default the similarity is −d; ``auto`` is 1 / mean d over pairs of training series.
+        Above 0. If not set, the similarity is −d. ``auto`` is 1 / mean d over pairs of training series.
 
     Examples
     --------
@@ -883,19 +897,20 @@ class ERP(Named, Similarity):
 
 
 class LCSS(Named, Similarity):
-    """−d(x, y), or exp(−gamma d(x, y)) with gamma; d = 1 − L / the length of the shorter series, L that of the longest
-    common subsequence, of time series.
+    """Similarity of time series: −d(x, y), or exp(−gamma d(x, y)) if gamma is set, where d = 1 − L / n, L is the
+    length of the longest common subsequence, and n the length of the shorter series.
 
-    Time steps are common that differ by at most epsilon (Vlachos, Kollios and Gunopulos, 2002).
+    Time steps match if they differ by at most epsilon (Vlachos, Kollios and Gunopulos, 2002).
 
     Parameters
     ----------
     window : float, default=1.0
-        From 0 to 1. Half-width of the band of the path, as a fraction of the longer series; 1 means no band.
+        From 0 to 1. The half-width of the band of warping paths, as a fraction of the longer series; 1 means no
+        band.
     epsilon : float, default=1.0
-        At least 0. The largest Euclidean distance of two common time steps.
+        At least 0. The largest Euclidean distance of matching time steps.
     gamma : float, "auto" or None, default=None
-        Above 0. By default the similarity is −d; ``auto`` is 1 / mean d over pairs of training series.
+        Above 0. If not set, the similarity is −d. ``auto`` is 1 / mean d over pairs of training series.
 
     Examples
     --------
@@ -913,20 +928,22 @@ class LCSS(Named, Similarity):
 
 
 class SoftDTW(Named, Similarity):
-    """as dtw, with a soft minimum over all paths: −smoothing ln Σ exp(−cost / smoothing), of time series.
+    """Similarity of time series: as for dtw, but with a soft minimum over all paths: −smoothing ln Σ exp(−cost /
+    smoothing).
 
     Soft dynamic time warping (Cuturi and Blondel, 2017).
 
     Parameters
     ----------
     window : float, default=1.0
-        From 0 to 1. Half-width of the band of the path, as a fraction of the longer series; 1 means no band.
+        From 0 to 1. The half-width of the band of warping paths, as a fraction of the longer series; 1 means no
+        band.
     smoothing : float, default=1.0
         Above 0. The softness of the minimum, in units of cost.
     divergence : bool, default=False
-        Subtract half of d(x, x) + d(y, y).
+        Whether to subtract (d(x, x) + d(y, y)) / 2.
     gamma : float, "auto" or None, default=None
-        Above 0. By default the similarity is −d; ``auto`` is 1 / mean d over pairs of training series.
+        Above 0. If not set, the similarity is −d. ``auto`` is 1 / mean d over pairs of training series.
 
     Examples
     --------
@@ -951,26 +968,28 @@ class SoftDTW(Named, Similarity):
 
 
 class Edit(Named, Similarity):
-    """1 − d(x, y) / d_max, where d is the number of edits and d_max its maximum for strings of these lengths; with
-    gamma, exp(−gamma d(x, y) / d_max), of strings.
+    """Similarity of strings: 1 − d(x, y) / d_max, or exp(−gamma d(x, y) / d_max) if gamma is set, where d is the
+    number of edits and d_max its maximum for strings of these lengths.
 
-    ``levenshtein`` inserts, deletes and replaces, ``osa`` and ``damerau`` also swap neighbors, ``indel`` inserts
-    and deletes, ``lcs`` counts the characters outside the longest common subsequence; ``jaro`` and ``jaro-winkler``
-    are similarities, and not symmetric. Different costs of insertion and deletion are not symmetric either.
+    The edits of ``levenshtein`` are insertions, deletions and substitutions. ``osa`` and ``damerau`` also allow
+    transpositions of adjacent characters, ``indel`` allows insertions and deletions only, and ``lcs`` counts the
+    characters outside the longest common subsequence. ``jaro`` and ``jaro-winkler`` are similarities, and are not
+    symmetric. With different costs of insertion and deletion, the similarity is not symmetric either.
 
     Parameters
     ----------
     metric : {"levenshtein", "osa", "damerau", "indel", "lcs", "jaro", "jaro-winkler"}, default="levenshtein"
+        The edits that are counted.
     gamma : float or None, default=None
-        Above 0. By default the similarity is 1 − d / d_max.
+        Above 0. If not set, the similarity is 1 − d / d_max.
     insert : int, default=1
-        From 1 to 1000. The cost of an insertion, for levenshtein.
+        From 1 to 1000. The cost of an insertion, for ``levenshtein``.
     delete : int, default=1
         From 1 to 1000. The cost of a deletion.
     substitute : int, default=1
         From 1 to 1000. The cost of a substitution.
     unit : {"character", "grapheme"}, default="character"
-        Compare code points, or grapheme clusters such as a letter with its accents.
+        Whether to compare code points, or grapheme clusters such as a letter with its accents.
 
     Examples
     --------
@@ -999,29 +1018,29 @@ class Edit(Named, Similarity):
 
 
 class Align(Named, Similarity):
-    """score(x, y) / √(score(x, x) score(y, y)) of the best alignment, of strings.
+    """Similarity of strings: score(x, y) / √(score(x, x) score(y, y)), where score is that of the best alignment.
 
     A gap of k characters scores open + (k − 1) extend.
 
     Parameters
     ----------
     mode : {"local", "global", "semiglobal"}, default="local"
-        Semiglobal: gaps at the ends of either string are free.
+        The kind of alignment; in ``semiglobal``, gaps at the ends of either string are free.
     match : int, default=2
         From 1 to 1000. The score of a pair of equal characters.
     mismatch : int, default=-1
         From -1000 to 0. The score of a pair of different characters.
     matrix : {"blosum45", "blosum62", "blosum80", "pam250", "nuc44"} or None, default=None
-        Scores of pairs of amino acids or, for nuc44, of nucleotides, instead of the two scores above; case is
-        ignored, and gaps, stops and unknown letters count as X, or N.
+        Scores of pairs of amino acids or, for ``nuc44``, nucleotides, which replace ``match`` and ``mismatch``;
+        case is ignored, and gaps, stops and unknown letters count as X, or N for ``nuc44``.
     open : int or None, default=None
-        From -1000 to 0. By default −2, with a matrix −11.
+        From -1000 to 0. By default −2, or −11 with a matrix.
     extend : int or None, default=None
         From -1000 to 0. At least ``open``; by default −1.
     normalize : bool, default=True
-        Divide by √(score(x, x) score(y, y)).
+        Whether to divide by √(score(x, x) score(y, y)).
     unit : {"character", "grapheme"}, default="character"
-        Compare code points, or grapheme clusters such as a letter with its accents.
+        Whether to compare code points, or grapheme clusters such as a letter with its accents.
 
     Examples
     --------
@@ -1054,16 +1073,16 @@ class Align(Named, Similarity):
 
 
 class NGram(Named, Similarity):
-    """cosine of the counts of substrings of n characters, of strings.
+    """Similarity of strings: the cosine of the counts of substrings of n characters.
 
-    A shorter string counts as one such substring.
+    A string shorter than n counts as one substring.
 
     Parameters
     ----------
     n : int, default=3
-        From 1 to 64.
+        From 1 to 64. Substring length.
     unit : {"character", "grapheme"}, default="character"
-        Compare code points, or grapheme clusters such as a letter with its accents.
+        Whether to compare code points, or grapheme clusters such as a letter with its accents.
 
     Examples
     --------
@@ -1081,21 +1100,21 @@ class NGram(Named, Similarity):
 
 
 class Mismatch(Named, Similarity):
-    """cosine of the counts of substrings of k letters, with up to m mismatches, of strings.
+    """Similarity of strings: the cosine of the counts of substrings of k letters, with up to m mismatches.
 
-    A string shorter than k matches only identical strings. Mismatch kernel of Leslie et al. (2004).
+    This is the mismatch kernel of Leslie et al. (2004). A string shorter than k matches only identical strings.
 
     Parameters
     ----------
     k : int, default=5
-        From 1 to 64.
+        From 1 to 64. Substring length.
     m : int, default=1
-        From 0 to 8. At most k.
+        From 0 to 8. The largest number of mismatches, at most k.
     alphabet : int or None, default=None
-        From 2 to 1048576. The size of the alphabet; by default the number of letters in the training strings, which
-        is also its least value.
+        From 2 to 1048576. The size of the alphabet; by default the number of different letters in the training
+        strings, which is also the minimum.
     unit : {"character", "grapheme"}, default="character"
-        Compare code points, or grapheme clusters such as a letter with its accents.
+        Whether to compare code points, or grapheme clusters such as a letter with its accents.
 
     Examples
     --------
@@ -1115,18 +1134,18 @@ class Mismatch(Named, Similarity):
 
 
 class Gappy(Named, Similarity):
-    """cosine of the counts of subsequences of k characters in windows of g characters, of strings.
+    """Similarity of strings: the cosine of the counts of subsequences of k characters in windows of g characters.
 
-    A shorter string is one window. Gappy k-mers of Leslie and Kuang (2004).
+    This is the gappy k-mer kernel of Leslie and Kuang (2004). A string shorter than g is a single window.
 
     Parameters
     ----------
     k : int, default=3
-        From 1 to 12. Characters of a subsequence.
+        From 1 to 12. The length of a subsequence.
     g : int, default=5
-        From 1 to 16. Characters of a window, at least k: g − k gaps.
+        From 1 to 16. The length of a window, at least k.
     unit : {"character", "grapheme"}, default="character"
-        Compare code points, or grapheme clusters such as a letter with its accents.
+        Whether to compare code points, or grapheme clusters such as a letter with its accents.
 
     Examples
     --------
@@ -1145,19 +1164,19 @@ class Gappy(Named, Similarity):
 
 
 class Subsequence(Named, Similarity):
-    """cosine of the counts of subsequences of n characters, where one that spans l characters counts decay^l, of
-    strings.
+    """Similarity of strings: the cosine of the counts of subsequences of n characters, where a subsequence that spans
+    l characters counts decay^l.
 
     A string shorter than n matches only identical strings.
 
     Parameters
     ----------
     n : int, default=3
-        From 1 to 16.
+        From 1 to 16. The length of a subsequence.
     decay : float, default=0.5
         From 0.01 to 1. The weight of each spanned character.
     unit : {"character", "grapheme"}, default="character"
-        Compare code points, or grapheme clusters such as a letter with its accents.
+        Whether to compare code points, or grapheme clusters such as a letter with its accents.
 
     Examples
     --------
@@ -1176,18 +1195,19 @@ class Subsequence(Named, Similarity):
 
 
 class Precomputed(Named, Similarity):
-    """the value in column x of row y, or −d, −d² or exp(−gamma d) of a distance d there, of vectors.
+    """Similarity of vectors: the value in column x of row y, or −d, −d² or exp(−gamma d) if this value is a distance
+    d.
 
-    Samples are rows of similarities, or of distances, with one column per basis.
+    Samples are rows of similarities or distances, with one column per basis.
 
     Parameters
     ----------
     distance : {"none", "negative", "squared", "exp"}, default="none"
         Transformation of distances: −d, −d² or exp(−gamma d); ``none`` for similarities.
     gamma : float or None, default=None
-        Above 0. For ``exp``; by default 1 / the mean distance.
+        Above 0. The gamma of ``exp``; by default 1 / mean distance.
     polynomials : int, default=0
-        From 0 to 10000. The number of last columns with the values of polynomials, for the normalization
+        From 0 to 10000. The number of columns at the end with values of polynomials, for the normalization
         ``centered``.
 
     Examples
@@ -1207,9 +1227,9 @@ class Precomputed(Named, Similarity):
 
 
 class Features(Named, Similarity):
-    """the features of y, on which the model is linear, of vectors.
+    """Similarity of vectors: the features of y, in which the model is linear.
 
-    There are no bases. The normalization is mean-norm, z-score, covariance or none.
+    There are no bases. The normalization must be mean-norm, z-score, covariance or none.
 
     Examples
     --------
@@ -1222,7 +1242,7 @@ class Features(Named, Similarity):
 
 
 class Pixels(Named, DescriptorMixin):
-    """grids of cells: one cell per pixel, with a number from 0 to 1 per channel, of images.
+    """Descriptor of images: a grid with one cell per pixel, and a number from 0 to 1 per channel.
 
     Examples
     --------
@@ -1235,15 +1255,15 @@ class Pixels(Named, DescriptorMixin):
 
 
 class PHOG(Named, DescriptorMixin):
-    """vectors: histograms of gradient directions in the whole image, its quarters, its sixteenths …, 1 in all, of
-    images.
+    """Descriptor of images: a vector of histograms of gradient directions in the whole image, its quarters, its
+    sixteenths and so on, with sum 1.
 
     Parameters
     ----------
     levels : int, default=3
         From 0 to 6. The number of divisions of the image into quarters.
     signed : bool, default=False
-        Distinguish opposite directions: 18 bins instead of 9.
+        Whether opposite directions differ: 18 bins, not 9.
 
     Examples
     --------
@@ -1260,7 +1280,7 @@ class PHOG(Named, DescriptorMixin):
 
 
 class Colors(Named, DescriptorMixin):
-    """vectors: histograms of colors in cells × cells parts, 1 in all, of images.
+    """Descriptor of images: a vector of color histograms of cells × cells parts of the image, with sum 1.
 
     Parameters
     ----------
@@ -1284,14 +1304,14 @@ class Colors(Named, DescriptorMixin):
 
 
 class Resize(Named, DescriptorMixin):
-    """images of height × width pixels, by linear interpolation with antialiasing, of images.
+    """Descriptor of images: an image of height × width pixels, by linear interpolation with antialiasing.
 
     Parameters
     ----------
     height : int, default=32
-        From 1 to 4096. Rows of pixels.
+        From 1 to 4096. The height in pixels.
     width : int, default=32
-        From 1 to 4096. Columns of pixels.
+        From 1 to 4096. The width in pixels.
 
     Examples
     --------
@@ -1308,9 +1328,9 @@ class Resize(Named, DescriptorMixin):
 
 
 class MeanNorm(Named, DescriptorMixin):
-    """(y − mean) / mean ‖y − mean‖, of vectors or grids of cells.
+    """Descriptor of vectors or grids of cells: (y − mean) / mean ‖y − mean‖.
 
-    Learned from the training samples.
+    The means are learned from the training samples.
 
     Examples
     --------
@@ -1323,14 +1343,14 @@ class MeanNorm(Named, DescriptorMixin):
 
 
 class ZScore(Named, DescriptorMixin):
-    """(y_j − mean_j) / standard deviation_j, of vectors or grids of cells.
+    """Descriptor of vectors or grids of cells: (y_j − mean_j) / standard deviation_j.
 
-    Learned from the training samples; constant features become 0.
+    The moments are learned from the training samples. Constant features become 0.
 
     Parameters
     ----------
     weights : list[float] or None, default=None
-        Each at least 0. Factors of the standardized features, one per feature.
+        Each at least 0. The factors of the standardized features, one per feature.
 
     Examples
     --------
@@ -1347,7 +1367,7 @@ class ZScore(Named, DescriptorMixin):
 
 
 class ZNorm(Named, DescriptorMixin):
-    """each channel of each series with mean 0 and standard deviation 1, of time series.
+    """Descriptor of time series: the series, with each channel scaled to mean 0 and standard deviation 1.
 
     Examples
     --------
@@ -1360,10 +1380,10 @@ class ZNorm(Named, DescriptorMixin):
 
 
 class Derivative(Named, DescriptorMixin):
-    """the derivative of each channel of each series, of time series.
+    """Descriptor of time series: the derivative of each channel of the series.
 
-    ``slope`` is Keogh and Pazzani's estimate (2001), ((x_i − x_{i−1}) + (x_{i+1} − x_{i−1}) / 2) / 2, of all time
-    steps but the first and the last; ``difference`` is x_i − x_{i−1}.
+    ``slope`` is the estimate of Keogh and Pazzani (2001), ((x_i − x_{i−1}) + (x_{i+1} − x_{i−1}) / 2) / 2, at all
+    time steps except the first and the last; ``difference`` is x_i − x_{i−1}.
 
     Parameters
     ----------
@@ -1383,17 +1403,17 @@ class Derivative(Named, DescriptorMixin):
 
 
 class MiniRocket(Named, DescriptorMixin):
-    """vectors: fractions of the convolutions of a series with 84 dilated kernels that exceed a bias (MiniRocket), of
-    time series.
+    """Descriptor of time series: a vector of the fractions of values above a bias in convolutions with 84 dilated
+    kernels (MiniRocket).
 
     The biases are learned from the training samples.
 
     Parameters
     ----------
     features : int, default=10000
-        From 84 to 1000000. Rounded down to a multiple of 84.
+        From 84 to 1000000. The number, rounded down to a multiple of 84.
     seed : int, default=0
-        From 0 to 9007199254740992. Seed of the selection of the training series for each bias and, for several
+        From 0 to 9007199254740992. The seed of the selection of a training series for each bias and, for several
         channels, of the channels to add.
 
     Examples
@@ -1412,17 +1432,17 @@ class MiniRocket(Named, DescriptorMixin):
 
 
 class Hydra(Named, DescriptorMixin):
-    """vectors: for groups of eight random dilated kernels, how strongly each is the largest and how often the smallest
-    (Hydra), of time series.
+    """Descriptor of time series: a vector of how strongly each kernel has the largest, and how often it has the
+    smallest, response in its group of eight random dilated kernels (Hydra).
 
-    Half of the groups see the series, half its differences.
+    Half of the groups are applied to the series, and half to its first differences.
 
     Parameters
     ----------
     groups : int, default=64
         From 2 to 1024. The number of groups per dilation, even.
     seed : int, default=0
-        From 0 to 9007199254740992. Seed of the kernels and, for several channels, of the channels to add.
+        From 0 to 9007199254740992. The seed of the kernels and, for several channels, of the channels to add.
 
     Examples
     --------
@@ -1440,16 +1460,16 @@ class Hydra(Named, DescriptorMixin):
 
 
 class NGrams(Named, DescriptorMixin):
-    """sets of the substrings of n characters, hashed, of strings.
+    """Descriptor of strings: the set of the substrings of n characters, hashed.
 
     Parameters
     ----------
     n : int, default=3
-        From 1 to 64.
+        From 1 to 64. Substring length.
     bits : int, default=2048
         From 1 to 16777216. The number of hash buckets.
     unit : {"character", "grapheme"}, default="character"
-        Compare code points, or grapheme clusters such as a letter with its accents.
+        Whether to compare code points, or grapheme clusters such as a letter with its accents.
 
     Examples
     --------
@@ -1468,16 +1488,16 @@ class NGrams(Named, DescriptorMixin):
 
 
 class NGramCounts(Named, DescriptorMixin):
-    """vectors: counts of the substrings of n characters, hashed, of strings.
+    """Descriptor of strings: a vector of the counts of the substrings of n characters, hashed.
 
     Parameters
     ----------
     n : int, default=3
-        From 1 to 64.
+        From 1 to 64. Substring length.
     bits : int, default=2048
         From 1 to 16777216. The number of hash buckets.
     unit : {"character", "grapheme"}, default="character"
-        Compare code points, or grapheme clusters such as a letter with its accents.
+        Whether to compare code points, or grapheme clusters such as a letter with its accents.
 
     Examples
     --------
@@ -1496,8 +1516,8 @@ class NGramCounts(Named, DescriptorMixin):
 
 
 class Tfidf(Named, DescriptorMixin):
-    """sparse vectors of norm 1: counts of n-grams times ln((1 + N) / (1 + df)) + 1, where df of the N training samples
-    contain the n-gram, of strings.
+    """Descriptor of strings: a sparse vector of norm 1 with the counts of n-grams times ln((1 + N) / (1 + df)) + 1,
+    where df of the N training samples contain the n-gram.
 
     N-grams that do not occur in the training samples are omitted.
 
@@ -1506,13 +1526,13 @@ class Tfidf(Named, DescriptorMixin):
     n : str, default="1-3"
         From 1 to 64. The number of characters or words of an n-gram.
     by : {"characters", "words-padded", "words"}, default="characters"
-        Source of the n-grams: the string, each word with a space before and after it, or the words.
+        The source of the n-grams: the string, each word with a space before and after it, or the words.
     sublinear : bool, default=False
-        Use 1 + ln t for an n-gram that occurs t times.
+        Whether an n-gram that occurs t times counts 1 + ln t.
     min_df : int, default=1
-        From 1 to 16777216. Minimum number of training samples that have an n-gram.
+        From 1 to 16777216. The minimum number of training samples with an n-gram.
     unit : {"character", "grapheme"}, default="character"
-        Compare code points, or grapheme clusters such as a letter with its accents.
+        Whether to compare code points, or grapheme clusters such as a letter with its accents.
 
     Examples
     --------
@@ -1540,12 +1560,13 @@ class Tfidf(Named, DescriptorMixin):
 
 
 class WeisfeilerLehman(Named, DescriptorMixin):
-    """sparse vectors of graphs: counts of the vertices with each label, and with each pattern of labels within each
-    number of edges, of strings.
+    """Descriptor of strings: a sparse vector with the counts of the nodes of a graph with each label, and with each
+    pattern of labels within 1, 2, … edges.
 
-    Weisfeiler-Lehman subtree counts (Shervashidze et al. 2011). A graph is a string of JSON, its nodes' labels and
-    its edges: {"nodes": ["C", "O"], "edges": [[0, 1]]}, an edge perhaps with a label as its third. Patterns that no
-    training graph has share a last column, the norm of their counts.
+    These are the Weisfeiler-Lehman subtree counts (Shervashidze et al. 2011). A graph is a JSON string with the
+    labels of its nodes and its edges, such as {"nodes": ["C", "O"], "edges": [[0, 1]]}; an edge can have a label as
+    its third element. The last column is the norm of the counts of all patterns that do not occur in the training
+    graphs.
 
     Parameters
     ----------

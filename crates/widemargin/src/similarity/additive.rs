@@ -34,7 +34,7 @@ const CHI2: SimilarityRow = SimilarityRow {
     class: "Chi2",
     samples: &["vectors"],
     formula: "Σ 2 x_j y_j / (x_j + y_j)",
-    about: "Of histograms: no value below 0.",
+    about: "Features must be non-negative, such as histograms.",
     parameters: &[],
     examples: &["chi2"],
     definite: Definite::Positive,
@@ -72,7 +72,8 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         name: "power-mean",
         class: "PowerMean",
         formula: "Σ ((x_j^p + y_j^p)/2)^(1/p)",
-        about: "Of histograms: no value below 0. Indefinite for p above 0.",
+        about: "Features must be non-negative, such as histograms. The similarity is positive semi-definite for p up \
+                to 0, and indefinite for p above 0.",
         parameters: &[P],
         examples: &["power-mean:p=-8", "power-mean:p=-0.5", "power-mean:p=-inf"],
         onnx: Onnx::Expression("power_mean(p)"),

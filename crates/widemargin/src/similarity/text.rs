@@ -32,19 +32,21 @@ use crate::spec::Step;
 const EDIT: SimilarityRow = SimilarityRow {
     name: "edit",
     class: "Edit",
-    formula: "1 − d(x, y) / d_max, where d is the number of edits and d_max its maximum for strings of these lengths; with gamma, exp(−gamma d(x, y) / d_max)",
-    about: "`levenshtein` inserts, deletes and replaces, `osa` and `damerau` also swap neighbors, `indel` inserts and \
-            deletes, `lcs` counts the characters outside the longest common subsequence; `jaro` and `jaro-winkler` are \
-            similarities, and not symmetric. Different costs of insertion and deletion are not symmetric either.",
+    formula: "1 − d(x, y) / d_max, or exp(−gamma d(x, y) / d_max) if gamma is set, where d is the number of edits and \
+              d_max its maximum for strings of these lengths",
+    about: "The edits of `levenshtein` are insertions, deletions and substitutions. `osa` and `damerau` also allow \
+            transpositions of adjacent characters, `indel` allows insertions and deletions only, and `lcs` counts the \
+            characters outside the longest common subsequence. `jaro` and `jaro-winkler` are similarities, and are not \
+            symmetric. With different costs of insertion and deletion, the similarity is not symmetric either.",
     parameters: &[
         Parameter::new(
             "metric",
             Values::Words(&["levenshtein", "osa", "damerau", "indel", "lcs", "jaro", "jaro-winkler"]),
-            "",
+            "The edits that are counted.",
         )
         .or("levenshtein"),
-        Parameter::new("gamma", Values::POSITIVE, "By default the similarity is 1 − d / d_max.").optional(),
-        Parameter::new("insert", COST, "The cost of an insertion, for levenshtein.").or("1"),
+        Parameter::new("gamma", Values::POSITIVE, "If not set, the similarity is 1 − d / d_max.").optional(),
+        Parameter::new("insert", COST, "The cost of an insertion, for `levenshtein`.").or("1"),
         Parameter::new("delete", COST, "The cost of a deletion.").or("1"),
         Parameter::new("substitute", COST, "The cost of a substitution.").or("1"),
         Unit::PARAMETER,

@@ -247,7 +247,8 @@ impl ConditionalKernel {
         }
     }
 
-    /// Degree of the polynomials the kernel is definite against; `None` where it is positive definite.
+    /// Degree of the polynomials with respect to which the kernel is conditionally positive definite; `None` if it is
+    /// positive definite.
     pub fn degree(&self) -> Option<u32> {
         match *self {
             ConditionalKernel::ThinPlate { order } | ConditionalKernel::Spline { order, .. } => Some(order - 1),

@@ -53,7 +53,7 @@ enum Content {
 }
 
 /// `precomputed`: samples are rows of similarities or distances to the bases, which it does not need; every column is a
-/// basis, but for the last ones where there are polynomials.
+/// basis, except for columns of polynomials at the end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Precomputed {
     content: Content,

@@ -72,15 +72,15 @@ pub(super) const ROWS: &[SimilarityRow] = &[EDIT];
 /// The possible costs of an edit.
 const COST: Values = Values::Whole(1, 1000);
 
-/// The edits of a distance.
+/// The edits that a distance counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EditMetric {
-    /// Insertions, deletions and replacements.
+    /// Insertions, deletions and substitutions.
     Levenshtein,
-    /// Levenshtein with swaps of neighbors, where no part of the string is edited twice.
+    /// Levenshtein with transpositions of adjacent characters, where no part of the string is edited twice.
     Osa,
-    /// Levenshtein with swaps of neighbors.
+    /// /// Levenshtein with transpositions of adjacent characters.
     Damerau,
     /// Insertions and deletions.
     Indel,

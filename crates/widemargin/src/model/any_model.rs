@@ -44,7 +44,7 @@ fn classifier(reader: &Reader<'_>) -> Result<Box<dyn Classifier>> {
 /// A trained model of any kind.
 #[derive(Debug)]
 pub enum AnyModel {
-    /// /// A classifier.
+    /// A classifier.
     Classifier(Box<dyn Classifier>),
     /// A regression model.
     Regressor(Box<dyn Regressor>),

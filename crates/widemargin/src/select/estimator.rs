@@ -31,7 +31,7 @@ pub enum Task {
     /// A class or a set of labels for each sample.
     #[default]
     Classification,
-    /// /// One or several numbers for each sample.
+    /// One or several numbers for each sample.
     Regression,
     /// Whether a sample is an outlier.
     OutlierDetection,
@@ -87,7 +87,7 @@ pub enum Compared {
 /// A model on a basis expansion of any similarity.
 #[derive(Clone, Debug)]
 pub enum ExpansionModel<S: Similarity> {
-    /// /// A classifier.
+    /// A classifier.
     Classifier(Box<BasisExpansionSvc<S>>),
     /// A regression model.
     Regressor(Box<BasisExpansionRegressor<S>>),

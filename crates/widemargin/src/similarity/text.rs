@@ -80,7 +80,7 @@ pub enum EditMetric {
     Levenshtein,
     /// Levenshtein with transpositions of adjacent characters, where no part of the string is edited twice.
     Osa,
-    /// /// Levenshtein with transpositions of adjacent characters.
+    /// Levenshtein with transpositions of adjacent characters.
     Damerau,
     /// Insertions and deletions.
     Indel,

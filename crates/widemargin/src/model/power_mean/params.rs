@@ -77,7 +77,7 @@ impl PowerMeanParams {
     }
 
     /// Selects the kernel among power means: the first p of −1, −½, −2, 0, −4, −8 and −∞ whose leave-one-out loss is
-    /// within 5 % of the least.
+    /// within 5 % of the smallest.
     ///
     /// Parameters are selected on at most 1,000 samples, by the squared hinge loss of the leave-one-out decision values
     /// of least squares, which have a closed form. With the hinge loss or the polynomial, nothing is selected: p is −1,

@@ -62,7 +62,7 @@ def _place(name: str) -> tuple[int, str]:
 def _class(row: dict[str, Any]) -> str:
     base = "Similarity" if row["name"] in SIMILARITIES else "DescriptorMixin"
     text = []
-    for line in documentation(row).split("\n"):
+    for line in documentation(row, base.removesuffix("Mixin")).split("\n"):
         indent = "    " + re.match(" *", line)[0]
         text += textwrap.wrap(line, WIDTH - 4, initial_indent="    ", subsequent_indent=indent) or [""]
     body = "\n".join(text).strip()
@@ -102,9 +102,8 @@ def signature(row: dict[str, Any]) -> list[str]:
     return [f"{one['name']}: {annotation(one)}{_default(one, ' = ')}" for one in row["parameters"]]
 
 
-def documentation(row: dict[str, Any]) -> str:
+def documentation(row: dict[str, Any], kind: str) -> str:
     """The text about the class, as numpydoc wants it."""
-    kind = "Similarity" if row["name"] in SIMILARITIES else "Descriptor"
     lines = [f"{kind} of {' or '.join(row['samples'])}: {row['formula']}."]
     if row["about"]:
         lines += ["", row["about"]]
@@ -185,8 +184,7 @@ def _section(name: str) -> str:
     """A heading for a similarity or a descriptor: its formula, parameters and an example."""
     row = SIMILARITIES.get(name) or DESCRIPTORS[name]
     text = f"\n### `{_usage(row)}`\n\n{{py:class}}`~widemargin.similarity.{row['class']}`: {row['formula']}.\n"
-    definite = "" if "definite" in row["about"] else DEFINITE.get(row["definite"], "")
-    remarks = [row["about"].rstrip(".") + "." if row["about"] else "", definite]
+    remarks = [row["about"], "" if "definite" in row["about"] else DEFINITE.get(row["definite"], "")]
     text += "".join(f"\n{remark}" for remark in [" ".join(filter(None, remarks))] if remark)
     text = "\n".join(line for one in text.split("\n") for line in textwrap.wrap(one, WIDTH) or [""]) + "\n"
     if row["parameters"]:

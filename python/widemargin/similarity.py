@@ -140,7 +140,7 @@ class Laplacian(Named, Similarity):
 class Polynomial(Named, Similarity):
     """Similarity of vectors: (gamma x·y + coef0)^degree.
 
-    The similarity is positive semi-definite for coef0 of at least 0, and indefinite for coef0 below 0.
+    Positive semi-definite for coef0 of at least 0, and indefinite for coef0 below 0.
 
     Parameters
     ----------
@@ -284,8 +284,7 @@ class JensenShannon(Named, Similarity):
 class PowerMean(Named, Similarity):
     """Similarity of vectors: Σ ((x_j^p + y_j^p)/2)^(1/p).
 
-    Features must be non-negative, such as histograms. The similarity is positive semi-definite for p up to 0, and
-    indefinite for p above 0.
+    Features must be non-negative. Positive semi-definite for p up to 0, and indefinite for p above 0.
 
     Parameters
     ----------
@@ -501,13 +500,12 @@ class Canberra(Named, Similarity):
 
 
 class EarthMover(Named, Similarity):
-    """Similarity of vectors: −d(x, y), or exp(−gamma d(x, y)) if gamma is set, where d is the earth mover's distance
-    between histograms over bins on a line or a circle.
+    """Similarity of vectors: −d, or exp(−gamma d) if gamma is set, where d(x, y) is the earth mover's distance between
+    histograms over bins on a line or a circle.
 
-    Features must be non-negative; each histogram is divided by its sum. Moving a whole histogram to the next bin
-    costs 1. An empty histogram counts as a histogram in a bin after the last one on a line, and has the largest
-    distance from each bin on a circle. The similarity is conditionally positive definite on a line, and indefinite
-    on a circle.
+    Features must be non-negative; each histogram is divided by its sum. Moving it to the next bin costs 1. An empty
+    histogram counts as one in a bin after the last on a line, and has the largest distance from each bin on a
+    circle. Conditionally positive definite on a line, and indefinite on a circle.
 
     Parameters
     ----------
@@ -534,7 +532,7 @@ class EarthMover(Named, Similarity):
 class Rigid(Named, Similarity):
     """Similarity of grids of cells: max over shifts z of Σ_c φ_c(x)·φ_{c+z}(y).
 
-    φ_c(x) is the cell c of the grid x, and 0 outside the grid. After ``hog``, it compares images.
+    φ_c(x) is the cell c of the grid x, and 0 outside. After ``hog``, it compares images.
 
     Parameters
     ----------
@@ -563,8 +561,7 @@ class Rigid(Named, Similarity):
 class Deformable(Named, Similarity):
     """Similarity of grids of cells: max over shifts z of Σ_c max over u of φ_c(x)·φ_{c+z+u}(y).
 
-    φ_c(x) is the cell c of the grid x, and 0 outside the grid. After ``hog``, it compares images. It is not
-    symmetric.
+    φ_c(x) is the cell c of the grid x, and 0 outside. After ``hog``, it compares images. Not symmetric.
 
     Parameters
     ----------
@@ -725,8 +722,8 @@ class Jitter(Named, Similarity):
 
 
 class DTW(Named, Similarity):
-    """Similarity of time series: −d(x, y), or exp(−gamma d(x, y)) if gamma is set, where d is the smallest sum of
-    squared differences along a warping path.
+    """Similarity of time series: −d, or exp(−gamma d) if gamma is set, where d(x, y) is the smallest sum of squared
+    differences on a path.
 
     Parameters
     ----------
@@ -794,10 +791,10 @@ class WDTW(Named, Similarity):
 
 
 class MSM(Named, Similarity):
-    """Similarity of time series: −d(x, y), or exp(−gamma d(x, y)) if gamma is set, where d is the smallest cost of
-    moves, splits and merges.
+    """Similarity of time series: −d, or exp(−gamma d) if gamma is set, where d(x, y) is the smallest cost of moves,
+    splits and merges.
 
-    Move-split-merge (Stefan, Athitsos and Das, 2013). Without a band, d is a metric on series with one channel.
+    Move-split-merge (Stefan, Athitsos and Das, 2013). Without a band, d is a metric for a single channel.
 
     Parameters
     ----------
@@ -825,8 +822,7 @@ class MSM(Named, Similarity):
 
 
 class TWE(Named, Similarity):
-    """Similarity of time series: −d(x, y), or exp(−gamma d(x, y)) if gamma is set, where d is the time warp edit
-    distance.
+    """Similarity of time series: −d, or exp(−gamma d) if gamma is set, where d(x, y) is the time warp edit distance.
 
     Time steps are matched or deleted (Marteau, 2009). Without a band, d is a metric.
 
@@ -865,11 +861,10 @@ class TWE(Named, Similarity):
 
 
 class ERP(Named, Similarity):
-    """Similarity of time series: −d(x, y), or exp(−gamma d(x, y)) if gamma is set, where d is the edit distance with
-    real penalty.
+    """Similarity of time series: −d, or exp(−gamma d) if gamma is set, where d(x, y) is the edit distance with real
+    penalty.
 
-    Time steps are matched, or skipped at the cost of their distance to g (Chen and Ng, 2004). Without a band, d is
-    a metric.
+    Steps are matched, or skipped at their distance to g (Chen and Ng, 2004). Without a band, d is a metric.
 
     Parameters
     ----------
@@ -897,8 +892,8 @@ class ERP(Named, Similarity):
 
 
 class LCSS(Named, Similarity):
-    """Similarity of time series: −d(x, y), or exp(−gamma d(x, y)) if gamma is set, where d = 1 − L / n, L is the
-    length of the longest common subsequence, and n the length of the shorter series.
+    """Similarity of time series: −d, or exp(−gamma d) if gamma is set, where d(x, y) = 1 − L / n, L is the length of
+    the longest common subsequence, and n the length of the shorter series.
 
     Time steps match if they differ by at most epsilon (Vlachos, Kollios and Gunopulos, 2002).
 
@@ -968,13 +963,13 @@ class SoftDTW(Named, Similarity):
 
 
 class Edit(Named, Similarity):
-    """Similarity of strings: 1 − d(x, y) / d_max, or exp(−gamma d(x, y) / d_max) if gamma is set, where d is the
-    number of edits and d_max its maximum for strings of these lengths.
+    """Similarity of strings: 1 − d / d_max, or exp(−gamma d / d_max) if gamma is set, where d is the number of edits,
+    at most d_max.
 
-    The edits of ``levenshtein`` are insertions, deletions and substitutions. ``osa`` and ``damerau`` also allow
-    transpositions of adjacent characters, ``indel`` allows insertions and deletions only, and ``lcs`` counts the
-    characters outside the longest common subsequence. ``jaro`` and ``jaro-winkler`` are similarities, and are not
-    symmetric. With different costs of insertion and deletion, the similarity is not symmetric either.
+    ``levenshtein`` allows insertions, deletions and substitutions; ``osa`` and ``damerau`` add transpositions;
+    ``indel`` has no substitutions; ``lcs`` counts the characters outside the longest common subsequence. ``jaro``
+    and ``jaro-winkler`` are similarities. They are not symmetric, and neither are different costs of insertion and
+    deletion.
 
     Parameters
     ----------
@@ -1102,7 +1097,7 @@ class NGram(Named, Similarity):
 class Mismatch(Named, Similarity):
     """Similarity of strings: the cosine of the counts of substrings of k letters, with up to m mismatches.
 
-    This is the mismatch kernel of Leslie et al. (2004). A string shorter than k matches only identical strings.
+    The mismatch kernel of Leslie et al. (2004). A string shorter than k matches only identical strings.
 
     Parameters
     ----------
@@ -1111,8 +1106,8 @@ class Mismatch(Named, Similarity):
     m : int, default=1
         From 0 to 8. The largest number of mismatches, at most k.
     alphabet : int or None, default=None
-        From 2 to 1048576. The size of the alphabet; by default the number of different letters in the training
-        strings, which is also the minimum.
+        From 2 to 1048576. The alphabet size; by default, and at least, the number of different letters in the
+        training strings.
     unit : {"character", "grapheme"}, default="character"
         Whether to compare code points, or grapheme clusters such as a letter with its accents.
 
@@ -1136,7 +1131,7 @@ class Mismatch(Named, Similarity):
 class Gappy(Named, Similarity):
     """Similarity of strings: the cosine of the counts of subsequences of k characters in windows of g characters.
 
-    This is the gappy k-mer kernel of Leslie and Kuang (2004). A string shorter than g is a single window.
+    The gappy k-mer kernel of Leslie and Kuang (2004). A string shorter than g is a single window.
 
     Parameters
     ----------
@@ -1255,8 +1250,8 @@ class Pixels(Named, DescriptorMixin):
 
 
 class PHOG(Named, DescriptorMixin):
-    """Descriptor of images: a vector of histograms of gradient directions in the whole image, its quarters, its
-    sixteenths and so on, with sum 1.
+    """Descriptor of images: a vector of histograms of gradient directions in the image, its quarters, sixteenths, …,
+    with sum 1.
 
     Parameters
     ----------
@@ -1413,8 +1408,8 @@ class MiniRocket(Named, DescriptorMixin):
     features : int, default=10000
         From 84 to 1000000. The number, rounded down to a multiple of 84.
     seed : int, default=0
-        From 0 to 9007199254740992. The seed of the selection of a training series for each bias and, for several
-        channels, of the channels to add.
+        From 0 to 9007199254740992. The seed of the selection of a series for each bias and, for several channels,
+        of the channels to add.
 
     Examples
     --------
@@ -1432,8 +1427,8 @@ class MiniRocket(Named, DescriptorMixin):
 
 
 class Hydra(Named, DescriptorMixin):
-    """Descriptor of time series: a vector of how strongly each kernel has the largest, and how often it has the
-    smallest, response in its group of eight random dilated kernels (Hydra).
+    """Descriptor of time series: a vector of soft counts of maxima and hard counts of minima in groups of eight
+    dilated kernels (Hydra).
 
     Half of the groups are applied to the series, and half to its first differences.
 
@@ -1563,10 +1558,9 @@ class WeisfeilerLehman(Named, DescriptorMixin):
     """Descriptor of strings: a sparse vector with the counts of the nodes of a graph with each label, and with each
     pattern of labels within 1, 2, … edges.
 
-    These are the Weisfeiler-Lehman subtree counts (Shervashidze et al. 2011). A graph is a JSON string with the
-    labels of its nodes and its edges, such as {"nodes": ["C", "O"], "edges": [[0, 1]]}; an edge can have a label as
-    its third element. The last column is the norm of the counts of all patterns that do not occur in the training
-    graphs.
+    Weisfeiler-Lehman subtree counts (Shervashidze et al. 2011). A graph is a JSON string with its node labels and
+    edges, such as {"nodes": ["C", "O"], "edges": [[0, 1]]}; an edge can have a third element, its label. The last
+    column is the norm of the counts of patterns that no training graph has.
 
     Parameters
     ----------

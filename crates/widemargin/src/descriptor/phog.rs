@@ -19,8 +19,7 @@ const PHOG: DescriptorRow = DescriptorRow {
     name: "phog",
     class: "PHOG",
     samples: &["images"],
-    formula: "a vector of histograms of gradient directions in the whole image, its quarters, its sixteenths and so \
-              on, with sum 1",
+    formula: "a vector of histograms of gradient directions in the image, its quarters, sixteenths, …, with sum 1",
     about: "",
     parameters: &[
         Parameter::new("levels", Values::Whole(0, 6), "The number of divisions of the image into quarters.").or("3"),

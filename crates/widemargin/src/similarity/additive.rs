@@ -72,8 +72,7 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         name: "power-mean",
         class: "PowerMean",
         formula: "Σ ((x_j^p + y_j^p)/2)^(1/p)",
-        about: "Features must be non-negative, such as histograms. The similarity is positive semi-definite for p up \
-                to 0, and indefinite for p above 0.",
+        about: "Features must be non-negative. Positive semi-definite for p up to 0, and indefinite for p above 0.",
         parameters: &[P],
         examples: &["power-mean:p=-8", "power-mean:p=-0.5", "power-mean:p=-inf"],
         onnx: Onnx::Expression("power_mean(p)"),

@@ -443,7 +443,7 @@ mod tests {
         }
         assert_eq!("thin-plate:order=2".parse::<ConditionalKernel>().unwrap(), ConditionalKernel::THIN_PLATE);
         for bad in [
-            "The exponent of the distance.",
+            "",
             "thin",
             "thin-plate:order=1",
             "thin-plate:k=2",

@@ -19,7 +19,7 @@ const GAPPY: SimilarityRow = SimilarityRow {
     name: "gappy",
     class: "Gappy",
     formula: "the cosine of the counts of subsequences of k characters in windows of g characters",
-    about: "This is the gappy k-mer kernel of Leslie and Kuang (2004). A string shorter than g is a single window.",
+    about: "The gappy k-mer kernel of Leslie and Kuang (2004). A string shorter than g is a single window.",
     parameters: &[
         Parameter::new("k", Values::Whole(1, 12), "The length of a subsequence.").or("3").written(),
         Parameter::new("g", Values::Whole(1, 16), "The length of a window, at least k.").or("5").written(),

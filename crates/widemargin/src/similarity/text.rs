@@ -32,12 +32,11 @@ use crate::spec::Step;
 const EDIT: SimilarityRow = SimilarityRow {
     name: "edit",
     class: "Edit",
-    formula: "1 − d(x, y) / d_max, or exp(−gamma d(x, y) / d_max) if gamma is set, where d is the number of edits and \
-              d_max its maximum for strings of these lengths",
-    about: "The edits of `levenshtein` are insertions, deletions and substitutions. `osa` and `damerau` also allow \
-            transpositions of adjacent characters, `indel` allows insertions and deletions only, and `lcs` counts the \
-            characters outside the longest common subsequence. `jaro` and `jaro-winkler` are similarities, and are not \
-            symmetric. With different costs of insertion and deletion, the similarity is not symmetric either.",
+    formula: "1 − d / d_max, or exp(−gamma d / d_max) if gamma is set, where d is the number of edits, at most d_max",
+    about: "`levenshtein` allows insertions, deletions and substitutions; `osa` and `damerau` add transpositions; \
+            `indel` has no substitutions; `lcs` counts the characters outside the longest common subsequence. `jaro` \
+            and `jaro-winkler` are similarities. They are not symmetric, and neither are different costs of insertion \
+            and deletion.",
     parameters: &[
         Parameter::new(
             "metric",

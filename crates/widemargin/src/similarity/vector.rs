@@ -61,7 +61,7 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         name: "polynomial",
         class: "Polynomial",
         formula: "(gamma x·y + coef0)^degree",
-        about: "The similarity is positive semi-definite for coef0 of at least 0, and indefinite for coef0 below 0.",
+        about: "Positive semi-definite for coef0 of at least 0, and indefinite for coef0 below 0.",
         parameters: &[
             Parameter::new("degree", Values::Whole(1, 16), "The degree.").or("3").written(),
             GAMMA,

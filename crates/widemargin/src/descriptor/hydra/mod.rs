@@ -33,8 +33,7 @@ const HYDRA: DescriptorRow = DescriptorRow {
     name: "hydra",
     class: "Hydra",
     samples: &["time series"],
-    formula: "a vector of how strongly each kernel has the largest, and how often it has the smallest, response in its \
-              group of eight random dilated kernels (Hydra)",
+    formula: "a vector of soft counts of maxima and hard counts of minima in groups of eight dilated kernels (Hydra)",
     about: "Half of the groups are applied to the series, and half to its first differences.",
     parameters: &[
         Parameter::new("groups", Values::Whole(2, 1024), "The number of groups per dilation, even.").or("64").written(),

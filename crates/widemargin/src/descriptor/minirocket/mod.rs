@@ -51,8 +51,7 @@ const MINIROCKET: DescriptorRow = DescriptorRow {
         Parameter::new(
             "seed",
             Values::Whole(0, 1 << 53),
-            "The seed of the selection of a training series for each bias and, for several channels, of the channels \
-             to add.",
+            "The seed of the selection of a series for each bias and, for several channels, of the channels to add.",
         )
         .or("0"),
     ],

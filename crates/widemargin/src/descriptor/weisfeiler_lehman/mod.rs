@@ -38,10 +38,9 @@ const WL: DescriptorRow = DescriptorRow {
     samples: &["strings"],
     formula: "a sparse vector with the counts of the nodes of a graph with each label, and with each pattern of labels \
               within 1, 2, … edges",
-    about: "These are the Weisfeiler-Lehman subtree counts (Shervashidze et al. 2011). A graph is a JSON string with \
-            the labels of its nodes and its edges, such as {\"nodes\": [\"C\", \"O\"], \"edges\": [[0, 1]]}; an edge \
-            can have a label as its third element. The last column is the norm of the counts of all patterns that do \
-            not occur in the training graphs.",
+    about: "Weisfeiler-Lehman subtree counts (Shervashidze et al. 2011). A graph is a JSON string with its node labels \
+            and edges, such as {\"nodes\": [\"C\", \"O\"], \"edges\": [[0, 1]]}; an edge can have a third element, its \
+            label. The last column is the norm of the counts of patterns that no training graph has.",
     parameters: &[
         Parameter::new("iterations", Values::Whole(0, 20), "The number of iterations; 0 counts the labels alone.")
             .or("3")

@@ -36,12 +36,11 @@ const EMD: SimilarityRow = SimilarityRow {
     name: "emd",
     class: "EarthMover",
     samples: &["vectors"],
-    formula: "−d(x, y), or exp(−gamma d(x, y)) if gamma is set, where d is the earth mover's distance between \
-              histograms over bins on a line or a circle",
-    about: "Features must be non-negative; each histogram is divided by its sum. Moving a whole histogram to the next \
-            bin costs 1. An empty histogram counts as a histogram in a bin after the last one on a line, and has the \
-            largest distance from each bin on a circle. The similarity is conditionally positive definite on a line, \
-            and indefinite on a circle.",
+    formula: "−d, or exp(−gamma d) if gamma is set, where d(x, y) is the earth mover's distance between histograms \
+              over bins on a line or a circle",
+    about: "Features must be non-negative; each histogram is divided by its sum. Moving it to the next bin costs 1. An \
+            empty histogram counts as one in a bin after the last on a line, and has the largest distance from each \
+            bin on a circle. Conditionally positive definite on a line, and indefinite on a circle.",
     parameters: &[
         Parameter::new("gamma", Values::POSITIVE, "If not set, the similarity is −d.").optional(),
         Parameter::new(

@@ -19,8 +19,7 @@ pub(super) const DTW: SimilarityRow = SimilarityRow {
     name: "dtw",
     class: "DTW",
     samples: &["time series"],
-    formula: "−d(x, y), or exp(−gamma d(x, y)) if gamma is set, where d is the smallest sum of squared differences \
-              along a warping path",
+    formula: "−d, or exp(−gamma d) if gamma is set, where d(x, y) is the smallest sum of squared differences on a path",
     about: "",
     parameters: &[
         WINDOW,

@@ -16,9 +16,8 @@ use crate::similarity::row::{SimilarityRow, built};
 pub(super) const ERP: SimilarityRow = SimilarityRow {
     name: "erp",
     class: "ERP",
-    formula: "−d(x, y), or exp(−gamma d(x, y)) if gamma is set, where d is the edit distance with real penalty",
-    about: "Time steps are matched, or skipped at the cost of their distance to g (Chen and Ng, 2004). Without a band, \
-            d is a metric.",
+    formula: "−d, or exp(−gamma d) if gamma is set, where d(x, y) is the edit distance with real penalty",
+    about: "Steps are matched, or skipped at their distance to g (Chen and Ng, 2004). Without a band, d is a metric.",
     parameters: &[
         WINDOW,
         Parameter::new("g", Values::FINITE, "The value with which skipped time steps are compared.").or("0"),

@@ -15,8 +15,8 @@ use crate::similarity::row::{SimilarityRow, built};
 pub(super) const LCSS: SimilarityRow = SimilarityRow {
     name: "lcss",
     class: "LCSS",
-    formula: "−d(x, y), or exp(−gamma d(x, y)) if gamma is set, where d = 1 − L / n, L is the length of the longest \
-              common subsequence, and n the length of the shorter series",
+    formula: "−d, or exp(−gamma d) if gamma is set, where d(x, y) = 1 − L / n, L is the length of the longest common \
+              subsequence, and n the length of the shorter series",
     about: "Time steps match if they differ by at most epsilon (Vlachos, Kollios and Gunopulos, 2002).",
     parameters: &[
         WINDOW,

@@ -17,7 +17,7 @@ use crate::similarity::row::{SimilarityRow, built};
 pub(super) const TWE: SimilarityRow = SimilarityRow {
     name: "twe",
     class: "TWE",
-    formula: "−d(x, y), or exp(−gamma d(x, y)) if gamma is set, where d is the time warp edit distance",
+    formula: "−d, or exp(−gamma d) if gamma is set, where d(x, y) is the time warp edit distance",
     about: "Time steps are matched or deleted (Marteau, 2009). Without a band, d is a metric.",
     parameters: &[
         WINDOW,

@@ -1,10 +1,10 @@
 """Large-margin classifiers for any similarity, at linear cost, with scikit-learn's API.
 
-- `AutoSVC`: any samples, with automatic choice of method and parameters;
-- `BasisExpansionSVC`: any similarity, definite or not, on a set of bases;
-- `BasisExpansionRegressor`: regression on the same bases;
-- `PowerMeanSVC`: additive kernels on histograms;
-- `ThinPlateSVC`: kernels without a parameter to tune;
+- `AutoSVC`: automatic selection of the method and its parameters, for samples of any kind;
+- `BasisExpansionSVC`: classification with any similarity, definite or indefinite, to a set of bases;
+- `BasisExpansionRegressor`: regression with any similarity to a set of bases;
+- `PowerMeanSVC`: classification of histograms with additive kernels;
+- `ThinPlateSVC`: nonlinear classification without a parameter to tune;
 - `ThinPlateRegressor`: the smoothing spline;
 - `BasisExpansionOneClass`: outlier detection.
 """

@@ -337,7 +337,7 @@ class FittedModel(LimitedMixin):
 
     @property
     def intercept_(self) -> npt.NDArray[np.floating] | float:
-        """The constants; 0 for a model without intercept."""
+        """The intercepts; 0 for a model without an intercept."""
         arrays = self._arrays()
         if "intercepts" in arrays:
             return self._of_problems(arrays["intercepts"])

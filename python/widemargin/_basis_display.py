@@ -28,26 +28,28 @@ class BasisDisplay:
     Parameters
     ----------
     groups : list of (str, ndarray of int, ndarray of float)
-        For each row of the figure its name, the indices of its bases in descending order of weight, and their weights.
+        For each row of the figure, its name, the indices of its bases in descending order of weight, and their weights.
     bases : any sequence of samples
+        The bases.
     kind : {"images", "series", "vectors", "named"}
-        The form in which bases are drawn; "named" shows their text.
+        How the bases are drawn; "named" shows their names.
     names : list of str
         The name of each basis.
     signed : bool
-        Whether weights are signed (above 0 in favor of a class) or norms.
+        Whether the weights are signed (positive in favor of a class) or norms.
     title : str
+        The title of the figure.
     columns : list of str or None, default=None
-        The feature names of vectors; None numbers them.
+        The feature names of vectors; None means that features are numbered.
     target : {"classes", "outputs"}, default="classes"
         What the weights predict.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        The container of the panels.
+        The axes that contain the panels.
     axes_ : list of matplotlib Axes
-        One per basis, or one per group for vectors and named bases.
+        The panels: one per basis, or one per group for vectors and named bases.
     figure_ : matplotlib Figure
 
     Examples
@@ -84,19 +86,19 @@ class BasisDisplay:
         Parameters
         ----------
         estimator : BasisExpansionSVC, BasisExpansionRegressor or BasisExpansionOneClass, fitted
-            Or a Pipeline that ends in one, or AutoSVC. Its normalization must have one feature per basis: not
-            "nystroem" or "centered".
+            The fitted estimator; also a Pipeline that ends in one, or `AutoSVC`. Its normalization must have one
+            feature per basis: "mean_norm", "z_score" or "none".
         n_basis : int, default=10
-            Number of bases, at least 1.
+            Number of bases to show, at least 1.
         part : int or None, default=None
-            The index of one of several similarities; None combines all.
+            The index of the similarity in a list of similarities; None combines all of them.
         per_class : bool, default=False
-            Select the bases of each class, or of each output of a regressor, by the absolute weight; otherwise by the
-            norm over all of them.
+            Whether to select the bases separately for each class, or output of a regressor, by absolute weight. If
+            False, bases are selected by the norm of their weights over all classes or outputs.
         image_shape : tuple of int or None, default=None
-            (height, width) or (height, width, 3) of vectors to be shown as images.
+            The shape (height, width) or (height, width, 3) in which vectors are shown as images.
         ax : matplotlib Axes or None, default=None
-            Replaced by the panels.
+            The axes to replace by the panels; None creates a figure.
 
         Returns
         -------
@@ -105,7 +107,7 @@ class BasisDisplay:
         Raises
         ------
         ValueError
-            For a normalization that mixes bases.
+            If the normalization does not have one feature per basis.
         """
         check_matplotlib(cls, "from_estimator")
         what = "BasisExpansionSVC, BasisExpansionRegressor or BasisExpansionOneClass"
@@ -141,7 +143,7 @@ class BasisDisplay:
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Replaced by the panels.
+            The axes to replace by the panels; None creates a figure.
 
         Returns
         -------

@@ -21,16 +21,16 @@ PairFunction: TypeAlias = Callable[..., float]
 
 
 class Pairs:
-    """A function of pairs as a function of blocks; created by `pairs`.
+    """Applies a function of pairs to blocks of samples and bases; created by `pairs`.
 
     Parameters
     ----------
     function : callable
-        ``f(sample, basis) -> float``.
+        The function ``f(sample, basis) -> float``.
     n_jobs : int or None, default=None
-        Processes that share the rows of a block; None computes them in this process.
+        Number of processes that compute the rows of a block; None means the current process only.
     symmetric : bool, default=False
-        f(a, b) = f(b, a): a block of samples with themselves needs half of the calls.
+        Whether f(a, b) = f(b, a). If True, a block of samples with themselves needs only half of the calls.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class Pairs:
         self.symmetric = symmetric
 
     def __call__(self, samples: Any, bases: Any) -> npt.NDArray[np.float64]:
-        """The block (samples, bases)."""
+        """Returns the similarities, of shape (n_samples, n_bases)."""
         rows, columns = items(samples), items(bases)
         are_same = len(rows) == len(columns) and all(x is y for x, y in zip(rows, columns, strict=True))
         half = self.symmetric and (samples is bases or are_same)
@@ -120,21 +120,22 @@ def pairs(*, n_jobs: int | None = None, symmetric: bool = False) -> Callable[[Pa
 def pairs(
     function: PairFunction | None = None, *, n_jobs: int | None = None, symmetric: bool = False
 ) -> Pairs | Callable[[PairFunction], Pairs]:
-    """Decorates a function of a pair, ``f(sample, basis) -> float``, for use as a ``similarity``.
+    """Decorates a function ``f(sample, basis) -> float`` for use as a ``similarity``.
 
     Parameters
     ----------
     function : callable
+        The function ``f(sample, basis) -> float``.
     n_jobs : int or None, default=None
-        Processes that share the rows of a block; None computes them sequentially. Samples and the function must be
-        picklable.
+        Number of processes that compute the rows of a block; None means the current process only. With several
+        processes, the samples and the function must be picklable.
     symmetric : bool, default=False
-        f(a, b) = f(b, a): a block of samples with themselves needs half of the calls.
+        Whether f(a, b) = f(b, a). If True, a block of samples with themselves needs only half of the calls.
 
     Returns
     -------
     Pairs
-        A function of a block, which returns an array (samples, bases).
+        A callable similarity that returns an array of shape (n_samples, n_bases).
 
     Examples
     --------

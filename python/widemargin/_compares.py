@@ -35,9 +35,9 @@ class NestedSpecMixin:
     _spec_parameters: ClassVar[tuple[str, ...]] = ("similarity",)
 
     def set_params(self, **params: object) -> Self:
-        """Sets parameters, including those of a similarity: ``similarity__gamma=0.1``.
+        """Sets parameters, including the parameters of a similarity, such as ``similarity__gamma=0.1``.
 
-        A name such as ``"rbf"`` is then replaced by the corresponding object of `widemargin.similarity`.
+        In this case, a name such as ``"rbf"`` is replaced by the corresponding object of `widemargin.similarity`.
 
         Parameters
         ----------
@@ -46,7 +46,7 @@ class NestedSpecMixin:
         Returns
         -------
         estimator
-            The estimator itself.
+            This estimator.
         """
         for name in self._spec_parameters:
             nested = {key[len(name) + 2 :]: value for key, value in params.items() if key.startswith(f"{name}__")}

@@ -1,4 +1,4 @@
-"""Displays of the candidates of a fit and of spectra, and common parts of all displays."""
+"""Displays of spectra and of the candidates of a fit, and common parts of all displays."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HUES = ("#1f5fa8", "#d9822b", "#2e8b57", "#7b4fa3", "#8c6d46", "#3aa0a8")
 
 
 def short(spec: str) -> str:
-    """A spec with its learned numbers rounded to three digits, and without long lists of them."""
+    """A spec with learned numbers rounded to three digits, and without long lists of numbers."""
     spec = re.sub(r"=[\d.]+(;[\d.]+){3,}", "=…", spec)
     return re.sub(r"\d+\.\d{4,}(e-?\d+)?", lambda number: f"{float(number[0]):.3g}", spec)
 
@@ -67,7 +67,7 @@ def axes_for(display: object, ax: Any, size: tuple[float, float]) -> tuple[Any, 
 
 
 def grid_in(ax: Any, n_rows: int, n_columns: int, *, hspace: float, **shape: Any) -> Any:
-    """A grid of panels in place of an axes. A layout of the figure makes place for titles and labels itself."""
+    """A grid of panels in place of an axes. A figure with a layout reserves space for titles and labels."""
     shape["hspace"] = hspace if ax.figure.get_layout_engine() is None else None
     if (spec := ax.get_subplotspec()) is not None:
         return spec.subgridspec(n_rows, n_columns, **shape)
@@ -87,26 +87,26 @@ def check_matplotlib(cls: type, method: str) -> None:
 
 @dataclass
 class Spectrum:
-    """How far a similarity is from being a kernel on some samples.
+    """The eigenvalues of a similarity on a set of samples, which measure how far it is from being a kernel.
 
     Attributes
     ----------
     similarity : str
-        Its spec, with learned values.
+        The spec of the similarity, including learned parameter values.
     eigenvalues : ndarray of shape (n_samples,)
-        Of the symmetric part (S + Sᵀ)/2 of the similarities between the samples, in descending order.
+        The eigenvalues of the symmetric part (S + Sᵀ)/2 of the matrix S of similarities between the samples, in
+        descending order.
     raw_eigenvalues : ndarray of complex of shape (n_samples,)
-        Of S itself, by descending real part.
+        The eigenvalues of S, in descending order of their real parts.
     negative_ratio : float
-        The fraction of the eigenvalues (of the symmetric part) that are negative, excluding those within `rounding`: 0
-        for a kernel.
+        The fraction of `eigenvalues` that are below -`rounding`; 0 for a kernel.
     negative_energy : float
-        Σ |negative eigenvalues| / Σ positive eigenvalues, excluding those within `rounding`.
+        Σ |negative eigenvalues| / Σ positive eigenvalues, without eigenvalues of absolute value up to `rounding`.
     asymmetry : float
-        The largest |S_ij - S_ji| over the largest |S_ij|: 0 if symmetric.
+        The largest |S_ij - S_ji| divided by the largest |S_ij|; 0 if the similarity is symmetric.
     rounding : float
-        A bound on the effect of single-precision rounding on an eigenvalue: n ε max |S_ij|. Eigenvalues up to this size
-        count as zero.
+        A bound on the effect of single-precision rounding on an eigenvalue: n ε max |S_ij|. Eigenvalues of absolute
+        value up to this bound count as zero.
 
     Examples
     --------
@@ -132,18 +132,18 @@ class Spectrum:
 def spectrum(
     similarity: SimilarityLike, X: Samples, n_jobs: int | None = None, *, kind: str = "auto"
 ) -> Spectrum | list[Spectrum]:
-    """Computes the eigenvalues of the similarities between samples.
+    """Computes the eigenvalues of the matrix of similarities between samples.
 
     Parameters
     ----------
     similarity : str, Similarity, callable, or a list of these
     X : samples
-        Of the kind that the similarity compares; for "precomputed" the square matrix. The matrix of all pairs is
-        stored in memory and decomposed, so at most 10,000 samples are accepted.
+        Samples of a kind that the similarity compares; for "precomputed", the square matrix of similarities. At most
+        10,000 samples are accepted, because the matrix of all pairs is stored in memory and decomposed.
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core.
     kind : str, default="auto"
-        The kind of samples, as for estimators.
+        The kind of samples; see `BasisExpansionSVC`.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def spectrum(
     Raises
     ------
     ValueError, TypeError
-        For samples that the similarity cannot compare, naming them.
+        For samples that the similarity cannot compare. The message names them.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def spectrum(
 
 
 class SpectrumDisplay:
-    """Eigenvalues of similarities in descending order.
+    """Plot of the eigenvalues of similarities in descending order.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ class SpectrumDisplay:
         ax : matplotlib Axes or None, default=None
         n_jobs : int or None, default=None
         kind : str, default="auto"
-            The kind of samples, as for estimators.
+            The kind of samples; see `BasisExpansionSVC`.
         **kwargs : passed to ``plot``
 
         Returns
@@ -236,7 +236,7 @@ class SpectrumDisplay:
         ----------
         estimator : BasisExpansionSVC or another estimator with bases, or a Pipeline that ends in one, fitted
         X : samples or None, default=None
-            None means the estimator's bases.
+            The samples to compare; None means the bases of the estimator.
         ax : matplotlib Axes or None, default=None
         n_jobs : int or None, default=None
         **kwargs : passed to ``plot``
@@ -260,7 +260,7 @@ class SpectrumDisplay:
         return cls(spectrum(similarity, samples, n_jobs, kind=kind)).plot(ax, **kwargs)
 
     def plot(self, ax: object = None, **kwargs: object) -> SpectrumDisplay:
-        """Draws eigenvalues, divided by the largest, against their rank.
+        """Draws the eigenvalues, divided by the largest one, against their rank.
 
         Parameters
         ----------
@@ -316,10 +316,10 @@ _OF_CLASSES = ("leave-one-out error (%)", "leave-one-out squared hinge loss")
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PathDisplay:
-    """The candidates of a fit with their scores, and the losses for every C.
+    """Plot of the scores of the candidates of a fit, and of the losses along the regularization path.
 
-    On the path of a thin plate SVM or a basis expansion the leave-one-out losses assume that no other sample crosses
-    the margin when one is removed, except at the C selected by the exact solver, where they come from refits
+    On the path of a thin plate SVM or a basis expansion, the leave-one-out losses assume that no other sample crosses
+    the margin when one is removed. The exception is the C selected by the exact solver, where they come from refits
     (``cv_results_["loo_exact"]``).
 
     Parameters
@@ -327,19 +327,19 @@ class PathDisplay:
     cv_results : dict of arrays
         The ``cv_results_`` of a fitted estimator.
     measures : tuple of str, default=("leave-one-out error (%)", "leave-one-out squared hinge loss")
-        The measures on the left and on the right axis of the path.
+        The measures on the left and the right axis of the path.
     title : str or None, default=None
     label : default=None
-        The class whose path is drawn, if each class has its own.
+        The class whose path is drawn, if each class has its own path.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Of the error on the path, or of the candidates if there is no path.
+        The axes of the error on the path, or of the candidates if there is no path.
     ax_right_ : matplotlib Axes or None
-        Of the loss on the path.
+        The axes of the loss on the path.
     ax_candidates_ : matplotlib Axes or None
-        Of the candidates.
+        The axes of the candidates.
     figure_ : matplotlib Figure
 
     Examples
@@ -359,17 +359,18 @@ class PathDisplay:
     def from_estimator(
         cls, estimator: object, *, label: object = None, ax: object = None, **kwargs: object
     ) -> PathDisplay:
-        """Draws the candidates of ``cv_results_``, if there are several, and the path of C.
+        """Draws the candidates of ``cv_results_``, if there are several, and the regularization path.
 
         Parameters
         ----------
         estimator : classifier or regressor of widemargin, fitted
-            Or a Pipeline that ends in one. Of `AutoSVC` and `AutoRegressor` the methods that were compared, and the
-            path of the best.
+            The fitted estimator; also a Pipeline that ends in one. For `AutoSVC` and `AutoRegressor`, the candidates
+            are the methods that were compared, and the path is that of the best method.
         label : default=None
-            The class whose path is drawn, if each class has its own (``C="auto_per_class"``).
+            The class whose path is drawn, if each class has its own path (``C="auto_per_class"``).
         ax : matplotlib Axes or None, default=None
-            Replaced by the panels if there are both candidates and a path.
+            The axes in which to draw; replaced by panels if there are both candidates and a path. None creates a
+            figure.
         **kwargs : passed to ``plot``
 
         Returns
@@ -412,12 +413,13 @@ class PathDisplay:
         return np.array(sorted(rows, key=lambda at: params[at]["C"]), dtype=np.intp)
 
     def plot(self, ax: object = None, **kwargs: object) -> PathDisplay:
-        """Draws the candidates from the best, and both measures against C.
+        """Draws the candidates, the best first, and both measures against C.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Replaced by the panels if there are both candidates and a path.
+            The axes in which to draw; replaced by panels if there are both candidates and a path. None creates a
+            figure.
         **kwargs : passed to matplotlib's ``plot`` for the lines of the path and the dots of the candidates
 
         Returns
@@ -520,7 +522,7 @@ def _is_of_path(params: Mapping[str, Any]) -> bool:
 
 
 def _measures(estimator: Any) -> tuple[str, str]:
-    """What is drawn of a path."""
+    """The measures of a path to draw."""
     if not is_regressor(estimator):
         is_first_order = "lambda" in estimator.cv_results_
         return ("leave-one-out error, to first order (%)", _OF_CLASSES[1]) if is_first_order else _OF_CLASSES
@@ -551,7 +553,7 @@ def _text(name: str, value: Any) -> str:
 
 
 def _cut(text: str) -> str:
-    """A long text on two lines, without the rest."""
+    """A long text cut to two lines."""
     first, *rest = textwrap.wrap(text, _LENGTH) or [text]
     if len(rest) > 1:
         rest = [f"{rest[0][: _LENGTH - 1]}…"]

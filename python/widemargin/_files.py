@@ -1,4 +1,4 @@
-"""Training samples in files or chunks, larger than memory."""
+"""Training samples in files or chunks that need not fit in memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ._parameters import Samples, Targets
 
 @dataclass(frozen=True)
 class Files:
-    """The result of `files`, for ``fit``."""
+    """The result of `files`, which is passed to ``fit``."""
 
     data: Any
     scratch: str | os.PathLike[str] | None
@@ -40,28 +40,30 @@ def files(
     scratch: str | os.PathLike[str] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> Files:
-    """Training samples that ``fit`` reads block by block, for data larger than memory.
+    """Describes training samples that ``fit`` reads in blocks, for data that do not fit in memory.
 
-    Pass the result as X to `BasisExpansionSVC`, `ThinPlateSVC`, `PowerMeanSVC` and the regressors, without y if the
-    files have labels. The fit and the model are those of the command line with ``--memory-limit``.
+    Pass the result as X to ``fit`` of `BasisExpansionSVC`, `ThinPlateSVC`, `PowerMeanSVC` or the regressors, without y
+    if the files contain the labels. The fit and the model are the same as those of the command line with
+    ``--memory-limit``.
 
     Parameters
     ----------
     data : path or iterator
         A file of vectors, a folder of such files (shards), or an iterator of chunks (X, y), where X is an array, a
-        sparse array or a frame of numbers. Chunks are written to temporary files.
+        sparse array or a numeric data frame. Chunks are written to temporary files.
     label : str, int or None, default="auto"
-        The column of the labels: its name, its number from 1, or None if y is passed to ``fit``. "auto" is the
-        rule of the command line.
+        The label column: its name, its number (counted from 1), or None if y is passed to ``fit``. "auto" selects the
+        column by the same rule as the command line.
     format : str or None, default=None
-        The format of the files, such as "csv"; None means that of their names.
+        The format of the files, such as "csv"; None infers it from the file names.
     memory_limit : int or None, default=None
-        Bytes that the fit may use, in addition to those already used by the process; None means half of the free
-        memory.
+        The memory in bytes that the fit may use in addition to the memory already used by the process; None means half
+        of the free memory.
     scratch : path or None, default=None
-        The folder of temporary files, on a disk with free space; None means that of the system.
+        The folder for temporary files, on a disk with sufficient space; None means the default of the system.
     checkpoint : path or None, default=None
-        The folder of a checkpoint: if a fit is interrupted, a fit with the same data and parameters resumes from it.
+        The folder for checkpoints: if a fit is interrupted, another fit with the same data and parameters resumes from
+        the checkpoint.
 
     Returns
     -------
@@ -93,7 +95,7 @@ class Stored:
 
 @contextmanager
 def opened(estimator: Any, X: Any, y: Any) -> Iterator[tuple[Any, Any]]:
-    """X and y of a fit, with files open within the context, and chunks written to files.
+    """The X and y of a fit, with files open within the context and chunks written to files.
 
     Raises
     ------

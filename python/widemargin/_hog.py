@@ -17,16 +17,18 @@ from ._specs import DescriptorMixin
 
 
 class HOG(DescriptorMixin, TransformerMixin, BaseEstimator):
-    """Histograms of oriented gradients of images, 31 numbers per cell.
+    """Histograms of oriented gradients of images, with 31 values per cell.
 
-    It is stateless. ``HOG(4) >> Rigid(1)`` is a similarity of images.
+    The transformer is stateless. As a descriptor, it can be combined with a similarity: ``HOG(4) >> Rigid(1)`` is a
+    similarity of images.
 
     Parameters
     ----------
     cell_size : int, default=8
-        Side length of a cell in pixels; it must divide the height and width of the images.
+        Side length of a cell in pixels. The height and width of the images must be multiples of it.
     flatten : bool, default=True
-        Return one row per image (n, rows · columns · 31), or (n, rows, columns, 31) for similarities of grids.
+        Whether the result has one row per image, of shape (n, rows · columns · 31). If False, its shape is (n, rows,
+        columns, 31), for similarities of grids.
     n_jobs : int or None, default=None
 
     Examples
@@ -53,7 +55,7 @@ class HOG(DescriptorMixin, TransformerMixin, BaseEstimator):
 
     @property
     def spec(self) -> str:
-        """The spec of this descriptor in a similarity."""
+        """The spec of this descriptor, as a step of a similarity."""
         return f"hog:cell={self.cell_size}"
 
     def __sklearn_tags__(self) -> Any:
@@ -81,7 +83,7 @@ class HOG(DescriptorMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Samples) -> npt.NDArray[np.float32]:
-        """Describes images.
+        """Computes the histograms of images.
 
         Parameters
         ----------

@@ -60,7 +60,7 @@ _INSTEAD = {
 
 
 def instead_of(estimator: Any) -> str:
-    """What to do instead of saving or exporting an unsupported object, or an empty string."""
+    """An alternative to saving or exporting an unsupported object, or an empty string."""
     name = type(estimator).__name__
     instead = "use its best_estimator_" if name.endswith("SearchCV") else _INSTEAD.get(name)
     return f"; of {name}: {instead}" if instead else ""
@@ -93,7 +93,7 @@ def _pipeline_of(data: bytes) -> Any:
     Raises
     ------
     ValueError
-        For a file that is damaged, has a newer format, or is not that of a pipeline.
+        If the file is damaged, has a newer format, or does not contain a pipeline.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -217,16 +217,17 @@ _STATE = "python.state"
 
 
 def save(estimator: object, path: str | os.PathLike[str]) -> None:
-    """Writes a fitted estimator, or a pipeline that ends in one, to a file, atomically.
+    """Writes a fitted estimator, or a pipeline that ends in one, to a file.
 
-    Symbolic links are followed; a replaced file keeps its permissions; devices, pipes and folders are refused.
+    The file is written atomically. Symbolic links are followed, and a replaced file keeps its permissions; devices,
+    pipes and folders are rejected.
 
-    The command line and other languages can read the file (``docs/model-file.md``). A Python similarity is pickled
-    into it with its bases: such a file can only be read by Python, and `load` needs ``trusted=True``.
+    The command line and other languages can read the file (see ``docs/model-file.md``). A Python similarity is pickled
+    into the file together with its bases; such a file can only be read by Python, and `load` requires ``trusted=True``.
 
-    A `sklearn.pipeline.Pipeline` may have scikit-learn's scalers, `OneHotEncoder`, `OrdinalEncoder`, `SimpleImputer`,
-    `FunctionTransformer` without a function and `ColumnTransformer` of these before the estimator. Its file is an
-    archive without pickle; the command line does not read it.
+    In a `sklearn.pipeline.Pipeline`, the steps before the estimator may be scikit-learn's scalers, `OneHotEncoder`,
+    `OrdinalEncoder`, `SimpleImputer`, `FunctionTransformer` without a function, and `ColumnTransformer` with these. The
+    file of a pipeline is an archive without pickle, which the command line cannot read.
 
     Parameters
     ----------
@@ -234,11 +235,12 @@ def save(estimator: object, path: str | os.PathLike[str]) -> None:
         A fitted `PowerMeanSVC`, `BasisExpansionSVC`, `ThinPlateSVC`, `BasisExpansionRegressor`, `ThinPlateRegressor`
         or `BasisExpansionOneClass`, or a pipeline that ends in one of these.
     path : path
+        The file to write.
 
     Raises
     ------
     TypeError
-        For any other object, and for a similarity that cannot be pickled.
+        For any other object, or a similarity that cannot be pickled.
     sklearn.exceptions.NotFittedError
     OSError
 
@@ -272,7 +274,7 @@ def save(estimator: object, path: str | os.PathLike[str]) -> None:
 
 
 def _model_bytes(estimator: FittedModel) -> bytes:
-    """The model file, with what only Python's estimators know."""
+    """The model file, including the attributes that only the Python estimators have."""
     data: bytes = estimator._model.to_bytes()
     state = estimator._python_state()
     return _core.with_payload(data, _STATE, json.dumps(state).encode()) if state else data
@@ -289,28 +291,31 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
     Parameters
     ----------
     path : path
+        The file to read.
     trusted : bool, default=False
-        Whether to unpickle a Python similarity, which can execute arbitrary code. Must be ``True`` or ``False``.
+        Whether to unpickle a Python similarity. Unpickling can execute arbitrary code: use True only for files from a
+        trusted source.
 
     Returns
     -------
     PowerMeanSVC, BasisExpansionSVC, ThinPlateSVC, BasisExpansionRegressor, ThinPlateRegressor, BasisExpansionOneClass \
 or Pipeline
-        Fitted, with the parameters and column names of its training, so that fitting a clone repeats the fit.
-        Parameters that the file does not store (``n_jobs``, ``verbose``, ``time_limit``) have their defaults.
+        The fitted estimator, with the parameters and column names of the original fit, so that fitting a clone repeats
+        the fit. Parameters that are not stored in the file (``n_jobs``, ``verbose``, ``time_limit``) have their default
+        values.
 
     Raises
     ------
     ValueError
-        For a file that is not a model, is damaged, has a newer format, or contains Python code and is not trusted.
+        If the file is not a model, is damaged, has a newer format, or contains Python code and ``trusted`` is False.
     TypeError
-        For a ``trusted`` that is not a bool.
+        If ``trusted`` is not a bool.
     OSError
 
     Warns
     -----
     sklearn.exceptions.InconsistentVersionWarning
-        For a pipeline that was written with another version of scikit-learn.
+        If a pipeline was written with another version of scikit-learn.
 
     Examples
     --------

@@ -35,41 +35,42 @@ _OPSET = 17
 def to_onnx(estimator: object, X: Samples = None, *, opset: int | None = None) -> onnx.ModelProto:
     """Exports a fitted estimator as an ONNX model.
 
-    The similarities must be expressions on vectors. Those that compare vectors or sets are, also after ``mean-norm``
-    or ``z-score``. Combinations of several similarities and all normalizations are supported.
+    The similarities must be expressions on vectors. This includes the similarities of vectors and sets, also after the
+    descriptors ``mean-norm`` and ``z-score``. Combinations of several similarities and all normalizations are
+    supported.
 
-    The model's input is ``X`` of shape (n_samples, n_features), of type float; for `ThinPlateSVC` and
-    `ThinPlateRegressor` it is of type double, since their coefficients cancel more digits than single precision has.
-    For "precomputed" it has the columns of the X of ``fit``: similarities to all training samples if that was a square
-    matrix, and the model selects those to the bases. Sets are rows of 0 and 1.
+    The input of the model is ``X`` of shape (n_samples, n_features). Its type is float, or double for `ThinPlateSVC`
+    and `ThinPlateRegressor`, whose coefficients cancel more digits than single precision has. For "precomputed", it has
+    the same columns as the X passed to ``fit``; if that was a square matrix, the model selects the columns of the
+    bases. Sets are represented as rows of 0 and 1.
 
-    The outputs of a classifier are ``label`` (int64, or string if classes are not integers; booleans are 0 and 1) and
-    ``scores``, with the shape of ``decision_function`` and the type of the input, and, unless the model has no
-    calibration, ``probabilities`` of shape (n_samples, n_classes). For multilabel targets, ``label`` is the indicator
-    matrix that ``predict`` returns. A sample with negative values, which ``decision_function`` rejects for histogram
-    kernels, has the score NaN. The output of a regression model is ``targets`` of
-    shape (n_samples, n_outputs), of type double, and that of `BasisExpansion` is ``features``. The outputs of
-    `BasisExpansionOneClass` are ``label`` (int64: 1, and -1 for outliers) and ``scores`` of shape (n_samples,), of type
-    double, as `decision_function` returns them.
+    The outputs of a classifier are ``label`` (int64, or string if the classes are not integers; booleans are 0 and 1),
+    ``scores``, with the shape of ``decision_function`` and the type of the input, and, if the model is calibrated,
+    ``probabilities`` of shape (n_samples, n_classes). For multilabel targets, ``label`` is the indicator matrix that
+    ``predict`` returns. For histogram kernels, a sample with negative values, which ``decision_function`` rejects, has
+    the score NaN. The output of a regressor is ``targets`` of shape (n_samples, n_outputs) and type double; the output
+    of `BasisExpansion` is ``features``. The outputs of `BasisExpansionOneClass` are ``label`` (int64: 1 for inliers, -1
+    for outliers) and ``scores`` of shape (n_samples,) and type double, as returned by `decision_function`.
 
-    Pipelines, searches and ensembles of scikit-learn are converted by the package skl2onnx. Their inputs have the types
-    of X, as do ``scores`` and ``probabilities``; without X there is one input of type double. ONNX Runtime
-    implements `SimpleImputer` in single precision only: pass X of float32. With a data frame as X the model has an
-    input of shape (n_samples, 1) for each column.
+    Pipelines, searches and ensembles of scikit-learn are converted by the package skl2onnx. Their inputs, ``scores``
+    and ``probabilities`` have the types of X; without X, there is one input of type double. ONNX Runtime implements
+    `SimpleImputer` in single precision only: pass X as float32. If X is a data frame, the model has an input of shape
+    (n_samples, 1) for each column.
 
-    The model stores the bases as dense rows. Comparing n samples with them needs memory for several matrices of shape
-    (n, bases). Additive similarities, ``laplacian``, and powers of distances below 2 loop over the features: their time
-    is proportional to n × bases × features without matrix products, so pass samples in batches. Other distances are
-    computed by matrix products; those of samples that are much closer to a basis than to the mean of the bases are
-    recomputed from differences. `PowerMeanSVC` needs memory for several arrays of shape (n, features, nodes).
+    The model stores the bases as dense rows. Prediction for n samples needs memory for several matrices of shape (n,
+    n_basis). Additive similarities, ``laplacian``, and powers of distances with an exponent below 2 loop over the
+    features, in time proportional to n × n_basis × n_features and without matrix products: pass samples in batches.
+    Other distances are computed by matrix products, except for samples that are much closer to a basis than to the mean
+    of the bases, whose distances are recomputed from differences. `PowerMeanSVC` needs memory for several arrays of
+    shape (n, n_features, n_nodes).
 
     Parameters
     ----------
     estimator : estimator
-        A fitted classifier, regression model, `BasisExpansionOneClass` or `BasisExpansion`, or a `Pipeline`,
-        `GridSearchCV`, `RandomizedSearchCV`, or stacking or voting estimator that contains them.
+        A fitted classifier, regressor, `BasisExpansionOneClass` or `BasisExpansion`, or a `Pipeline`, `GridSearchCV`,
+        `RandomizedSearchCV`, or stacking or voting estimator that contains them.
     X : samples or None, default=None
-        Example samples for a pipeline, search or ensemble, which determine the inputs; their values do not matter.
+        Example samples, which determine the inputs of a pipeline, search or ensemble; their values do not matter.
     opset : int or None, default=None
         The version of the ONNX operator set, 13 or above; None means 17.
 
@@ -80,11 +81,11 @@ def to_onnx(estimator: object, X: Samples = None, *, opset: int | None = None) -
     Raises
     ------
     ImportError
-        If onnx is not installed: ``pip install widemargin[onnx]``; for a pipeline, if skl2onnx is not.
+        If onnx, or for a pipeline skl2onnx, is not installed: ``pip install widemargin[onnx]``.
     TypeError
         For other estimators.
     ValueError
-        For a similarity that is not an expression on vectors, an unknown opset, and a model of 2 GB or more.
+        For a similarity that is not an expression on vectors, an unknown opset, or a model of 2 GB or more.
     sklearn.exceptions.NotFittedError
 
     Examples

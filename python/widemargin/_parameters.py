@@ -55,7 +55,7 @@ def invalid(estimator: object, name: str, problem: str) -> ValueError:
 
 
 class KindWarning(UserWarning):
-    """Samples may have been read as the wrong kind; the parameter ``kind`` of an estimator sets it.
+    """Warns that samples may have been read as the wrong kind, which the parameter ``kind`` of an estimator sets.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What all classifiers and all regression models have in common: their targets and predictions."""
+"""Common parts of all classifiers and all regressors: their targets and predictions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ._targets import is_multilabel, labels_of, restored_classes, some, target_o
 
 @with_parameters
 class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
-    """A large-margin classifier: one decision value per class, or a single one for two classes."""
+    """A large-margin classifier, with one decision value per class, or a single one for two classes."""
 
     class_weight: ClassWeight = None
     _task = "classification"
@@ -110,7 +110,7 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         return tags
 
     def decision_function(self, X: Samples) -> npt.NDArray[np.float64]:
-        """Decision values of samples.
+        """Computes the decision values of samples.
 
         Parameters
         ----------
@@ -118,15 +118,15 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_samples,) for two classes, above 0 for ``classes_[1]``, else (n_samples, n_classes); for
-        multilabel targets (n_samples, n_labels), above 0 for predicted labels
+        ndarray of shape (n_samples,) for two classes, above 0 for ``classes_[1]``; otherwise (n_samples, n_classes),
+        or, for multilabel targets, (n_samples, n_labels), above 0 for predicted labels
         """
         check_is_fitted(self)
         scores = self._model.decision_function(self._collected(X), self._threads()).astype(np.float64, copy=False)
         return scores.ravel() if len(self.classes_) == 2 and not self._is_multilabel else scores
 
     def predict(self, X: Samples) -> Labels:
-        """The class of each sample.
+        """Predicts the class of each sample.
 
         Parameters
         ----------
@@ -143,30 +143,30 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         return self.classes_[selected]
 
     def score(self, X: Samples, y: Targets, sample_weight: Weights = None) -> float:
-        """The accuracy of predictions.
+        """Computes the accuracy of predictions.
 
         Parameters
         ----------
         X : samples, as in ``fit``
         y : array of shape (n_samples,) or (n_samples, n_labels)
-            Classes, or a multilabel indicator matrix without unknown labels; the columns of a data frame may be in any
-            order.
+            The true classes, or a multilabel indicator matrix without unknown labels. The columns of a data frame may
+            be in any order.
         sample_weight : array of shape (n_samples,) or None
 
         Returns
         -------
         float
-            The share of samples whose class, or whose labels, are all correct.
+            The fraction of samples whose class is correct or, for multilabel targets, whose labels are all correct.
         """
         if self._is_multilabel:
             y = self._target_to_evaluate(y, None, count(X))[1]
         return float(super().score(X, y, sample_weight))
 
     def predict_proba(self, X: Samples) -> npt.NDArray[np.float64]:
-        """The probability of each class for each sample.
+        """Predicts the probability of each class for each sample.
 
-        They are calibrated on held-out decision values, and the most probable class is the one that ``predict``
-        returns. With a ``class_weight`` they are, as predictions are, those for the weighted classes.
+        Probabilities are calibrated on held-out decision values, and the most probable class is the one that
+        ``predict`` returns. With ``class_weight``, they refer to the weighted classes, as predictions do.
 
         Parameters
         ----------
@@ -174,18 +174,18 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_samples, n_classes), in the order of ``classes_``; for multilabel targets that of each
-        label
+        ndarray of shape (n_samples, n_classes), in the order of ``classes_``; for multilabel targets, the
+        probability of each label
 
         Raises
         ------
         ValueError
-            For a model without probabilities.
+            If the model has no probabilities.
         """
         return self._probabilities(X, logarithm=False)
 
     def predict_log_proba(self, X: Samples) -> npt.NDArray[np.float64]:
-        """The logarithm of the probability of each class for each sample, without underflow.
+        """Computes the logarithms of the probabilities of the classes, without underflow.
 
         Parameters
         ----------
@@ -193,13 +193,13 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_samples, n_classes), in the order of ``classes_``; for multilabel targets that of each
-        label
+        ndarray of shape (n_samples, n_classes), in the order of ``classes_``; for multilabel targets, the
+        logarithm of the probability of each label
 
         Raises
         ------
         ValueError
-            For a model without probabilities.
+            If the model has no probabilities.
         """
         return self._probabilities(X, logarithm=True)
 
@@ -209,7 +209,7 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
 
 
 class FittedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimator):
-    """A regression model with one or several outputs."""
+    """A regressor with one or several outputs."""
 
     _task = "regression"
     # The names of the outputs, if the targets of the fit were a data frame.
@@ -229,19 +229,19 @@ class FittedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
         return targets, weights
 
     def score(self, X: Samples, y: Targets, sample_weight: Weights = None) -> float:
-        """R² of predictions.
+        """Computes the R² of predictions.
 
         Parameters
         ----------
         X : samples, as in ``fit``
         y : array of shape (n_samples,) or (n_samples, n_outputs)
-            The columns of a data frame may be in any order.
+            The true targets. The columns of a data frame may be in any order.
         sample_weight : array of shape (n_samples,) or None
 
         Returns
         -------
         float
-            The mean over the outputs.
+            The R², averaged over the outputs.
         """
         return float(super().score(X, by_name(y, self._output_names), sample_weight))
 
@@ -254,7 +254,7 @@ class FittedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
         return targets, self._weights(sample_weight, n_samples)
 
     def predict(self, X: Samples) -> npt.NDArray[np.float64]:
-        """The targets of samples.
+        """Predicts the targets of samples.
 
         Parameters
         ----------
@@ -262,7 +262,7 @@ class FittedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
 
         Returns
         -------
-        ndarray of shape (n_samples,) or (n_samples, n_outputs), as the targets of ``fit``
+        ndarray of shape (n_samples,) or (n_samples, n_outputs), as the targets passed to ``fit``
         """
         check_is_fitted(self)
         values: npt.NDArray[np.float64] = self._model.predict(self._collected(X), self._threads())

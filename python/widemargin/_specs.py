@@ -59,14 +59,15 @@ class _HasSpec(BaseEstimator):
 
 
 class Similarity(_HasSpec):
-    """A similarity by its spec.
+    """A similarity, described by its spec.
 
-    Two similarities are equal if their specs are. Calling one with samples returns their block, as `pairwise` does.
+    Two similarities are equal if their specs are equal. Calling a similarity returns the values between samples and
+    bases, as `pairwise` does.
 
     Parameters
     ----------
     spec : str
-        Such as ``"rbf:gamma=1"`` or ``"hog:cell=8/rigid:radius=1"``.
+        The spec, such as ``"rbf:gamma=1"`` or ``"hog:cell=8/rigid:radius=1"``.
 
     Examples
     --------
@@ -82,7 +83,7 @@ class Similarity(_HasSpec):
 
     @property
     def spec(self) -> str:
-        """The spec: ``name:key=value,key=value``, after descriptors joined by ``/``."""
+        """The spec: ``name:key=value,key=value``, preceded by its descriptors, separated by ``/``."""
         return self._written()
 
     @spec.setter
@@ -112,19 +113,19 @@ class Similarity(_HasSpec):
             return self.spec
 
     def __call__(self, X: Any, Y: Any = None) -> npt.NDArray[np.float32]:
-        """The block of samples X and bases Y, see `pairwise`."""
+        """The similarities of samples X to bases Y; see `pairwise`."""
         return pairwise(self, X, Y)
 
     def in_expansion(self, *, weight: float | str = 1.0, bases: int | None = None) -> Similarity:
-        """The same similarity with ``weight=…`` and ``bases=…`` in its spec: its options in an expansion of several.
+        """Returns the similarity with a weight and a number of bases, for use in a list of similarities.
 
         Parameters
         ----------
         weight : float or "auto", default=1.0
-            The factor of its normalized features, above 0. "auto" learns it by leave-one-out on the training samples.
+            The factor of the normalized features, above 0. "auto" selects it by leave-one-out on the training samples.
         bases : int or None, default=None
-            The number of bases that samples are compared with, evenly spaced among all bases, such as for a slow
-            similarity together with fast ones. None means all.
+            Number of bases, evenly spaced among all bases, that samples are compared with; for example for a slow
+            similarity that is combined with fast ones. None means all bases.
 
         Returns
         -------
@@ -146,7 +147,7 @@ class Similarity(_HasSpec):
 
 
 class DescriptorMixin:
-    """Mixin for descriptors of samples: ``descriptor >> similarity``. A descriptor needs a `spec`.
+    """Mixin for descriptors, which can be combined with a similarity: ``descriptor >> similarity``.
 
     Examples
     --------
@@ -171,7 +172,7 @@ class DescriptorMixin:
 
 
 class Chain(_HasSpec):
-    """A descriptor and its successor; a `Similarity` if it ends in one, otherwise a descriptor.
+    """A descriptor followed by a similarity or another descriptor; created by ``>>``.
 
     Parameters
     ----------
@@ -309,19 +310,20 @@ def steps_of(spec: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Resolved:
-    """The interpretation of a ``similarity`` parameter.
+    """The interpretation of the value of a ``similarity`` parameter.
 
     Attributes
     ----------
     specs : list of str
-        The built-in similarities: the first parts.
+        The specs of the built-in similarities, which are the first parts of the expansion.
     calls : list of (function, name)
-        The user's functions, whose results are checked: the parts after these.
+        The user-defined functions, whose results are validated; they are the following parts.
     takes : list of str
-        The kinds of samples that all specs accept, in order of preference; empty without specs.
+        The kinds of samples that all specs accept, in order of preference; empty if there are no specs.
     is_precomputed : bool
+        Whether the similarity is precomputed.
     order : list of int
-        The position of each part in the ``similarity`` list.
+        The index of each part in the ``similarity`` list.
     layout : {"auto", "channels_first", "channels_last"}
         The order of the axes of time series.
 
@@ -360,13 +362,13 @@ class Resolved:
 
 
 def resolve(similarity: SimilarityLike, kind: str = "auto") -> Resolved:
-    """Reads a ``similarity`` parameter.
+    """Interprets the value of a ``similarity`` parameter.
 
     Parameters
     ----------
     similarity : str, Similarity, callable, or a list of these
     kind : str, default="auto"
-        The kind of samples, as for estimators.
+        The kind of samples; see `BasisExpansionSVC`.
 
     Returns
     -------
@@ -375,10 +377,10 @@ def resolve(similarity: SimilarityLike, kind: str = "auto") -> Resolved:
     Raises
     ------
     TypeError
-        For anything else.
+        For a value of another type.
     ValueError
-        For an invalid spec, with the closest valid name, an empty list, or similarities that do not all compare samples
-        of the kind.
+        For an invalid spec (the message suggests the closest valid name), an empty list, or similarities without a
+        common kind of samples.
 
     Examples
     --------
@@ -454,21 +456,21 @@ def any_kind(X: Any, kind: str) -> Resolved:
 def pairwise(
     similarity: SimilarityLike, X: Samples, Y: Samples = None, n_jobs: int | None = None, *, kind: str = "auto"
 ) -> npt.NDArray[np.float32]:
-    """Similarities of samples to bases: ``[i, j]`` is s(basis Y[j], sample X[i]).
+    """Computes the similarities of samples to bases: entry ``[i, j]`` is s(basis Y[j], sample X[i]).
 
-    Automatic parameters of a similarity, such as gamma, are determined from the bases.
+    Automatic parameters of a similarity, such as gamma, are computed from the bases.
 
     Parameters
     ----------
     similarity : str, Similarity, callable, or a list of these
     X : samples
-        Of a kind that the similarity compares.
+        Samples of a kind that the similarity compares.
     Y : bases or None, default=None
-        None is X.
+        The bases; None means X.
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core.
     kind : str, default="auto"
-        The kind of samples, as for estimators.
+        The kind of samples; see `BasisExpansionSVC`.
 
     Returns
     -------
@@ -477,7 +479,7 @@ def pairwise(
     Raises
     ------
     ValueError, TypeError
-        For samples that the similarity cannot compare, naming them.
+        For samples that the similarity cannot compare. The message names them.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Estimators that also select the method."""
+"""Estimators that select the method and its parameters."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _COMPARED = 1000
 
 @with_parameters
 class Auto(FittedModel):
-    """The best of several methods, whose model is that of this estimator."""
+    """Fits the best of several methods; the model of that method is the model of this estimator."""
 
     methods: str | Iterable[str] = "auto"
     scoring: Scoring = None
@@ -189,68 +189,72 @@ class Auto(FittedModel):
 
 @with_parameters
 class AutoSVC(Auto, MarginClassifier):
-    """A large-margin classifier of any samples that also selects the method.
+    """Large-margin classifier for samples of any kind that selects the method and its parameters.
 
-    Each method that accepts the samples selects its similarity or kernel and its other parameters by leave-one-out, on
-    at most 1,000 samples; the one with the smallest loss is trained on all. The model is that of `BasisExpansionSVC`,
-    `ThinPlateSVC` or `PowerMeanSVC`: saved and loaded as such, `best_estimator_` here.
+    Each method that accepts the samples selects its similarity or kernel and its other parameters by leave-one-out on
+    at most 1,000 samples. The method with the smallest loss is then fitted on all samples. The result is a fitted
+    `BasisExpansionSVC`, `ThinPlateSVC` or `PowerMeanSVC`, which is available as `best_estimator_`; this estimator is
+    saved and loaded as such a model.
 
     Parameters
     ----------
     methods : "auto" or list of {"basis_expansion", "thin_plate", "power_mean"}, default="auto"
-        The methods that are compared; "auto" means all that accept the samples. If the basis expansion is
-        compared, too, the thin plate SVM is omitted on histograms and where its kernels are far behind other ones.
+        The methods to compare; "auto" means all methods that accept the samples. If the basis expansion is among them,
+        the thin plate SVM is skipped on histograms and if its kernels perform much worse than other similarities.
     scoring : str, callable or None, default=None
-        The score by which methods are compared: a name of scikit-learn or a scorer. It is computed on held-out
-        folds. With None, methods are compared by their mean leave-one-out squared hinge, without further fits.
-        Without `cv` and `groups` "accuracy", "balanced_accuracy", "f1_macro", "roc_auc" (of more than two classes
-        "roc_auc_ovr"), "average_precision" (of the second of two classes), "neg_log_loss" and "neg_brier_score" (of the
-        probabilities) are computed from the fits on some samples; for multilabel targets "accuracy" (of all labels
-        of a sample), "f1_macro", "roc_auc" and "average_precision". Other scores need fits on all samples but a fold.
+        The score by which methods are compared: the name of a scikit-learn scorer, or a callable. None means the mean
+        leave-one-out squared hinge loss, which needs no further fits; other scores are computed on held-out folds.
+        Without `cv` and `groups`, the following scores are computed from fits on a subset of the samples: "accuracy",
+        "balanced_accuracy", "f1_macro", "roc_auc" ("roc_auc_ovr" with more than two classes), "average_precision" (of
+        the second of two classes), "neg_log_loss" and "neg_brier_score" (of the probabilities); for multilabel targets,
+        "accuracy" (all labels of a sample must be correct), "f1_macro", "roc_auc" and "average_precision". Other scores
+        need fits on all samples but one fold.
     cv : int, splitter, iterable or None, default=None
-        The folds, as in `sklearn.model_selection.cross_val_score`; None means five stratified ones. If it is set and
-        `scoring` is None, the score is the accuracy.
+        The cross-validation folds, as in `sklearn.model_selection.cross_val_score`; None means five stratified folds.
+        If `cv` is set and `scoring` is None, the score is the accuracy.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, by which sample weights are multiplied: a dictionary (classes that it does not contain
-        have weight 1), or "balanced" for weights inversely proportional to the frequencies of the classes.
+        Class weights, which multiply the sample weights: a dictionary from classes to weights (1 for classes that are
+        not in it), or "balanced" for weights inversely proportional to the class frequencies.
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core. The result does not depend on it.
     random_state : int, RandomState or None, default=None
-        Seed of the samples on which methods are compared.
+        Seed of the random subset on which methods are compared.
     verbose : int, default=0
-        0 is silent, 1 shows progress, and 2 also shows the duality gap and the remarks of the report.
+        Verbosity: 0 prints nothing, 1 shows progress, and 2 also shows the duality gap and the remarks of the report.
     time_limit : float or None, default=None
-        Limit in seconds. The comparison ends with the best method so far. If the limit does not allow a fit on all
-        samples, the model is fitted to as many as it allows. A warning states either. Ctrl-C ends the comparison in the
-        same way, once a method has been fitted. Of a comparison by other scores and folds half of the limit is for
-        the comparison, the rest for the fit of the best method.
+        Time limit in seconds. A comparison that has not finished by then ends with the best method so far; Ctrl-C has
+        the same effect once a method has been fitted. If the limit is too short for a fit on all samples, the model is
+        fitted on a subset. A warning reports either. If methods are compared by other scores on folds, half of the
+        limit is for the comparison, and the remaining time for the fit of the best method.
     kind : str, default="auto"
-        The kind of samples, one of those of `BasisExpansionSVC`. "auto" infers it from the collection and from what the
-        similarity compares.
+        The kind of samples; see `BasisExpansionSVC`. "auto" infers it from X.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+        The class labels; for multilabel targets, the indices of the labels.
     kind_ : str
-        The kind as which samples were read: a value of `kind`.
+        The kind of samples that was used: a value of `kind`.
     method_ : str
-        "basis_expansion", "thin_plate" or "power_mean".
+        The selected method: "basis_expansion", "thin_plate" or "power_mean".
     best_estimator_ : BasisExpansionSVC, ThinPlateSVC or PowerMeanSVC
-        The fitted classifier. Its fitted attributes are those of this estimator too: ``C_``, ``similarity_``,
+        The fitted classifier. Its fitted attributes are also available on this estimator: ``C_``, ``similarity_``,
         ``basis_``, ``basis_indices_``, ``coef_``, ``intercept_``, ``normalization_``, ``loss_``, ``n_iter_``.
     estimated_score_ : float
-        The estimated accuracy on new samples, as in `BasisExpansionSVC`. With `groups` that of the folds, and NaN if
-        another score was computed on them.
+        The estimated accuracy on new samples; see `BasisExpansionSVC`. With `groups`, it is the accuracy on the folds,
+        or NaN if another score was computed on them.
     estimated_score_std_ : float
-        The standard error of this estimate.
+        The standard error of `estimated_score_`.
     cv_results_ : dict of arrays
-        An entry for each method (``iter`` 0) and each C of the best (``iter`` 1), as in `BasisExpansionSVC`. Without
-        entries of methods if only one accepts more than 1,000 samples.
+        An entry for each method (``iter`` 0) and for each C on the path of the best method (``iter`` 1), as in
+        `BasisExpansionSVC`. There are no entries for methods if only one method accepts the samples and there are more
+        than 1,000 of them.
     report_ : dict
-        Status, objectives, duality gaps, seconds per stage, notes, warnings.
+        Solver status, objective values, duality gaps, seconds per stage, notes, and warnings.
     n_features_in_ : int
         The number of features of the training samples.
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
+        The names of the features, if X in ``fit`` is a data frame.
 
     Examples
     --------
@@ -269,20 +273,20 @@ class AutoSVC(Auto, MarginClassifier):
 
     @fitting
     def fit(self, X: Samples, y: Targets, sample_weight: Weights = None, groups: npt.ArrayLike | None = None) -> Self:
-        """Trains on samples of any kind.
+        """Fits the model to samples of any kind.
 
         Parameters
         ----------
         X : samples
-            Vectors, images, series, strings, sets or graphs.
+            Vectors, images, time series, strings, sets or graphs.
         y : array of shape (n_samples,) or (n_samples, n_labels)
-            Classes, or a multilabel indicator matrix, dense or sparse: 1 for labels of the sample, 0 for other labels,
-            NaN for unknown ones.
+            Class labels, or a dense or sparse multilabel indicator matrix: 1 if the sample has the label, 0 if it does
+            not, NaN if that is unknown.
         sample_weight : array of shape (n_samples,) or None
-            Weight k is equivalent to k copies of the sample, 0 to its absence.
+            Sample weights. A weight of k is equivalent to k copies of the sample, a weight of 0 to leaving it out.
         groups : array of shape (n_samples,) or None
-            Methods are compared by folds that do not split groups. The selection of the parameters of each method
-            ignores groups.
+            Group of each sample. Methods are compared on folds that do not split groups. The selection of the
+            parameters within each method ignores groups.
 
         Returns
         -------
@@ -307,53 +311,55 @@ class AutoSVC(Auto, MarginClassifier):
 
 
 class AutoRegressor(Auto, FittedRegressor):
-    """A regressor of any samples that also selects the method.
+    """Regressor for samples of any kind that selects the method and its parameters.
 
-    Each method that accepts the samples selects its similarity or kernel and its other parameters by leave-one-out; the
-    one with the largest R² of leave-one-out predictions, on at most 1,000 samples, is trained on all.
+    Each method that accepts the samples selects its similarity or kernel and its other parameters by leave-one-out. The
+    method whose leave-one-out predictions have the largest R², on at most 1,000 samples, is then fitted on all samples.
 
     Parameters
     ----------
     methods : "auto" or list of {"basis_expansion", "thin_plate"}, default="auto"
-        The methods that are compared; "auto" means all that accept the samples.
+        The methods to compare; "auto" means all methods that accept the samples.
     scoring : str, callable or None, default=None
-        The score by which methods are compared in folds: a name of scikit-learn or a scorer. None means R² by
-        leave-one-out, without folds if `cv` is None, too.
+        The score by which methods are compared on held-out folds: the name of a scikit-learn scorer, or a callable.
+        None means R²; if `cv` is None too, it is computed by leave-one-out, without folds.
     cv : int, splitter, iterable or None, default=None
-        The folds, as in `sklearn.model_selection.cross_val_score`; None means five.
+        The cross-validation folds, as in `sklearn.model_selection.cross_val_score`; None means five folds.
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core. The result does not depend on it.
     random_state : int, RandomState or None, default=None
-        Seed of the samples on which methods are compared.
+        Seed of the random subset on which methods are compared.
     verbose : int, default=0
-        0 is silent, 1 shows progress, and 2 also shows the duality gap and the remarks of the report.
+        Verbosity: 0 prints nothing, 1 shows progress, and 2 also shows the duality gap and the remarks of the report.
     time_limit : float or None, default=None
-        Limit in seconds. Half of it is for the comparison, the rest for the fit of the best method. If it does not
-        allow a fit on all samples, the model is fitted to as many as it allows, and a warning states their number.
+        Time limit in seconds. Half of it is for the comparison, and the remaining time for the fit of the best method.
+        If the limit is too short for a fit on all samples, the model is fitted on a subset, with a warning that reports
+        the size of the subset.
     kind : str, default="auto"
-        The kind of samples, one of those of `BasisExpansionSVC`. "auto" infers it from the collection and from what the
-        similarity compares.
+        The kind of samples; see `BasisExpansionSVC`. "auto" infers it from X.
 
     Attributes
     ----------
     kind_ : str
-        The kind as which samples were read: a value of `kind`.
+        The kind of samples that was used: a value of `kind`.
     method_ : str
-        "basis_expansion" or "thin_plate".
+        The selected method: "basis_expansion" or "thin_plate".
     best_estimator_ : BasisExpansionRegressor or ThinPlateRegressor
-        The fitted regressor. Its fitted attributes are those of this estimator too: ``C_``, ``similarity_``,
+        The fitted regressor. Its fitted attributes are also available on this estimator: ``C_``, ``similarity_``,
         ``basis_``, ``basis_indices_``, ``coef_``, ``intercept_``, ``normalization_``, ``loss_``, ``n_iter_``.
     estimated_score_ : float
-        R² of leave-one-out predictions, as in `BasisExpansionRegressor`.
+        The R² of leave-one-out predictions; see `BasisExpansionRegressor`.
     estimated_score_std_ : float
-        The standard error of this estimate.
+        The standard error of `estimated_score_`.
     cv_results_ : dict of arrays
-        An entry for each method (``iter`` 0) and each C of the best (``iter`` 1), as in `BasisExpansionSVC`.
+        An entry for each method (``iter`` 0) and for each C on the path of the best method (``iter`` 1), as in
+        `BasisExpansionSVC`.
     report_ : dict
-        Seconds per stage, selected parameters, warnings.
+        Seconds per stage, selected parameters, and warnings.
     n_features_in_ : int
         The number of features of the training samples.
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
+        The names of the features, if X in ``fit`` is a data frame.
 
     Examples
     --------
@@ -372,19 +378,19 @@ class AutoRegressor(Auto, FittedRegressor):
 
     @fitting
     def fit(self, X: Samples, y: Targets, sample_weight: Weights = None, groups: npt.ArrayLike | None = None) -> Self:
-        """Trains on samples of any kind.
+        """Fits the model to samples of any kind.
 
         Parameters
         ----------
         X : samples
-            Vectors, images, series, strings, sets or graphs.
+            Vectors, images, time series, strings, sets or graphs.
         y : array of shape (n_samples,) or (n_samples, n_outputs)
-            Finite numbers.
+            Target values; must be finite.
         sample_weight : array of shape (n_samples,) or None
-            Weight k is equivalent to k copies of the sample, 0 to its absence.
+            Sample weights. A weight of k is equivalent to k copies of the sample, a weight of 0 to leaving it out.
         groups : array of shape (n_samples,) or None
-            Methods are compared by folds that do not split groups. The selection of the parameters of each method
-            ignores groups.
+            Group of each sample. Methods are compared on folds that do not split groups. The selection of the
+            parameters within each method ignores groups.
 
         Returns
         -------

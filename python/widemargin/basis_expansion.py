@@ -1,4 +1,4 @@
-"""Basis expansions: a classifier, a regression, and the expansion as a transformer."""
+"""Basis expansions: a classifier, a regressor, and a transformer."""
 
 from __future__ import annotations
 
@@ -21,135 +21,145 @@ from ._targets import codes_of
 
 @with_parameters
 class BasisExpansionSVC(Compares, MarginClassifier):
-    """A large-margin classifier for any similarity, definite or not, at the cost of a linear one.
+    """Large-margin classifier for any similarity, definite or indefinite, at the cost of a linear classifier.
 
-    Samples are compared with a number of bases, the similarities are normalized, and a linear SVM is trained on them
-    (Aghazadeh & Carlsson, *Large Scale, Large Margin Classification using Indefinite Similarity Measures*). Only
-    samples × bases similarities are evaluated in training, and one per basis and sample in prediction.
+    Each sample is represented by its normalized similarities to a set of bases, which are selected from the training
+    samples, and a linear SVM is trained on these features (Aghazadeh & Carlsson, *Large Scale, Large Margin
+    Classification using Indefinite Similarity Measures*). Training and prediction evaluate one similarity per sample
+    and basis; no matrix of the similarities between all samples is needed.
 
     Parameters
     ----------
     similarity : str, similarity, callable, or a list of these, default="auto"
-        A spec such as ``"rbf:gamma=1"`` or ``"hog:cell=4/rigid"``, an object of `widemargin.similarity`,
-        ``"precomputed"`` (a square matrix of the similarities between all samples, or those to `n_basis` bases;
-        ``"precomputed:distance=negative"`` of distances), or any ``f(samples, bases)`` that returns an array (samples,
-        bases). Callables receive subsets of what is passed to ``fit`` and ``predict``, of the same type; one with an
-        attribute ``n_polynomials`` returns that number of further columns, the values of polynomials at the samples.
-        Several similarities are normalized separately and concatenated, named ones before callables. ``"auto"``
-        compares candidates that suit the kind of samples, and combines them if that lowers the loss.
+        The similarity: a spec such as ``"rbf:gamma=1"`` or ``"hog:cell=4/rigid"``, an object of
+        `widemargin.similarity`, ``"precomputed"``, or a callable ``f(samples, bases)`` that returns an array of shape
+        (n_samples, n_bases). With ``"precomputed"``, X is a square matrix of the similarities between all samples, or a
+        matrix of their similarities to `n_basis` bases; with ``"precomputed:distance=negative"`` it contains distances.
+        A callable receives subsets of the X passed to ``fit`` and ``predict``, of the same type; if it has an attribute
+        ``n_polynomials``, it returns that number of additional columns, the values of polynomials at the samples. The
+        similarities of a list are normalized separately and concatenated, built-in ones before callables. ``"auto"``
+        compares candidates that suit the kind of samples, and combines several of them if that lowers the loss.
     n_basis : int or "auto", default="auto"
-        Number of bases; if there are fewer samples, all of them. "auto" means all rows of a table of up to 4,000 in
-        memory, and otherwise a number from 1,000 to 4,000: on a tenth of the samples (2,000 to 4,000 of them) a quarter
-        of these as bases is compared with a half. It is the quarter, at least 1,000; the half if that saves 10 % of the
-        leave-one-out loss or 0.5 percentage points of the error, beyond two standard errors of the difference; all of
-        them if it saves 2 percentage points. With callables, precomputed similarities and "kmedoids" it is 1,000;
-        "features" has no bases.
+        Number of bases; if there are fewer samples, all of them are bases. "auto" uses all samples of an in-memory
+        table of up to 4,000 rows. For other data it is 1,000 to 4,000, selected on a tenth of the samples (at least
+        2,000, at most 4,000): half of this subset as bases is compared with a quarter of it. The quarter (at least
+        1,000) is selected unless the half lowers the leave-one-out loss by more than two standard errors of the
+        difference, and either the loss by 10 % or the error by 0.5 percentage points. If it lowers the error by 2
+        percentage points, the number of bases is the size of the subset. "auto" is 1,000 with callables, precomputed
+        similarities and ``basis="kmedoids"``. The similarity "features" has no bases.
     basis : {"auto", "index", "every", "random", "kmedoids"} or array of int, default="auto"
-        The selection of bases from the training samples: at random, in proportion to the classes ("auto") or not
-        ("random"), or medoids under the similarity, all independent of the order of the rows; evenly spaced in each
-        class ("index") or among all samples ("every"); or their row indices. "kmedoids" evaluates a callable on more
-        pairs than samples × bases.
+        How the bases are selected from the training samples: "auto" selects a random subset stratified by class,
+        "random" a random subset without stratification, "kmedoids" the medoids under the similarity, "index" evenly
+        spaced samples of each class, and "every" evenly spaced samples of all. An array contains the row indices of the
+        bases. The results of "auto", "random" and "kmedoids" do not depend on the order of the rows. "kmedoids"
+        evaluates a callable on more pairs than samples × bases.
     normalization : str, default="auto"
         The normalization of the similarities to the bases: "mean_norm", "z_score", "covariance" (whitening), "none",
-        "nystroem" (the Nyström map of a kernel), or "centered" (the Nyström map of a conditionally positive definite
-        similarity such as minus a distance, which gives the thin plate SVM on it). If "auto", "mean_norm" and the
-        normalization that suits the similarity are compared by leave-one-out loss; with several similarities,
-        callables and precomputed similarities, it is "mean_norm".
+        "nystroem" (the Nyström feature map of a kernel), or "centered" (the Nyström feature map of a conditionally
+        positive definite similarity, such as a negative distance; the model is then a thin plate SVM with this
+        similarity). "auto" compares "mean_norm" and the normalization that suits the similarity by leave-one-out loss;
+        for several similarities, callables and precomputed similarities it is "mean_norm".
     negative_eigenvalues : {"clip", "flip", "shift", "square"}, default="clip"
-        The treatment, by "nystroem" and "centered", of negative eigenvalues of the similarities between the bases: set
-        them to 0, change their sign, shift the whole spectrum to be non-negative, or square all eigenvalues (only
-        "nystroem"). Not used by other normalizations. The symmetric part of a similarity that is not symmetric is
-        used, with a warning.
+        How "nystroem" and "centered" treat negative eigenvalues of the matrix of similarities between the bases: "clip"
+        sets them to 0, "flip" changes their sign, "shift" shifts the whole spectrum until no eigenvalue is negative,
+        and "square" squares all eigenvalues ("nystroem" only). Other normalizations ignore this parameter. If the
+        similarity is not symmetric, its symmetric part is used, with a warning.
     C : float or "auto", default="auto"
-        The weight of the losses in ½‖w‖² + C Σ loss, above 0. "auto" selects the C of a path with the smallest
-        leave-one-out squared hinge (of 2,000 samples if there are more), from fits with the squared_error loss if that
-        is `loss`, otherwise with the squared hinge; not with ``penalty="l1"``.
+        The weight of the losses in ½‖w‖² + C Σ loss; must be above 0. "auto" selects the C with the smallest
+        leave-one-out squared hinge loss on a regularization path, computed on at most 2,000 samples. The path minimizes
+        the squared_error loss if that is `loss`, otherwise the squared hinge loss. "auto" is not available with
+        ``penalty="l1"``.
     fit_intercept : bool, default=True
-        Whether to fit an intercept. It is penalized only with the hinge loss.
+        Whether to fit an intercept. The intercept is penalized only with the hinge loss.
     loss : {"auto", "squared_hinge", "hinge", "squared_error", "logistic"}, default="auto"
-        "squared_error" is that of least squares support vector machines, (1 − y f)²: one matrix serves all classes, and
-        the leave-one-out error is exact. "auto" is the squared hinge. If similarity="auto" selects dense features of a
-        descriptor, for more than 1,000 samples in three classes or more, it is squared_error unless the squared hinge
-        lowers the leave-one-out error by 0.5 percentage points, beyond two standard errors.
+        The loss. "squared_error" is the loss of least squares support vector machines, (1 − y f)²: all classes share
+        one matrix, and the leave-one-out error is exact. "auto" is the squared hinge loss, with one exception: if
+        ``similarity="auto"`` selects dense features of a descriptor, and there are more than 1,000 samples in three or
+        more classes, "auto" is "squared_error" unless the squared hinge loss lowers the leave-one-out error by 0.5
+        percentage points and by more than two standard errors.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, by which sample weights are multiplied: a dictionary (classes that it does not contain
-        have weight 1), or "balanced" for weights inversely proportional to the frequencies of the classes.
+        Class weights, which multiply the sample weights: a dictionary from classes to weights (1 for classes that are
+        not in it), or "balanced" for weights inversely proportional to the class frequencies.
     tol : float, default=1e-3
-        The relative duality gap at which a problem counts as solved, in (0, 1).
+        Tolerance: the solver stops when the relative duality gap is below this value, in (0, 1).
     n_jobs : int or None, default=None
-        Number of threads; -1 means one per core. The result does not depend on it. Callables are called one at a time.
+        Number of threads; -1 means one per core. The result does not depend on it. Callables are never called
+        concurrently.
     random_state : int, RandomState or None, default=None
-        None means a fixed seed: the same samples give the same model.
+        Seed of all random steps. If None, a fixed seed is used: the same samples give the same model.
     verbose : int, default=0
-        0 is silent, 1 shows progress, and 2 also shows the duality gap and the remarks of the report.
+        Verbosity: 0 prints nothing, 1 shows progress, and 2 also shows the duality gap and the remarks of the report.
     time_limit : float or None, default=None
-        Limit in seconds. A solver that has not converged by then stops with its current solution, and a warning states
-        the gap reached. If the limit does not allow a fit on all samples, the model is fitted to as many as it allows,
-        and a warning states their number.
+        Time limit in seconds. A solver that has not converged by then returns its current solution, with a warning that
+        reports the duality gap. If the limit is too short for a fit on all samples, the model is fitted on a subset,
+        with a warning that reports the size of the subset.
     kind : str, default="auto"
-        The kind of samples: "table", "series", "strings", "sets", "images", "graphs", "grids" or "objects". "auto"
-        reads a numeric 2-D array, and a list of lists of equal length, as a table (as series if the similarity compares
-        series), and a list of arrays as series. "series_channels_first" is for multichannel time series of shape
-        (channels, length), as in aeon, "series_channels_last" for (length, channels), as in tslearn; otherwise the
-        channels are the axis that is shorter if it is the last one, and an error asks if not. `predict` selects the
-        axis whose size is the number of channels of the bases.
+        The kind of samples: "table", "series" (time series), "strings", "sets", "images", "graphs", "grids" or
+        "objects". "auto" treats a numeric 2-D array, or a list of lists of equal length, as a table (as time series if
+        the similarity compares time series), and a list of arrays as time series. For multichannel time series,
+        "series_channels_first" expects the shape (channels, length), as in aeon, and "series_channels_last" (length,
+        channels), as in tslearn. Otherwise the last axis is taken as the channels if it is the shorter one; if not, an
+        error asks for the order of the axes. `predict` uses the axis whose size is the number of channels of the bases.
     penalty : {"l2", "l1"}, default="l2"
-        "l1" minimizes ‖w‖₁ + C Σ loss, so that most weights are 0; only bases with nonzero weights are stored. It needs
-        the squared hinge, all features in memory and a normalization with a feature for each basis ("mean_norm",
-        "z_score", "none"), and never penalizes the intercept.
+        The penalty. "l1" minimizes ‖w‖₁ + C Σ loss, which sets most weights to 0; the model stores only the bases with
+        nonzero weights. It requires the squared hinge loss, features that fit in memory, and a normalization with one
+        feature per basis ("mean_norm", "z_score" or "none"). It never penalizes the intercept.
     max_basis : int or None, default=None
-        The largest number of bases of the model. Bases with the smallest weights are removed, 30 % at a time, and the
-        rest is fitted again. Each feature must belong to one basis ("mean_norm", "z_score" or "none").
+        Maximum number of bases of the model. The 30 % of the bases with the smallest weights are removed and the model
+        is refitted, repeatedly, until the number is reached. This requires a normalization with one feature per basis
+        ("mean_norm", "z_score" or "none").
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes; for multilabel targets the indices of the labels.
+        The class labels; for multilabel targets, the indices of the labels.
     label_names_ : ndarray of shape (n_labels,)
-        The names of the labels: the column names of a data frame, or their indices. Only for multilabel targets.
+        The names of the labels: the column names of y if it is a data frame, otherwise their indices. Only for
+        multilabel targets.
     estimated_label_scores_ : ndarray of shape (n_labels,)
-        The estimated accuracy of each label, as in `estimated_score_`. Only for multilabel targets.
+        The estimated accuracy for each label; see `estimated_score_`. Only for multilabel targets.
     C_ : float
-        The C of the model, set or selected.
+        The value of C, set or selected.
     kind_ : str
-        The kind as which samples were read: a value of `kind`, or "precomputed".
+        The kind of samples that was used: a value of `kind`, or "precomputed".
     similarity_ : str or list of str
-        The spec of the similarity, or of each of several, with learned values.
+        The spec of the similarity, or of each similarity of a list, including learned parameter values.
     normalization_ : str
-        The normalization of the fit.
+        The normalization, set or selected.
     negative_eigenvalues_ : str
-        The treatment of negative eigenvalues, for the normalizations "nystroem" and "centered".
+        The treatment of negative eigenvalues. Only for the normalizations "nystroem" and "centered".
     loss_ : str
         The loss, set or selected.
     cv_results_ : dict of arrays
-        The candidates that were compared, if anything was "auto" (``iter`` 0), and every C of the path of the selected
-        one (``iter`` 1), as in scikit-learn's searches: ``params`` and ``param_…``; ``mean_test_score``, minus the mean
-        leave-one-out squared hinge, with its standard error ``std_test_score``, and ``mean_test_accuracy``;
-        ``rank_test_score`` among the entries of its ``iter``; ``n_resources``, the number of samples;
-        ``mean_fit_time``; ``selected``, whether it became the model; ``problem``, the reason why a candidate has no
-        score. With more than 1,000 samples in three classes or more, candidates are fitted with squared_error, which
-        has one matrix for all classes. The first candidate whose loss is within the standard error of the difference
-        from the smallest is selected; with many samples it is "features", which needs no bases, unless another saves 10
-        % of the loss or 0.5 percentage points of the error.
+        The candidates that were compared if any parameter is "auto" (``iter`` 0), and all values of C on the
+        regularization path of the selected candidate (``iter`` 1), in the format of scikit-learn's searches: ``params``
+        and ``param_…``; ``mean_test_score``, the negative mean leave-one-out squared hinge loss, with its standard
+        error ``std_test_score``, and ``mean_test_accuracy``; ``rank_test_score`` among the entries with the same
+        ``iter``; ``n_resources``, the number of samples; ``mean_fit_time``; ``selected``, whether the entry became the
+        model; and ``problem``, the reason why a candidate has no score. With more than 1,000 samples in three or more
+        classes, candidates are fitted with the squared_error loss, for which all classes share one matrix. The first
+        candidate whose loss exceeds the smallest loss by at most one standard error of the difference is selected. With
+        many samples, "features", which needs no bases, is preferred unless another candidate lowers the loss by 10 % or
+        the error by 0.5 percentage points.
     estimated_score_ : float
-        The estimated accuracy of this model on new samples like those of its training: by leave-one-out or five folds
-        at the selected C, or on samples held out of refits if C was set, or selected on a subset of many
-        samples. `report_["estimate"]` has the method and the number of samples; it ignores class weights. NaN if
-        there is no estimate, for which a note in `report_` gives the reason.
+        The estimated accuracy on new samples from the same distribution as the training samples. The estimate uses
+        leave-one-out or five-fold cross-validation at the selected C, or, if C was set or was selected on a subset of
+        the samples, refits with held-out samples. Class weights are ignored. `report_["estimate"]` contains the method
+        and the number of samples. NaN if no estimate is available; a note in `report_` states the reason.
     estimated_score_std_ : float
-        The standard error of this estimate.
+        The standard error of `estimated_score_`.
     basis_indices_ : ndarray of int
-        The training rows of the bases.
+        The indices of the bases among the training samples.
     basis_ : array or list
-        The bases, in the form of the training samples.
+        The bases, in the same form as the training samples.
     coef_ : ndarray of shape (n_problems, n_features)
-        Weights on the normalized similarities, part after part.
+        The weights of the normalized similarities; those of several similarities are concatenated.
     intercept_ : ndarray of shape (n_problems,)
-        The intercept of each two-class problem.
+        The intercept of each binary problem.
     n_iter_ : int
-        The largest number of steps of a problem.
+        The number of solver iterations; the maximum over all problems.
     report_ : dict
-        Status, objectives, duality gaps, seconds per stage, warnings.
+        Solver status, objective values, duality gaps, seconds per stage, and warnings.
 
     Examples
     --------
@@ -159,7 +169,7 @@ class BasisExpansionSVC(Compares, MarginClassifier):
     >>> svc.predict(["Rosso", "Smithson"])
     array(['it', 'en'], dtype='<U2')
 
-    A list of similarities, each with parameters that a search can vary:
+    A list of similarities, whose parameters a grid search can set:
 
     >>> from sklearn.datasets import load_wine
     >>> from widemargin.similarity import RBF, Laplacian
@@ -180,19 +190,19 @@ class BasisExpansionSVC(Compares, MarginClassifier):
 
     @fitting
     def fit(self, X: Samples, y: Targets, sample_weight: Weights = None) -> Self:
-        """Trains on samples of any kind that the similarity compares.
+        """Fits the model to samples of any kind that the similarity compares.
 
         Parameters
         ----------
         X : samples
-            Vectors (arrays, CSR, frames), images (n, h, w) or (n, h, w, 3) of uint8, grids (n, rows, columns, depth),
-            series, strings, sets; for a callable any sequence. For "precomputed" the similarities of the
-            samples to all bases or, if square, to each other.
+            Vectors (arrays, CSR matrices, data frames), images of shape (n, h, w) or (n, h, w, 3) and type uint8, grids
+            of shape (n, rows, columns, depth), time series, strings or sets; for a callable, any sequence. With
+            "precomputed", the similarities of the samples to all bases or, if X is square, to each other.
         y : array of shape (n_samples,) or (n_samples, n_labels)
-            Classes, or a multilabel indicator matrix, dense or sparse: 1 for labels of the sample, 0 for other labels,
-            NaN for unknown ones.
+            Class labels, or a dense or sparse multilabel indicator matrix: 1 if the sample has the label, 0 if it does
+            not, NaN if that is unknown.
         sample_weight : array of shape (n_samples,) or None
-            Weight k is equivalent to k copies of the sample, 0 to its absence.
+            Sample weights. A weight of k is equivalent to k copies of the sample, a weight of 0 to leaving it out.
 
         Returns
         -------
@@ -220,116 +230,120 @@ class BasisExpansionSVC(Compares, MarginClassifier):
 
 @with_parameters
 class BasisExpansionRegressor(Compares, FittedRegressor):
-    """Regression for any similarity, definite or not, at the cost of a linear one.
+    """Regression for any similarity, definite or indefinite, at the cost of linear regression.
 
-    Samples are compared with a number of bases, the similarities are normalized, as for `BasisExpansionSVC`, and on
-    these features ½‖w‖² + C Σ loss(y − f) is minimized, with an intercept that is not penalized. With the squared loss
-    this is ridge regression, in closed form; with a positive definite kernel and all samples as bases it is kernel
-    ridge regression. Huber's loss resists outliers, the squared ε-insensitive loss ignores small errors, and the
-    quantile loss predicts quantiles. Automatic parameters are selected by an estimate of the error on new samples: by
-    leave-one-out, or by folds for the quantile loss.
+    As in `BasisExpansionSVC`, each sample is represented by its normalized similarities to a set of bases. On these
+    features, ½‖w‖² + C Σ loss(y − f) is minimized, with an unpenalized intercept. With the squared error this is ridge
+    regression, solved in closed form; with a positive definite kernel and all samples as bases it is kernel ridge
+    regression. The Huber loss is robust to outliers, the squared ε-insensitive loss ignores small errors, and the
+    quantile loss predicts quantiles. Automatic parameters are selected by an estimate of the error on new samples:
+    leave-one-out, or cross-validation for the quantile loss.
 
     Parameters
     ----------
     similarity : str, similarity, callable, or a list of these, default="auto"
-        A spec such as ``"rbf:gamma=1"``, an object of `widemargin.similarity`, ``"precomputed"``, a callable
-        ``f(samples, bases)``, or a list of these, which are normalized separately and concatenated. "auto" compares
-        candidates that suit the kind of samples on at most 400 of them, with the gamma of the best kernels; of dense
-        vectors also weights of columns, those under which a Gaussian process makes the targets most likely, if they are
-        likely. Candidates are always compared by squared_error, independent of `loss`.
+        The similarity: a spec such as ``"rbf:gamma=1"``, an object of `widemargin.similarity`, ``"precomputed"``, a
+        callable ``f(samples, bases)``, or a list of these, which are normalized separately and concatenated. "auto"
+        compares candidates that suit the kind of samples, on at most 400 samples, and tunes gamma for the best kernels.
+        For dense vectors, it also compares column weights that maximize the likelihood of the targets under a Gaussian
+        process, if that likelihood is high enough. Candidates are always compared by squared error, whatever the
+        `loss`.
     n_basis : int or "auto", default="auto"
-        Number of bases; if there are fewer samples, all of them. "auto" is 1,000.
+        Number of bases; if there are fewer samples, all of them are bases. "auto" is 1,000.
     basis : {"auto", "index", "every", "random", "kmedoids"} or array of int, default="auto"
-        The selection of bases from the training samples, as for `BasisExpansionSVC` with all samples in one class; or
-        their row indices.
+        How the bases are selected from the training samples, as in `BasisExpansionSVC` with all samples in one class,
+        or the row indices of the bases.
     normalization : str, default="auto"
         The normalization of the similarities to the bases: "mean_norm", "z_score", "covariance", "none", "nystroem" or
-        "centered". "auto" is the better of "mean_norm" and the normalization that suits the similarity, by
-        leave-one-out with squared_error.
+        "centered"; see `BasisExpansionSVC`. "auto" selects "mean_norm" or the normalization that suits the similarity,
+        whichever has the lower leave-one-out squared error.
     negative_eigenvalues : {"clip", "flip", "shift", "square"}, default="clip"
-        The treatment, by "nystroem" and "centered", of negative eigenvalues of the similarities between the bases: set
-        them to 0, change their sign, shift the whole spectrum, or square all eigenvalues (only "nystroem").
+        How "nystroem" and "centered" treat negative eigenvalues of the matrix of similarities between the bases: "clip"
+        sets them to 0, "flip" changes their sign, "shift" shifts the whole spectrum, and "square" squares all
+        eigenvalues ("nystroem" only).
     C : float or "auto", default="auto"
-        The weight of the losses in ½‖w‖² + C Σ loss(y − f), above 0. "auto" is the C with the smallest estimated loss:
-        by leave-one-out, or for "quantile" by five folds, which share the features. For several outputs, it is the C
-        with the largest mean R², or D² for other losses. The path of losses other than squared_error ends at 100 times
-        the best C.
+        The weight of the losses in ½‖w‖² + C Σ loss(y − f); must be above 0. "auto" selects the C with the smallest
+        estimated loss: by leave-one-out, or for "quantile" by five-fold cross-validation on fixed features. With
+        several outputs, it selects the C with the largest mean R², or mean D² for losses other than squared_error. For
+        these losses, the path ends at 100 times the best C.
     loss : {"squared_error", "huber", "squared_epsilon_insensitive", "quantile"}, default="squared_error"
         With r = y − f(x):
 
         - "squared_error": r².
-        - "huber": r² from −ε to ε, beyond it 2ε abs(r) − ε².
+        - "huber": r² for abs(r) ≤ ε, otherwise 2ε abs(r) − ε².
         - "squared_epsilon_insensitive": max(0, abs(r) − ε)².
-        - "quantile": qr for r > 0, (q − 1)r below: f is the quantile q of the targets at x.
+        - "quantile": qr for r > 0, otherwise (q − 1)r; f(x) estimates the q-quantile of the targets at x.
     epsilon : float or "auto", default="auto"
-        ε of "huber", above 0, and of "squared_epsilon_insensitive", at least 0, in the unit of the targets (in
-        scikit-learn's `HuberRegressor` it is in units of a scale that is estimated with the coefficients). "auto" is
-        selected for each output, by the spread of the leave-one-out residuals of a first fit, 1.4826 times their median
-        absolute deviation: for "huber" 1.35 times the spread, after a fit whose own ε is 1.35 times the spread of the
-        targets; for the other 3σ √(ln n / n), with n samples and σ the spread after a fit with ε = 0. Other losses
-        accept no number.
+        The ε of "huber" (above 0) and of "squared_epsilon_insensitive" (at least 0), in units of the targets; in
+        contrast, the epsilon of scikit-learn's `HuberRegressor` is in units of an estimated scale. "auto" is determined
+        for each output from the spread σ of the leave-one-out residuals of a preliminary fit, where σ is 1.4826 times
+        their median absolute deviation. For "huber" it is 1.35 σ, and the preliminary fit uses an ε of 1.35 times the
+        spread of the targets. For "squared_epsilon_insensitive" it is 3σ √(ln n / n) with n samples, and the
+        preliminary fit uses ε = 0. With other losses, it must be "auto".
     quantile : float, default=0.5
-        q of "quantile", above 0 and below 1. Other losses accept no other value.
+        The q of "quantile", above 0 and below 1. With other losses, it must be 0.5.
     fit_intercept : bool, default=True
-        Whether to fit an intercept, which is not penalized.
+        Whether to fit an intercept. It is not penalized.
     n_jobs : int or None, default=None
-        Number of threads; -1 means one per core. The result does not depend on it. Callables are called one at a time.
+        Number of threads; -1 means one per core. The result does not depend on it. Callables are never called
+        concurrently.
     random_state : int, RandomState or None, default=None
-        None means a fixed seed: the same samples give the same model.
+        Seed of all random steps. If None, a fixed seed is used: the same samples give the same model.
     verbose : int, default=0
-        0 is silent, 1 shows progress, and 2 also shows the duality gap and the remarks of the report.
+        Verbosity: 0 prints nothing, 1 shows progress, and 2 also shows the duality gap and the remarks of the report.
     time_limit : float or None, default=None
-        Limit in seconds; the search for a similarity uses at most half of it. If the limit does not allow a fit on all
-        samples, the model is fitted to as many as it allows, and a warning states their number. With a loss other than
-        squared_error the selection of ε and C uses at most half of the remaining time, and the solver stops with its
-        current solution.
+        Time limit in seconds. The selection of a similarity takes at most half of it. If the limit is too short for a
+        fit on all samples, the model is fitted on a subset, with a warning that reports the size of the subset. With a
+        loss other than squared_error, the selection of ε and C takes at most half of the remaining time, and a solver
+        that has not converged returns its current solution.
     kind : str, default="auto"
-        The kind of samples, one of those of `BasisExpansionSVC`. "auto" infers it from the collection and from what the
-        similarity compares.
+        The kind of samples; see `BasisExpansionSVC`. "auto" infers it from X and from the kinds that the similarity
+        accepts.
 
     Attributes
     ----------
     C_ : float
-        The C of the model, set or selected.
+        The value of C, set or selected.
     epsilon_ : float or ndarray of shape (n_outputs,)
-        ε, set or selected, in the unit of the targets, if the loss has one.
+        The value of ε, set or selected, in units of the targets. Only for losses with this parameter.
     cv_results_ : dict of arrays
-        The candidates that were compared, if anything was "auto", and every C of the path of the selected one, as in
-        `BasisExpansionSVC`: ``mean_test_score`` is R² of leave-one-out predictions, the mean over the outputs that are
-        not constant, with its standard error ``std_test_score``; paths also have
-        ``mean_test_neg_root_mean_squared_error``, the mean over the outputs, in the unit of the targets. Leave-one-out
-        is exact for the features of the fit, with fixed bases. For losses other than squared_error the score of a path
-        is D², 1 − loss / loss of the best constant, the mean over the outputs that a constant does not fit, and
-        ``mean_test_neg_loss`` minus the mean leave-one-out loss: with "huber" and "squared_epsilon_insensitive" each
-        refit is approximated by one Newton step from the solution, which is exact if it moves no other sample over a
-        corner of the loss; for "quantile" a fit leaves out one of five folds.
+        The candidates that were compared if any parameter is "auto", and all values of C on the path of the selected
+        candidate, as in `BasisExpansionSVC`. ``mean_test_score`` is the R² of leave-one-out predictions, averaged over
+        the outputs that are not constant, with its standard error ``std_test_score``. Entries of the path also have
+        ``mean_test_neg_root_mean_squared_error``, averaged over the outputs, in units of the targets. Leave-one-out is
+        exact for the fitted features, with fixed bases. For losses other than squared_error, the score on the path is
+        D² = 1 − loss / loss of the best constant, averaged over the outputs that no constant fits exactly, and
+        ``mean_test_neg_loss`` is the negative mean leave-one-out loss. With "huber" and "squared_epsilon_insensitive",
+        each refit is approximated by one Newton step from the solution, which is exact if no other sample crosses a
+        breakpoint of the loss. With "quantile", five-fold cross-validation replaces leave-one-out.
     estimated_score_ : float
-        R², or D² for losses other than squared_error, of the same predictions at `C_`. Where the similarity was
-        selected on fewer than 150 samples, R² of five folds, each with a selection of its own.
+        The estimated R² on new samples, or D² for losses other than squared_error, from the same predictions at `C_`.
+        If the similarity was selected on fewer than 150 samples, the R² of five-fold cross-validation that repeats the
+        selection in each fold.
     estimated_score_std_ : float
-        The standard error of this estimate, for a fixed spread of the targets.
+        The standard error of `estimated_score_`, for a fixed spread of the targets.
     kind_ : str
-        The kind as which samples were read: a value of `kind`, or "precomputed".
+        The kind of samples that was used: a value of `kind`, or "precomputed".
     similarity_ : str or list of str
-        The spec of the similarity, or of each of several, with learned values.
+        The spec of the similarity, or of each similarity of a list, including learned parameter values.
     normalization_ : str
-        The normalization of the fit.
+        The normalization, set or selected.
     negative_eigenvalues_ : str
-        The treatment of negative eigenvalues, for the normalizations "nystroem" and "centered".
+        The treatment of negative eigenvalues. Only for the normalizations "nystroem" and "centered".
     loss_ : str
-        The loss of the model, set or selected.
+        The loss, set or selected.
     basis_indices_ : ndarray of int
-        The training rows of the bases.
+        The indices of the bases among the training samples.
     basis_ : array or list
-        The bases, in the form of the training samples.
+        The bases, in the same form as the training samples.
     coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
-        Weights on the normalized similarities, part after part.
+        The weights of the normalized similarities; those of several similarities are concatenated.
     intercept_ : float or ndarray of shape (n_outputs,)
         The intercept of each output.
     n_iter_ : int
-        The number of iterations of the solver, the largest over all problems.
+        The number of iterations of the solver; the maximum over all problems.
     report_ : dict
-        Seconds per stage, selected parameters, warnings.
+        Seconds per stage, selected parameters, and warnings.
 
     Examples
     --------
@@ -354,16 +368,16 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
 
     @fitting
     def fit(self, X: Samples, y: Targets, sample_weight: Weights = None) -> Self:
-        """Trains on samples of any kind that the similarity compares.
+        """Fits the model to samples of any kind that the similarity compares.
 
         Parameters
         ----------
         X : samples
-            Vectors, images, grids, series, strings, sets or graphs; any sequence if the similarity is a callable.
+            Vectors, images, grids, time series, strings, sets or graphs; for a callable similarity, any sequence.
         y : array of shape (n_samples,) or (n_samples, n_outputs)
-            Finite numbers.
+            Target values; must be finite.
         sample_weight : array of shape (n_samples,) or None
-            Weight k is equivalent to k copies of the sample, 0 to its absence.
+            Sample weights. A weight of k is equivalent to k copies of the sample, a weight of 0 to leaving it out.
 
         Returns
         -------
@@ -397,20 +411,21 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
 
 @with_parameters
 class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ComparesSamples):
-    """Similarities to a number of bases, normalized: the features of `BasisExpansionSVC`, for any linear model.
+    """Transforms samples to their normalized similarities to a set of bases: the features of `BasisExpansionSVC`.
 
-    The parameters are those of `BasisExpansionSVC`. Without y, "index" and "auto" bases ignore classes.
+    The features can be passed to any linear model. The parameters are described in `BasisExpansionSVC`. Without y, the
+    "index" and "auto" selections of bases ignore classes.
 
     Attributes
     ----------
     kind_ : str
-        The kind as which samples were read: a value of `kind`, or "precomputed".
+        The kind of samples that was used: a value of `kind`, or "precomputed".
     similarity_ : str or list of str
-        The spec of the similarity, or of each of several, with learned values.
+        The spec of the similarity, or of each similarity of a list, including learned parameter values.
     basis_indices_ : ndarray of int
-        The training rows of the bases.
+        The indices of the bases among the training samples.
     basis_ : array or list
-        The bases, in the form of the training samples.
+        The bases, in the same form as the training samples.
 
     Examples
     --------
@@ -428,7 +443,7 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compares
     n_basis: int = 1000
     normalization: str = "mean_norm"
     _read = _core.Model.expansion_from_bytes
-    # Where the features of a Nyström map end: "rounding" for regression.
+    # The eigenvalue cutoff of a Nyström map: "rounding" for regression.
     _nystroem_cut = "millionth"
     _parameter_constraints = CONSTRAINTS | {"n_basis": [AT_LEAST_1]}
 
@@ -443,9 +458,9 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compares
         Parameters
         ----------
         X : samples
-            Vectors, images, grids, series, strings, sets or graphs; any sequence if the similarity is a callable.
+            Vectors, images, grids, time series, strings, sets or graphs; for a callable similarity, any sequence.
         y : array of shape (n_samples,) or None
-            Classes for selecting the bases.
+            Class labels, used to select the bases.
 
         Returns
         -------
@@ -457,12 +472,12 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compares
 
     @fitting
     def fit_transform(self, X: Samples, y: Targets | None = None) -> npt.NDArray[np.float32]:
-        """Selects the bases, learns the normalization, and returns the features of the samples.
+        """Selects the bases, learns the normalization, and returns the features of X.
 
         Parameters
         ----------
         X : samples
-            Vectors, images, grids, series, strings, sets or graphs; any sequence if the similarity is a callable.
+            Vectors, images, grids, time series, strings, sets or graphs; for a callable similarity, any sequence.
         y : array of shape (n_samples,) or None
 
         Returns
@@ -496,7 +511,7 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compares
         return features
 
     def transform(self, X: Samples) -> npt.NDArray[np.float32]:
-        """The features of samples.
+        """Computes the features of samples.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Labeled graphs as samples of the descriptor `wl`, which reads them as strings."""
+"""Conversion of labeled graphs to the strings that the descriptor `wl` reads."""
 
 from __future__ import annotations
 
@@ -16,18 +16,21 @@ _LISTS = (list, tuple, np.ndarray)
 
 
 def to_strings(graphs: Iterable[object], *, node_label: str = "label", edge_label: str = "label") -> list[str]:
-    """Converts graphs to JSON strings, the form in which `WeisfeilerLehman` and the command line read them.
+    """Converts graphs to JSON strings, the format that `WeisfeilerLehman` and the command line read.
 
-    Estimators call this function for graphs in X. Call it to write files, or for attributes with other names.
+    Estimators convert graphs in X automatically. Call this function to write files, or if the label attributes have
+    other names.
 
     Parameters
     ----------
     graphs : iterable of tuple or of networkx graphs
-        A tuple (node_labels, edges) has the label of each node, a string or a number, and pairs (from, to) of nodes,
-        numbered from 0, or triples (from, to, edge_label). Graphs of networkx, and others with `nodes(data=True)` and
-        `edges(data=True)`, are undirected unless `wl` is `directed`; each edge counts once.
+        The graphs. In a tuple (node_labels, edges), ``node_labels`` contains the label of each node, a string or a
+        number, and ``edges`` contains pairs (from, to) of node indices, or triples (from, to, edge_label). Networkx
+        graphs, and other objects with `nodes(data=True)` and `edges(data=True)`, are treated as undirected unless `wl`
+        is `directed`; each edge counts once.
     node_label, edge_label : str
-        The attributes of networkx's nodes and edges with their labels; without these, labels are empty.
+        The names of the node and edge attributes that contain the labels in networkx graphs. Labels are empty if the
+        attribute is missing.
 
     Returns
     -------
@@ -36,8 +39,8 @@ def to_strings(graphs: Iterable[object], *, node_label: str = "label", edge_labe
     Raises
     ------
     ValueError, TypeError
-        For other objects, labels that are neither strings nor numbers, and edges to nodes that do not exist, naming
-        the graph and the edge.
+        For other objects, for labels that are neither strings nor numbers, and for edges to nodes that do not exist.
+        The message names the graph and the edge.
 
     Examples
     --------

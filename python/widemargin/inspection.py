@@ -1,8 +1,7 @@
-"""Inspection of similarities and fitted models: spectra, what a fit tried, the bases with the largest weights, and why
-a prediction is as it is.
+"""Inspection of similarities and fitted models: spectra, candidates of a fit, bases, and explanations of predictions.
 
-Displays follow scikit-learn's: created by ``from_…``, drawn by ``plot``, with the axes as ``ax_``. They need
-matplotlib.
+Displays follow the conventions of scikit-learn: the methods ``from_…`` create them, ``plot`` draws them, and ``ax_``
+contains the axes. They require matplotlib.
 """
 
 from __future__ import annotations
@@ -40,31 +39,31 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ExplanationTerm:
-    """A term of decision values.
+    """A term of the decision values of a sample.
 
     Attributes
     ----------
     kind : {"basis", "column", "polynomial"}
-        The similarity to a basis, a column of the sample, or a polynomial of the columns.
+        What the term depends on: the similarity to a basis, a column of the sample, or a polynomial in the columns.
     similarity : str
-        The similarity or kernel.
+        The spec of the similarity or kernel.
     index : int or None
         The position of the basis in ``basis_``, or of the column.
     row : int or None
-        The row of the basis among the training samples, if it is known.
+        The index of the basis among the training samples, if known.
     name : str
         The name of the term.
     value, reference : float
-        The similarity or the number in the column, and its reference: the mean over the training samples if the
+        The similarity or the value of the column, and its reference value: the mean over the training samples if the
         normalization subtracts it, otherwise 0.
     weights : ndarray of shape (n_problems,), or empty
-        Empty if the contributions are not linear in the value.
+        The weight in each decision value; empty if the contributions are not linear in the value.
     contributions : ndarray of shape (n_problems,)
-        weights * (value - reference).
+        The contribution to each decision value: weights * (value - reference).
     comparison : dict or None
-        The parts of the similarity, for the strongest terms and similarities that support it: ``quantity``,
-        ``total``, ``kind`` ("columns", "terms", "cells", "time-steps", "characters" or "bits") and its pieces, with the
-        share of each.
+        A breakdown of the similarity, for the strongest terms and for similarities that support it: ``quantity``,
+        ``total``, ``kind`` ("columns", "terms", "cells", "time-steps", "characters" or "bits"), and the components of
+        this kind with the contribution of each.
 
     Examples
     --------
@@ -91,32 +90,36 @@ class ExplanationTerm:
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """The decision values or predictions of one sample as sums: an intercept and the contributions of terms.
+    """An explanation of one prediction: each decision value as a sum of an intercept and contributions of terms.
 
-    For every method ``intercepts + contributions.sum(axis=0)`` is ``decision_values``, to rounding. Notebooks
-    show it as a page, which is ``_repr_html_()``.
+    For every method, ``intercepts + contributions.sum(axis=0)`` equals ``decision_values`` up to rounding. Notebooks
+    display the explanation as HTML.
 
     Attributes
     ----------
     method : str
+        The method of the model.
     classes : ndarray of shape (n_classes,)
-        For two classes, contributions above 0 are in favor of the second. For multilabel targets, the names of the
-        labels; for a regressor those of its outputs, for an outlier detector "score".
+        The classes. With two classes, positive contributions are in favor of the second one. For multilabel targets,
+        the names of the labels; for a regressor, the names of its outputs; for an outlier detector, "score".
     multilabel : bool
         Whether the targets are multilabel.
     predicted : label, list of labels, float or ndarray
-        The predicted class; for multilabel targets all predicted labels; for a regressor the prediction, and for an
-        outlier detector 1 or -1.
+        The predicted class; for multilabel targets, all predicted labels; for a regressor, the predicted value; for an
+        outlier detector, 1 or -1.
     explained : label
-        The class or label whose similarities are compared.
+        The class or label that is explained.
     decision_values : ndarray of shape (n_problems,)
-        One for two classes, else one per class or label; the predictions of a regressor, and the score of an outlier
-        detector less its threshold.
+        The decision values: one for two classes, otherwise one per class or label. For a regressor, its predictions;
+        for an outlier detector, the score minus the threshold.
     probabilities : ndarray of shape (n_classes,), or None
-        None for models without probabilities.
+        The predicted probabilities; None for models without probabilities.
     intercepts : ndarray of shape (n_problems,)
+        The intercept of each decision value.
     similarities : list of str
+        The specs of the similarities.
     terms : list of ExplanationTerm
+        The terms of the sums.
 
     Examples
     --------
@@ -147,17 +150,17 @@ class Explanation:
 
     @property
     def contributions(self) -> npt.NDArray[np.float64]:
-        """(terms, problems)."""
+        """The contributions of all terms, of shape (n_terms, n_problems)."""
         n_problems = len(self.decision_values)
         return np.array([term.contributions for term in self.terms]).reshape(len(self.terms), n_problems)
 
     @property
     def values(self) -> npt.NDArray[np.float64]:
-        """The value of each term."""
+        """The values of all terms."""
         return np.array([term.value for term in self.terms])
 
     def for_class(self, label: object = None) -> npt.NDArray[np.float64]:
-        """The contribution of each term to a class; for the first of two classes with the opposite sign.
+        """Returns the contribution of each term to a class; for the first of two classes, the sign is reversed.
 
         Parameters
         ----------
@@ -170,7 +173,7 @@ class Explanation:
         return self.contributions @ self._direction(label)
 
     def strongest(self, n_terms: int = 10, label: object = None) -> list[ExplanationTerm]:
-        """The terms with the largest contributions for or against a class, the strongest first.
+        """Returns the terms with the largest contributions for or against a class, in descending order.
 
         Parameters
         ----------
@@ -217,28 +220,30 @@ def _position(label: Any, classes: npt.NDArray[Any]) -> int:
 
 
 def explain(estimator: object, X: Samples, index: int = 0, *, label: object = None, n_terms: int = 10) -> Explanation:
-    """Explains the prediction of one sample: the contributions for and against each class, or to a prediction.
+    """Explains the prediction for one sample by contributions to each class or to the predicted value.
 
-    A decision value or a prediction is a sum over the similarities to the bases (``BasisExpansionSVC``,
-    ``BasisExpansionRegressor``, ``BasisExpansionOneClass``), over the kernel's values at the bases and polynomials
-    (``ThinPlateSVC``, ``ThinPlateRegressor``), or over the columns (``PowerMeanSVC``, whose kernel is additive). The
-    normalization is part of the weights; if it subtracts the mean similarity, contributions are those of the difference
-    from it.
+    A decision value, or the prediction of a regressor, is a sum over the similarities to the bases
+    (``BasisExpansionSVC``, ``BasisExpansionRegressor``, ``BasisExpansionOneClass``), over the kernel values at the
+    bases and the polynomials (``ThinPlateSVC``, ``ThinPlateRegressor``), or over the columns (``PowerMeanSVC``, whose
+    kernel is additive). The normalization is included in the weights. If it subtracts the mean similarity,
+    contributions are those of the difference from the mean.
 
     Parameters
     ----------
     estimator : estimator, fitted
-        Any estimator of widemargin that predicts, or a Pipeline or search of one.
-    X : samples, as in ``predict``
+        Any estimator of widemargin that predicts, or a Pipeline or a search that contains one.
+    X : samples
+        Samples, as for ``predict``.
     index : int, default=0
         The index of the sample.
     label : a class or label, or None, default=None
-        The class to explain. None means the predicted class; for multilabel targets the label with the largest decision
-        value. Labels have the column names of the frame in ``fit``, otherwise their position. For a regressor the
-        position of an output; None means the first.
+        The class to explain. None means the predicted class or, for multilabel targets, the label with the largest
+        decision value. Labels are identified by the column names of the data frame passed to ``fit``, or by their
+        index. For a regressor, the index of an output; None means the first one.
     n_terms : int, default=10
-        The number of the strongest similarities that are compared in detail, if they support it: by columns, cells,
-        the warping path of series, the alignment or the common terms of strings. All terms are returned.
+        Number of the strongest similarities for which a breakdown is computed, if the similarity supports it: by
+        columns, cells, the warping path of time series, or the alignment or common terms of strings. All terms are
+        returned.
 
     Returns
     -------
@@ -247,11 +252,11 @@ def explain(estimator: object, X: Samples, index: int = 0, *, label: object = No
     Raises
     ------
     IndexError
-        If there is no such sample.
+        If `index` is out of range.
     ValueError
-        If there is no such class.
+        If the class is unknown.
     TypeError
-        For an object that is no estimator of widemargin.
+        If the object is not an estimator of widemargin.
 
     Examples
     --------
@@ -276,7 +281,7 @@ def explain(estimator: object, X: Samples, index: int = 0, *, label: object = No
 
 
 def _names(estimator: Any) -> npt.NDArray[Any]:
-    """The classes, or the names of the labels, or for other models those of their predictions."""
+    """The classes or the names of the labels; for other models, the names of the outputs."""
     if isinstance(estimator, FittedRegressor):
         return np.arange(len(np.atleast_2d(estimator.coef_)))
     if not isinstance(estimator, MarginClassifier):
@@ -341,26 +346,26 @@ def report(
     data_name: str = "the samples in X",
     sample_weight: Weights = None,
 ) -> str:
-    """A report on a model as HTML: parameters, selection, scores, and explanations of wrong predictions.
+    """Returns an HTML report on a model: parameters, model selection, scores, and explanations of wrong predictions.
 
-    The page is one self-contained HTML file, with style and pictures. The command ``widemargin report`` writes the
+    The report is a self-contained HTML page, including styles and figures. The command ``widemargin report`` writes the
     same page.
 
     Parameters
     ----------
     estimator : estimator, fitted
-        Any estimator of widemargin that predicts, or a Pipeline or search of one. Its similarities must be
-        built-in ones.
+        Any estimator of widemargin that predicts, or a Pipeline or a search that contains one. Its similarities must be
+        built-in.
     X : samples or None, default=None
-        Samples for the scores, which should not be training samples.
+        Samples on which the scores are computed; they should not be training samples.
     y : array-like of shape (n_samples,) or (n_samples, n_labels), or None, default=None
-        Their classes or labels, or the targets of a regressor; required with `X`, except for an outlier detector.
+        The true classes, labels or target values of X; required with `X`, except for an outlier detector.
     file : path or None, default=None
-        The file to write, atomically.
+        The file to which the page is written, atomically.
     title : str or None, default=None
-        None means the name of the class.
+        The title of the page; None means the class name of the estimator.
     data_name : str, default="the samples in X"
-        The name of the samples in the page.
+        The name of the samples on the page.
     sample_weight : array-like of shape (n_samples,) or None, default=None
 
     Returns
@@ -371,9 +376,9 @@ def report(
     Raises
     ------
     ValueError
-        For samples that do not fit the model.
+        If the samples are not of the kind that the model accepts.
     TypeError
-        For a similarity that is a Python function, and for an object that is no estimator of widemargin.
+        If a similarity is a Python callable, or the object is not an estimator of widemargin.
 
     Examples
     --------
@@ -400,12 +405,13 @@ def report(
 
 
 def margins(estimator: object) -> npt.NDArray[np.float64]:
-    """The margin of each two-class problem as Aghazadeh and Carlsson define it (eq. 8 to 10): 1/‖f‖².
+    """Computes the margin 1/‖f‖² of each binary problem, as defined by Aghazadeh and Carlsson (eq. 8 to 10).
 
-    ‖f‖ is the norm in the space of the classifier's own features: of the normalized similarities for a basis expansion
-    (their M_BE), of the kernel's approximation with a Nyström normalization or for a power mean SVM (M_N), and of the
-    kernel itself for a thin plate SVM (M_K; its polynomials have no norm). Points with decision values of 1 and -1 are
-    2/‖f‖ apart there. Intercepts do not count. Margins are comparable only in the same space and at the same C.
+    ‖f‖ is the norm in the feature space of the classifier: the space of the normalized similarities for a basis
+    expansion (their M_BE), of the approximated kernel for a Nyström normalization or a power mean SVM (M_N), and of the
+    kernel itself for a thin plate SVM (M_K; the polynomials are not included in the norm). In this space, points with
+    decision values of 1 and -1 are 2/‖f‖ apart. Intercepts are ignored. Margins are only comparable in the same space
+    and at the same C.
 
     Parameters
     ----------
@@ -414,12 +420,12 @@ def margins(estimator: object) -> npt.NDArray[np.float64]:
     Returns
     -------
     ndarray of shape (1,) for two classes, else (n_classes,)
-        Infinite if all weights are 0.
+        The margins; infinite if all weights are 0.
 
     Raises
     ------
     ValueError
-        For a power mean SVM with the polynomial approximation, which has no such space.
+        For a power mean SVM with the polynomial approximation, which has no such feature space.
 
     Examples
     --------
@@ -436,18 +442,21 @@ def margins(estimator: object) -> npt.NDArray[np.float64]:
 
 
 def dual_variables(estimator: object, X: Samples, y: Targets, sample_weight: Weights = None) -> npt.NDArray[np.float64]:
-    """The dual variables α of the training samples: f = Σ α_i y_i k(x_i, ·), with y_i = ±1 in each two-class problem.
+    """Computes the dual variables α of the training samples, where f = Σ α_i y_i k(x_i, ·) and y_i = ±1.
 
-    A sample is a support vector of a problem where its α is above 0. For a smooth loss α follows from the decision
-    value; with the hinge loss of a basis expansion the dual problem is solved again.
+    There is one column for each binary problem. A sample is a support vector of a problem if its α is above 0. For a
+    smooth loss, α follows from the decision value; for a basis expansion with the hinge loss, the dual problem is
+    solved again.
 
     Parameters
     ----------
     estimator : BasisExpansionSVC, PowerMeanSVC, ThinPlateSVC or AutoSVC, or a Pipeline that ends in one, fitted
-    X : samples, those of the fit
-    y : array-like of shape (n_samples,), those of the fit
+    X : samples
+        The samples passed to ``fit``.
+    y : array-like of shape (n_samples,)
+        The targets passed to ``fit``.
     sample_weight : array-like of shape (n_samples,), float or None, default=None
-        That of the fit.
+        The sample weights passed to ``fit``.
 
     Returns
     -------
@@ -456,7 +465,7 @@ def dual_variables(estimator: object, X: Samples, y: Targets, sample_weight: Wei
     Raises
     ------
     ValueError
-        For labels that the estimator was not trained with, and for a power mean SVM with the hinge loss.
+        For labels that were not in the training data, and for a power mean SVM with the hinge loss.
 
     Examples
     --------

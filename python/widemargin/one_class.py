@@ -1,4 +1,4 @@
-"""Outlier detection on basis expansions."""
+"""Outlier detection with basis expansions."""
 
 from __future__ import annotations
 
@@ -22,70 +22,73 @@ _BASES, _FEW_SAMPLES = 500, 20
 
 @with_parameters
 class BasisExpansionOneClass(OutlierMixin, Compares):
-    """Outlier detection with any similarity.
+    """Outlier detection for any similarity.
 
-    The score of a sample is wᵀφ(x), with its features φ(x) in the expansion (see `BasisExpansion`) and the w that
-    minimizes Σ (1 − wᵀφ(x))² + κn‖w‖² on the training samples: the least squares one-class SVM, in the primal.
-    Outliers have similarities, and scores, of about 0. The leave-one-out decision values of the training samples have
-    a closed form, and the threshold is a quantile of these, which is the expected share of new samples of the same
-    kind below it. Bases are not counted, since their similarity to themselves is not that of a new sample.
+    The score of a sample x is wᵀφ(x), where φ(x) are its features on a set of bases (see `BasisExpansion`), and w
+    minimizes Σ (1 − wᵀφ(x))² + κn‖w‖² over the n training samples: this is the least squares one-class SVM in its
+    primal form. Outliers are dissimilar to all bases, so that their scores are close to 0. The threshold is a quantile
+    of the leave-one-out decision values of the training samples, which have a closed form; it estimates the fraction of
+    new samples from the same distribution that lie below it. Samples that are bases are excluded from the quantile,
+    because their similarity to themselves is unlike that of a new sample.
 
     Parameters
     ----------
     similarity : str, object of `widemargin.similarity`, callable, or list of these, default="rbf"
-        The similarity to the bases. For columns with different units, standardize them, as in "z-score/rbf".
+        The similarity; see `BasisExpansionSVC`. Standardize columns with different units, for example with
+        "z-score/rbf".
     n_basis : int or "auto", default="auto"
-        The largest number of bases. "auto" is 500, and at most half of the distinct samples, so that the other half
-        determines the threshold; with fewer than 20 samples it is all.
+        Maximum number of bases. "auto" is 500, but at most half of the distinct samples, so that the other half
+        determines the threshold. With fewer than 20 samples, "auto" uses all of them.
     basis : {"auto", "index", "every", "random", "kmedoids"} or array of int, default="auto"
-        The selection of bases from the training samples, or their row indices.
+        How the bases are selected from the training samples (see `BasisExpansionSVC`), or the row indices of the bases.
     normalization : {"auto", "nystroem", "centered", "none"}, default="auto"
         The normalization of the similarities. "auto" is "centered" for conditionally positive definite similarities,
-        such as minus a distance, "none" for a sample's own features, and "nystroem" for others.
+        such as a negative distance, "none" for the similarity "features", and "nystroem" otherwise.
     negative_eigenvalues : {"clip", "flip", "shift", "square"}, default="clip"
-        The treatment, by "nystroem" and "centered", of negative eigenvalues of the similarities between the bases.
+        How "nystroem" and "centered" treat negative eigenvalues of the similarities between the bases; see
+        `BasisExpansionSVC`.
     quantile : float, default=0.05
-        The expected share of new samples of the same kind that are predicted to be outliers: the quantile of the
-        leave-one-out decision values that is the threshold.
+        The expected fraction of new samples from the same distribution that are predicted to be outliers: the threshold
+        is this quantile of the leave-one-out decision values.
     shrinkage : float, default=0.01
-        κ in units of the mean square of a feature. Small values follow the samples closely, large ones average the
-        similarities to them.
+        The regularization κ, in units of the mean square of a feature. Smaller values fit the training samples more
+        closely; larger values average the similarities to them.
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core. The result does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        None means a fixed seed: the same samples give the same model.
+        Seed of all random steps. If None, a fixed seed is used: the same samples give the same model.
     verbose : int, default=0
-        0 is silent, 1 shows progress, and 2 also shows the duality gap and the remarks of the report.
+        Verbosity: 0 prints nothing, 1 shows progress, and 2 also shows the duality gap and the remarks of the report.
     time_limit : float or None, default=None
-        Limit in seconds. If it does not allow a fit on all samples, the model is fitted to as many as it allows, and a
-        warning states their number; it then has no `leave_one_out_scores_`.
+        Time limit in seconds. If it is too short for a fit on all samples, the model is fitted on a subset, with a
+        warning that reports the size of the subset, and has no `leave_one_out_scores_`.
     kind : str, default="auto"
-        The kind of samples, one of those of `BasisExpansionSVC`. "auto" infers it from the collection and from what the
-        similarity compares.
+        The kind of samples; see `BasisExpansionSVC`. "auto" infers it from X and from the kinds that the similarity
+        accepts.
 
     Attributes
     ----------
     offset_ : float
-        The threshold of ``score_samples``.
+        The threshold: ``decision_function`` is ``score_samples`` minus this value.
     leave_one_out_scores_ : ndarray of shape (n_samples,)
-        Leave-one-out decision values: ``score_samples`` of each training sample from a w without it; for bases
-        including their similarity to themselves.
+        The leave-one-out decision values: the score of each training sample under the w that is fitted without it. The
+        scores of bases include their similarity to themselves.
     kind_ : str
-        The kind as which samples were read: a value of `kind`, or "precomputed".
+        The kind of samples that was used: a value of `kind`, or "precomputed".
     basis_indices_ : ndarray of int
-        The training rows of the bases.
+        The indices of the bases among the training samples.
     basis_ : array or list
-        The bases, in the form of the training samples.
+        The bases, in the same form as the training samples.
     similarity_ : str or list of str
-        The spec of the similarity, or of each of several, with learned values.
+        The spec of the similarity, or of each similarity of a list, including learned parameter values.
     normalization_ : str
-        The normalization of the fit.
+        The normalization, set or selected.
     coef_ : ndarray of shape (n_features,)
-        Weights on the normalized similarities.
+        The weights of the normalized similarities.
     n_iter_ : int
-        1: the solution has a closed form.
+        Always 1, because the solution has a closed form.
     report_ : dict
-        Seconds per stage, warnings.
+        Seconds per stage, and warnings.
 
     Examples
     --------
@@ -108,15 +111,15 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
 
     @fitting
     def fit(self, X: Samples, y: Targets | None = None, sample_weight: Weights = None) -> Self:
-        """Learns what samples are like.
+        """Fits the model to samples of any kind that the similarity compares.
 
         Parameters
         ----------
         X : samples
-            Vectors, images, grids, series, strings, sets or graphs; any sequence if the similarity is a callable.
+            Vectors, images, grids, time series, strings, sets or graphs; for a callable similarity, any sequence.
         y : ignored
         sample_weight : array of shape (n_samples,) or None
-            Weight k is equivalent to k copies of the sample, 0 to its absence.
+            Sample weights. A weight of k is equivalent to k copies of the sample, a weight of 0 to leaving it out.
 
         Returns
         -------
@@ -145,7 +148,7 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
             raise ValueError(f"n_samples={n_samples}: the threshold takes at least 2 samples")
 
     def score_samples(self, X: Samples) -> npt.NDArray[np.float64]:
-        """The value of each sample: about 1 for those like the training samples, toward 0 for others.
+        """Computes the score of each sample: about 1 for samples like the training samples, closer to 0 for others.
 
         Parameters
         ----------
@@ -153,13 +156,13 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
 
         Returns
         -------
-        ndarray of shape (n_samples,), the larger the more like the training samples
+        ndarray of shape (n_samples,), larger for samples that are more like the training samples
         """
         check_is_fitted(self)
         return self._model.score_samples(self._collected(X), self._threads())
 
     def decision_function(self, X: Samples) -> npt.NDArray[np.float64]:
-        """``score_samples`` less the threshold.
+        """Computes ``score_samples`` minus the threshold.
 
         Parameters
         ----------
@@ -172,7 +175,7 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
         return self.score_samples(X) - self.offset_
 
     def predict(self, X: Samples) -> npt.NDArray[np.int64]:
-        """Whether samples are like the training ones.
+        """Predicts whether samples are outliers.
 
         Parameters
         ----------
@@ -180,13 +183,13 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
 
         Returns
         -------
-        ndarray of shape (n_samples,), 1 for samples like the training ones and -1 for outliers
+        ndarray of shape (n_samples,), 1 for inliers and -1 for outliers
         """
         return np.where(self.decision_function(X) < 0, -1, 1)
 
     @property
     def leave_one_out_scores_(self) -> npt.NDArray[np.float64]:
-        """``score_samples`` of each training sample from a w without it."""
+        """The leave-one-out decision values of the training samples."""
         return self._arrays()["loo_scores"]
 
     @classmethod

@@ -24,92 +24,97 @@ _KERNELS = tuple(name for name in kernels_of("power-mean") if name != "power_mea
 
 @with_parameters
 class PowerMeanSVC(VectorModel, MarginClassifier):
-    """Additive kernels on histograms, with the training cost of a linear SVM.
+    """SVM with an additive kernel on histograms, at the training cost of a linear SVM.
 
-    Minimizes ½‖f‖² + C Σ loss by dual coordinate descent, with the kernel reduced to a few numbers per feature (Wu,
-    *Power Mean SVM for Large Scale Visual Classification*, CVPR 2012). Features must not be negative.
+    Minimizes ½‖f‖² + C Σ loss by dual coordinate descent, with the kernel approximated by a few numbers per feature
+    (Wu, *Power Mean SVM for Large Scale Visual Classification*, CVPR 2012). Features must be non-negative.
 
     Parameters
     ----------
     kernel : {"auto", "chi2", "hellinger", "intersection", "jensen_shannon"}, float or callable, default="auto"
-        The additive kernel. A number is the exponent of a power mean, from -inf to 0: -1 is chi-squared, 0 Hellinger,
-        -inf histogram intersection. "auto" selects the first exponent of -1, -0.5, -2, 0, -4, -8 and -inf
-        whose leave-one-out loss is within 5 % of the smallest, on at most 500 of the samples.
-        A callable receives two arrays of non-negative numbers, and returns k(x_i, y_i) of each pair. It must be 0 if x
-        or y is, and symmetric; ``approximation="nystroem"`` also needs it positive semi-definite. It is called
-        in ``fit`` only, with distinct training values (once features are scaled), nodes and 0. The model stores its
-        values at the nodes in a table of these values, at most 4,096 of them; between two of them it is linear, and
-        beyond the last constant.
+        The additive kernel. A number is the exponent of a power mean, from -inf to 0: -1 is the chi-squared kernel, 0
+        the Hellinger kernel, and -inf the histogram intersection. "auto" tries the exponents -1, -0.5, -2, 0, -4, -8
+        and -inf on at most 500 samples, and selects the first one whose leave-one-out loss is within 5 % of the
+        smallest. A callable receives two arrays of non-negative numbers and returns k(x_i, y_i) for each pair. It must
+        be symmetric, and 0 if x or y is 0; ``approximation="nystroem"`` also requires it to be positive semi-definite.
+        It is only called in ``fit``, for the distinct training values (after scaling), the nodes and 0. The model
+        stores a table of its values at the nodes, for at most 4,096 of these values: it interpolates linearly between
+        them, and is constant beyond the last one.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         The loss: max(0, 1 − y f)² or max(0, 1 − y f).
     C : float or "auto", default="auto"
-        The weight of the losses, above 0. "auto" selects the smallest C of a path whose leave-one-out loss is within
-        2 % of the smallest: of least squares in closed form, with the squared hinge of its decision values, on at most
-        1,000 of the samples. With ``loss="hinge"`` or ``approximation="polynomial"`` there is no selection: "auto"
-        then means a kernel of -1, a C of 0.01 and three nodes.
+        The weight of the losses; must be above 0. "auto" selects the smallest C on a regularization path whose
+        leave-one-out loss is within 2 % of the smallest. This loss is the squared hinge loss of the leave-one-out
+        decision values of a least squares fit, which have a closed form, on at most 1,000 samples. With
+        ``loss="hinge"`` or ``approximation="polynomial"`` nothing is selected: "auto" then means ``kernel=-1``,
+        ``C=0.01`` and ``nodes=3``.
     approximation : {"nystroem", "polynomial"}, default="nystroem"
-        The reduction of the kernel: data-dependent nodes, or the paper's polynomial in ln(x + 0.05).
+        The approximation of the kernel: the Nyström approximation on data-dependent nodes, or the polynomial in ln(x +
+        0.05) of the paper.
     nodes : int, array-like of shape (n_nodes,) or "auto", default="auto"
-        The number of nodes per feature, 1 to 16, or the nodes themselves in units of the scaled features. "auto" is the
-        smallest number, from 3 on, that hardly increases the exact kernel's leave-one-out loss, on the same samples.
-        The polynomial has at least 2, and one more than its degree: three are the paper's nodes, other numbers are
-        Chebyshev's points of ln(x + 0.05). Nodes are above 0; those of the polynomial are distinct and at most 1.
+        The number of nodes per feature, from 1 to 16, or the nodes themselves, in units of the scaled features. "auto"
+        is the smallest number, at least 3, that hardly increases the leave-one-out loss of the exact kernel, on the
+        same samples. The polynomial needs at least 2 nodes, one more than its degree: with 3, they are the nodes of the
+        paper; with other numbers, Chebyshev points of ln(x + 0.05). Nodes must be above 0; those of the polynomial must
+        also be distinct and at most 1.
     scale : bool, default=True
-        Divide each feature by its largest training value.
+        Whether to divide each feature by its largest training value.
     tol : float, default=0.01
-        The relative duality gap at which a problem counts as solved, in (0, 1).
+        Tolerance: the solver stops when the relative duality gap is below this value, in (0, 1).
     max_iter : int, default=1000
-        The maximum number of passes over the samples.
+        Maximum number of passes over the samples.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, by which sample weights are multiplied: a dictionary (classes that it does not contain
-        have weight 1), or "balanced" for weights inversely proportional to the frequencies of the classes.
+        Class weights, which multiply the sample weights: a dictionary from classes to weights (1 for classes that are
+        not in it), or "balanced" for weights inversely proportional to the class frequencies.
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core. The result does not depend on it.
     random_state : int, RandomState or None, default=None
-        Seed of the order of the samples.
+        Seed of the order in which the samples are visited.
     verbose : int, default=0
-        0 is silent, 1 shows progress, and 2 also shows the duality gap and the remarks of the report.
+        Verbosity: 0 prints nothing, 1 shows progress, and 2 also shows the duality gap and the remarks of the report.
     time_limit : float or None, default=None
-        Limit in seconds. A solver that has not converged by then stops with its current solution, and a warning states
-        the gap reached. If the limit does not allow a fit on all samples, the model is fitted to as many as it allows,
-        and a warning states their number.
+        Time limit in seconds. A solver that has not converged by then returns its current solution, with a warning that
+        reports the duality gap. If the limit is too short for a fit on all samples, the model is fitted on a subset,
+        with a warning that reports the size of the subset.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes; for multilabel targets the indices of the labels.
+        The class labels; for multilabel targets, the indices of the labels.
     label_names_ : ndarray of shape (n_labels,)
-        The names of the labels: the column names of a data frame, or their indices. Only for multilabel targets.
+        The names of the labels: the column names of y if it is a data frame, otherwise their indices. Only for
+        multilabel targets.
     estimated_label_scores_ : ndarray of shape (n_labels,)
-        The estimated accuracy of each label, as in `estimated_score_`. Only for multilabel targets.
+        The estimated accuracy for each label; see `estimated_score_`. Only for multilabel targets.
     similarity_ : str
-        The spec of the kernel, such as "chi2" or "power-mean:p=-2"; "own:" and its name for a callable.
+        The spec of the kernel, such as "chi2" or "power-mean:p=-2"; for a callable, "own:" and its name.
     C_ : float
-        The C of the model, set or selected.
+        The value of C, set or selected.
     loss_ : str
-        The loss of the model, set or selected.
+        The loss, set or selected.
     nodes_ : ndarray of shape (n_nodes,)
-        In units of the scaled features; fewer than requested if there are fewer distinct values.
+        The nodes, in units of the scaled features. There are fewer than requested if there are fewer distinct values.
     cv_results_ : dict of arrays
-        If anything was selected, the kernels that were compared, each at the best C of its path, with ``param_nodes``
-        the number of nodes (masked for the exact kernel), and every C of the path of the selected one, as in
-        `BasisExpansionSVC`.
+        If any parameter was selected, the kernels that were compared, each at the best C of its path, and all values of
+        C on the path of the selected kernel, as in `BasisExpansionSVC`. ``param_nodes`` is the number of nodes, masked
+        for the exact kernel.
     coef_ : ndarray of shape (n_problems, n_features, n_nodes)
-        The weights of each two-class problem, feature and node.
+        The weights for each binary problem, feature and node.
     intercept_ : ndarray of shape (n_problems,)
-        0: there is no intercept, and there are no bases.
+        Always 0, because the model has no intercept.
     estimated_score_ : float
-        The estimated accuracy of this model on new samples, by samples held out of refits: see `BasisExpansionSVC`.
+        The estimated accuracy on new samples, from refits with held-out samples; see `BasisExpansionSVC`.
     estimated_score_std_ : float
-        The standard error of this estimate.
+        The standard error of `estimated_score_`.
     n_iter_ : int
-        The largest number of passes of the two-class problems.
+        The number of passes over the samples; the maximum over the binary problems.
     report_ : dict
-        Status, objectives, duality gaps, seconds per stage, warnings.
+        Solver status, objective values, duality gaps, seconds per stage, and warnings.
     n_features_in_ : int
         The number of features of the training samples.
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
-        If X in ``fit`` is a data frame with names. Frames passed to ``predict`` may have their columns in any order.
+        The names of the features, if X in ``fit`` is a data frame. The columns of frames passed to ``predict`` may be
+        in any order.
 
     Examples
     --------
@@ -145,17 +150,18 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
 
     @fitting
     def fit(self, X: npt.ArrayLike, y: Targets, sample_weight: Weights = None) -> Self:
-        """Trains on histograms.
+        """Fits the model to histograms.
 
         Parameters
         ----------
         X : array, sparse array or frame of shape (n_samples, n_features)
-            At least 0. C-contiguous float32 and float64 arrays and CSR are not copied.
+            Histograms or other non-negative features. C-contiguous float32 and float64 arrays and CSR matrices are not
+            copied.
         y : array of shape (n_samples,) or (n_samples, n_labels)
-            Classes, or a multilabel indicator matrix, dense or sparse: 1 for labels of the sample, 0 for other labels,
-            NaN for unknown ones.
+            Class labels, or a dense or sparse multilabel indicator matrix: 1 if the sample has the label, 0 if it does
+            not, NaN if that is unknown.
         sample_weight : array of shape (n_samples,) or None
-            Weight k is equivalent to k copies of the sample, 0 to its absence.
+            Sample weights. A weight of k is equivalent to k copies of the sample, a weight of 0 to leaving it out.
 
         Returns
         -------
@@ -219,7 +225,7 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
 
     @property
     def coef_(self) -> npt.NDArray[np.float32]:
-        """The weights of each problem and feature: (problems, features, nodes)."""
+        """The weights, of shape (problems, features, nodes)."""
         return self._arrays()["weights"].transpose(2, 0, 1)
 
     @classmethod
@@ -230,7 +236,7 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
 
 
 def _kernel_of(spec: str) -> str | float:
-    """The parameter that stands for the kernel of a spec."""
+    """The value of the parameter ``kernel`` that corresponds to a spec."""
     name, _, p = spec.partition(":p=")
     if name.replace("_", "-") == "power-mean" and p:
         return float(p)

@@ -31,7 +31,7 @@ class SimilarityError(AssertionError):
     Attributes
     ----------
     problems : list of str
-        All problems found.
+        The descriptions of all problems that were found.
 
     Examples
     --------
@@ -59,17 +59,18 @@ class SimilarityReport:
     Attributes
     ----------
     similarity : str
-        Its name.
+        The name of the similarity.
     n_samples : int
-        Number of samples compared with each other.
+        Number of samples that were compared with each other.
     value_range : tuple of float
         The smallest and the largest similarity.
     asymmetry : float
-        The largest |s_ij - s_ji|; 0 if symmetric.
+        The largest |s_ij - s_ji|; 0 if the similarity is symmetric.
     asymmetric_pair : tuple of int or None
-        The samples i, j of that difference.
+        The indices i, j of the samples with the largest difference.
     n_negative : int
-        Number of eigenvalues of (S + Sᵀ)/2 below 0 by more than single-precision rounding: none for a kernel.
+        Number of negative eigenvalues of (S + Sᵀ)/2, excluding those within single-precision rounding error; 0 for a
+        kernel.
     least_eigenvalue, largest_eigenvalue : float
     not_checked : list of str
         Checks that were not possible.
@@ -116,28 +117,29 @@ class SimilarityReport:
 def check_similarity(
     similarity: SimilarityLike, samples: Samples, *, n: int = 20, random_state: RandomState = 0
 ) -> SimilarityReport:
-    """Validates a function for use as a ``similarity``: each pair must have one finite value, independent of the block.
+    """Validates a callable similarity: the value of each pair must be finite and the same in every block.
 
     Parameters
     ----------
     similarity : callable
-        ``f(samples, bases)`` that returns an array (samples, bases), for example created by `pairs`.
+        A function ``f(samples, bases)`` that returns an array of shape (n_samples, n_bases), for example created by
+        `pairs`.
     samples : any sequence, array or frame
-        Samples to compare; at least two.
+        The samples to compare; at least two.
     n : int, default=20
-        Number of randomly selected samples; at least 2.
+        Number of samples, selected at random; at least 2.
     random_state : int, RandomState or None, default=0
 
     Returns
     -------
     SimilarityReport
-        Whether the similarity is symmetric and definite; neither is required. ``print`` it.
+        Whether the similarity is symmetric and positive semi-definite; neither is required. ``print`` shows a summary.
 
     Raises
     ------
     SimilarityError
-        An AssertionError that lists all problems, each with the pair concerned: a different value of a pair in another
-        block or another call, a wrong shape, non-finite values, modified samples, a function that cannot be pickled.
+        An AssertionError that lists all problems with the affected pairs: values that differ between blocks or calls, a
+        wrong shape, non-finite values, modified samples, or a function that cannot be pickled.
 
     Warns
     -----

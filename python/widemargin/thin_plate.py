@@ -1,4 +1,4 @@
-"""The thin plate SVM, and the smoothing spline."""
+"""The thin plate SVM and the smoothing spline."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SELECTIONS = ("kmeans", "kmedoids", "random", "index")
 
 @with_parameters
 class ThinPlate(NestedSpecMixin, VectorModel):
-    """What the thin plate SVM and the smoothing spline have in common."""
+    """Common parts of the thin plate SVM and the smoothing spline."""
 
     kernel: SimilarityLike = field(default="auto", kw_only=False)
     C: float | str = "auto"
@@ -77,104 +77,110 @@ class ThinPlate(NestedSpecMixin, VectorModel):
 
 @with_parameters
 class ThinPlateSVC(ThinPlate, MarginClassifier):
-    """A nonlinear SVM without a length scale, whose C is selected by leave-one-out, without a parameter to tune.
+    """Nonlinear SVM without a length scale, whose C is selected by leave-one-out: there is no parameter to tune.
 
     Minimizes ½‖f‖² + C Σ max(0, 1 − y f)² over f = Σ α_i φ(‖x − x_i‖) + polynomials (Walder & Chapelle, *Learning with
-    Transformation Invariant Kernels*, NIPS 2007). The result is invariant to translation of the data and to scaling as
-    a whole, and with a kernel of the Euclidean distance and ``standardize=False`` to rotation: "cityblock", which
-    ``kernel="auto"`` may select, and standardized columns depend on the axes. Without standardization it is not
-    invariant to scaling of single columns: standardize columns with different units (``standardize=True``).
+    Transformation Invariant Kernels*, NIPS 2007). The result does not change if the data are translated or scaled by a
+    common factor. With a kernel of the Euclidean distance and ``standardize=False``, it does not change under rotation
+    either, unlike with the kernel "cityblock", which ``kernel="auto"`` may select. Scaling a single column changes the
+    result unless columns are standardized: if the columns have different units, use ``standardize=True``.
 
     Parameters
     ----------
     kernel : str or similarity, default="auto"
-        ``"auto"``: "distance" or "cityblock", whichever has the lower leave-one-out loss on at most 1,000 samples
-        ("distance" if C is a number). ``"distance"`` (−r), ``"cityblock"`` (−‖x − y‖₁), ``"thin_plate"`` (r² log r),
-        ``"cubic"`` (r³), with a length scale ``"rbf:gamma=…"``, ``"laplacian:gamma=…"``, ``"log:gamma=…"``,
-        ``"multiquadric:gamma=…"`` or ``"inverse_multiquadric:gamma=…"``, or an object of `widemargin.similarity`. The
-        smoother kernels come with polynomials, at least one per column; the distances have only the constant, which
-        makes them the safest with many columns.
+        The kernel. ``"auto"`` selects "distance" or "cityblock", whichever has the lower leave-one-out loss on at most
+        1,000 samples ("distance" if C is a number). Kernels without a length scale are ``"distance"`` (−r),
+        ``"cityblock"`` (−‖x − y‖₁), ``"thin_plate"`` (r² log r) and ``"cubic"`` (r³); kernels with a length scale are
+        ``"rbf:gamma=…"``, ``"laplacian:gamma=…"``, ``"log:gamma=…"``, ``"multiquadric:gamma=…"`` and
+        ``"inverse_multiquadric:gamma=…"``. An object of `widemargin.similarity` is also accepted. "thin_plate" and
+        "cubic" add polynomials to the model, at least one per column. The distances add only a constant, which makes
+        them the safest choice for data with many columns.
     C : float, "auto" or "auto_per_class", default="auto"
-        The weight of the losses, above 0. "auto" selects the best of a path by leave-one-out. "auto_per_class" selects
-        C, and the treatment of the polynomials, for each class separately, by the leave-one-out loss of its own
-        problem; this needs a fit for each class.
+        The weight of the losses; must be above 0. "auto" selects the best C on a regularization path by leave-one-out.
+        "auto_per_class" selects C and the treatment of the polynomials for each class separately, by the leave-one-out
+        loss of its binary problem; this requires one fit per class.
     polynomials : {"auto", "free", "penalized", "constant", "none"}, default="auto"
-        The treatment of the polynomials that the kernel does not penalize: they are free, are penalized at the kernel's
-        own scale (except the constant), or are dropped (all but the constant, or all). "auto" leaves them free if there
-        are at least 100 samples for each and they alone do not separate the data. Otherwise it penalizes them or drops
-        all but the constant, whichever has the lower leave-one-out loss; on bases, in passes over partitions and
-        under a time limit it penalizes them.
+        The treatment of the polynomials that the kernel does not penalize: "free" leaves them unpenalized, "penalized"
+        penalizes them on the scale of the kernel (except the constant), "constant" drops all but the constant, and
+        "none" drops all. "auto" is "free" if there are at least 100 samples per polynomial and the polynomials alone do
+        not separate the data. Otherwise it is "penalized" or "constant", whichever has the lower leave-one-out loss;
+        with bases, with samples that are read in blocks, and with a time limit, it is "penalized".
     n_basis : int, "auto" or None, default="auto"
-        Number of bases; None is exact: every sample is a basis, and memory grows quadratically; the fit raises an
-        error if it does not fit. "auto" is exact for up to 5,000 samples of two classes (of more, divided by the
-        cube root of their number: 2,300 of ten), otherwise 1,000.
+        Number of bases. With None, the solution is exact: every sample is a basis. Memory then grows with the square of
+        the number of samples, and an error is raised if it is insufficient. "auto" is exact for up to 5,000 samples of
+        two classes, and otherwise 1,000 bases. The limit is divided by the cube root of the number of binary problems:
+        2,300 samples for ten classes.
     basis : {"kmeans", "kmedoids", "random", "index"}, default="kmeans"
-        The selection of bases.
+        How the bases are selected from the training samples: the centers of k-means clusters, medoids, a random subset,
+        or the first samples.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, by which sample weights are multiplied: a dictionary (classes that it does not contain
-        have weight 1), or "balanced" for weights inversely proportional to the frequencies of the classes.
+        Class weights, which multiply the sample weights: a dictionary from classes to weights (1 for classes that are
+        not in it), or "balanced" for weights inversely proportional to the class frequencies.
     tol : float, default=1e-10
-        The largest violation of the optimality conditions, in units of the margin.
+        Tolerance: the largest violation of the optimality conditions, in units of the margin.
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core. The result does not depend on it.
     random_state : int, RandomState or None, default=None
-        Seed of the selection of bases.
+        Seed of the selection of the bases.
     verbose : int, default=0
-        0 is silent, 1 shows progress, and 2 also shows the duality gap and the remarks of the report.
+        Verbosity: 0 prints nothing, 1 shows progress, and 2 also shows the duality gap and the remarks of the report.
     time_limit : float or None, default=None
-        Limit in seconds. A solver that has not converged by then stops with its current solution, and a warning states
-        the gap reached. If the limit does not allow a fit on all samples, the model is fitted to as many as it allows,
-        and a warning states their number.
+        Time limit in seconds. A solver that has not converged by then returns its current solution, with a warning that
+        reports the duality gap. If the limit is too short for a fit on all samples, the model is fitted on a subset,
+        with a warning that reports the size of the subset.
     standardize : bool or "auto", default="auto"
-        First divide each column by its standard deviation; "auto", if C is "auto" and the columns' spreads differ by
-        more than a factor of 3, selects the variant with the lower leave-one-out loss (if C is a number, columns
-        are not scaled). The model stores the factors.
+        Whether to divide each column by its standard deviation. "auto" does so if C is "auto", the spreads of the
+        columns differ by more than a factor of 3, and it lowers the leave-one-out loss; if C is a number, columns are
+        not scaled. The model stores the scaling factors.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes; for multilabel targets the indices of the labels.
+        The class labels; for multilabel targets, the indices of the labels.
     label_names_ : ndarray of shape (n_labels,)
-        The names of the labels: the column names of a data frame, or their indices. Only for multilabel targets.
+        The names of the labels: the column names of y if it is a data frame, otherwise their indices. Only for
+        multilabel targets.
     estimated_label_scores_ : ndarray of shape (n_labels,)
-        The estimated accuracy of each label, as in `estimated_score_`. Only for multilabel targets.
+        The estimated accuracy for each label; see `estimated_score_`. Only for multilabel targets.
     C_ : float or ndarray of shape (n_classes,)
-        The C of the model, set or selected; with ``C="auto_per_class"`` and three classes or more that of each class.
+        The value of C, set or selected. With ``C="auto_per_class"`` and three or more classes, one value per class.
     similarity_ : str
         The spec of the kernel, set or selected.
     loss_ : str
-        "squared_hinge".
+        Always "squared_hinge".
     cv_results_ : dict of arrays
-        The kernels that were compared, and every C of the path of the selected one, as in `BasisExpansionSVC`; with
-        ``C="auto_per_class"`` of the path of each class, ``param_label``. Of the path also ``lambda``, 1/(2C) in units
-        of the projected kernel's mean diagonal, which is comparable between data sets, ``objective``, ``violators`` and
-        ``steps``. If ``loo_exact`` is 1 the leave-one-out estimates come from refits without each sample: at the
-        selected C, with all samples as bases, up to 10,000 samples. Otherwise they assume that leaving out a sample
-        lets no other sample cross the margin, which is suitable for comparing values of C, not for estimating the
-        error. On fewer bases ``fold_error`` does, at the selected C (otherwise NaN): the error in five-fold
-        cross-validation, by refits on the same bases without each fifth of the samples.
+        The kernels that were compared, and all values of C on the path of the selected kernel, as in
+        `BasisExpansionSVC`; with ``C="auto_per_class"``, on the path of each class, which is ``param_label``. Entries
+        of a path also have ``lambda``, which is 1/(2C) in units of the mean diagonal of the projected kernel and
+        comparable between data sets, ``objective``, ``violators`` and ``steps``. If ``loo_exact`` is 1, the
+        leave-one-out estimates come from refits without each sample; this is the case at the selected C if all samples
+        are bases, for up to 10,000 samples. Otherwise they assume that no other sample crosses the margin when one is
+        left out; they are then suitable for comparing values of C, but not as estimates of the error. With fewer bases,
+        ``fold_error`` is an estimate of the error at the selected C (otherwise NaN), from five-fold cross-validation
+        with refits on the same bases.
     polynomials_ : str
         The treatment of the polynomials, set or selected.
     estimated_score_ : float
-        The estimated accuracy of this model on new samples, by leave-one-out or five folds: see `BasisExpansionSVC`.
+        The estimated accuracy on new samples, by leave-one-out or five-fold cross-validation; see `BasisExpansionSVC`.
     estimated_score_std_ : float
-        The standard error of this estimate.
+        The standard error of `estimated_score_`.
     basis_ : ndarray of shape (n_basis, n_features)
-        The bases; their columns divided by their standard deviation if they were standardized.
+        The bases; if columns were standardized, divided by the standard deviations of the columns.
     basis_indices_ : ndarray of int
-        The training row of each basis; empty if bases are means of samples.
+        The index of each basis among the training samples; empty if bases are means of samples.
     coef_ : ndarray of shape (n_problems, n_basis)
         The coefficients α.
     intercept_ : ndarray of shape (n_problems,)
-        The constant polynomial.
+        The coefficient of the constant polynomial.
     n_iter_ : int
-        The number of iterations of the solver, the largest over all problems.
+        The number of iterations of the solver; the maximum over all problems.
     report_ : dict
-        Status, objectives, duality gaps, seconds per stage, warnings.
+        Solver status, objective values, duality gaps, seconds per stage, and warnings.
     n_features_in_ : int
         The number of features of the training samples.
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
-        If X in ``fit`` is a data frame with names. Frames passed to ``predict`` may have their columns in any order.
+        The names of the features, if X in ``fit`` is a data frame. The columns of frames passed to ``predict`` may be
+        in any order.
 
     Examples
     --------
@@ -183,7 +189,7 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
     >>> X, y = make_moons(200, noise=0.2, random_state=0)
     >>> svc = ThinPlateSVC().fit(X, y)
 
-    The unit of the columns does not matter:
+    A common unit of all columns does not affect predictions:
 
     >>> in_thousandths = ThinPlateSVC().fit(1000 * X, y)
     >>> bool((in_thousandths.predict(1000 * X) == svc.predict(X)).all())
@@ -199,16 +205,16 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
 
     @fitting
     def fit(self, X: npt.ArrayLike, y: Targets, sample_weight: Weights = None) -> Self:
-        """Trains on vectors.
+        """Fits the model to vectors.
 
         Parameters
         ----------
         X : array, sparse array or frame of shape (n_samples, n_features)
         y : array of shape (n_samples,) or (n_samples, n_labels)
-            Classes, or a multilabel indicator matrix, dense or sparse: 1 for labels of the sample, 0 for other labels,
-            NaN for unknown ones.
+            Class labels, or a dense or sparse multilabel indicator matrix: 1 if the sample has the label, 0 if it does
+            not, NaN if that is unknown.
         sample_weight : array of shape (n_samples,) or None
-            Weight k is equivalent to k copies of the sample, 0 to its absence.
+            Sample weights. A weight of k is equivalent to k copies of the sample, a weight of 0 to leaving it out.
 
         Returns
         -------
@@ -237,74 +243,77 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
 
 @with_parameters
 class ThinPlateRegressor(ThinPlate, FittedRegressor):
-    """The smoothing spline: nonlinear regression without a length scale or a parameter to tune.
+    """Smoothing spline: nonlinear regression without a length scale or a parameter to tune.
 
-    Minimizes ½‖f‖² + C Σ (y − f)² over f = Σ α_i φ(‖x − x_i‖) + polynomials that are not penalized, as
-    `scipy.interpolate.RBFInterpolator` does with ``smoothing=1 / (2 * C)``, with C by leave-one-out, which has a closed
-    form. The result is invariant to translation of the data and to scaling as a whole, and with a kernel of the
-    Euclidean distance and ``standardize=False`` to rotation. Without standardization it is not invariant to scaling of
-    single columns: standardize columns with different units (``standardize=True``).
+    Minimizes ½‖f‖² + C Σ (y − f)² over f = Σ α_i φ(‖x − x_i‖) + polynomials, which are not penalized: the solution is
+    that of `scipy.interpolate.RBFInterpolator` with ``smoothing=1 / (2 * C)``. C is selected by leave-one-out, in
+    closed form. The result does not change if the data are translated or scaled by a common factor and, with a kernel
+    of the Euclidean distance and ``standardize=False``, if they are rotated. Scaling a single column changes the result
+    unless columns are standardized: if the columns have different units, use ``standardize=True``.
 
     Parameters
     ----------
     kernel : str or similarity, default="auto"
-        ``"auto"``: "distance" or "cityblock", whichever has the lower leave-one-out error on at most 1,000 samples
-        ("distance" if C is a number). Otherwise as for `ThinPlateSVC`. The smoother kernels come with polynomials, at
-        least one per column, which are free; the distances, and kernels that need no polynomials, have only the
-        constant.
+        The kernel. ``"auto"`` selects "distance" or "cityblock", whichever has the lower leave-one-out error on at most
+        1,000 samples ("distance" if C is a number). The other kernels are listed in `ThinPlateSVC`. "thin_plate" and
+        "cubic" add unpenalized polynomials to the model, at least one per column; the distances, and kernels that need
+        no polynomials, add only a constant.
     C : float or "auto", default="auto"
-        The weight of the losses in ½‖f‖² + C Σ (y − f)², above 0. "auto" is the C with the smallest leave-one-out
-        squared error; for several outputs, the C with the largest mean R².
+        The weight of the losses in ½‖f‖² + C Σ (y − f)²; must be above 0. "auto" selects the C with the smallest
+        leave-one-out squared error, or, with several outputs, the C with the largest mean R².
     n_basis : int, "auto" or None, default="auto"
-        Number of bases; None is exact: every sample is a basis, memory grows with their square and time with their
-        cube; the fit raises an error if it does not fit. "auto" is exact for up to 3,000 samples, otherwise 1,000.
+        Number of bases. With None, the solution is exact: every sample is a basis. Memory then grows with the square
+        and time with the cube of the number of samples, and an error is raised if the memory is insufficient. "auto" is
+        exact for up to 3,000 samples, and otherwise 1,000 bases.
     basis : {"kmeans", "kmedoids", "random", "index"}, default="kmeans"
-        The selection of bases.
+        How the bases are selected from the training samples: the centers of k-means clusters, medoids, a random subset,
+        or the first samples.
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core. The result does not depend on it.
     random_state : int, RandomState or None, default=None
-        Seed of the selection of bases.
+        Seed of the selection of the bases.
     verbose : int, default=0
-        0 is silent, 1 shows progress, and 2 also shows the duality gap and the remarks of the report.
+        Verbosity: 0 prints nothing, 1 shows progress, and 2 also shows the duality gap and the remarks of the report.
     time_limit : float or None, default=None
-        Limit in seconds, after which no further kernel or scaling is compared. If it does not allow a fit on all
-        samples, the model is fitted to as many as it allows, and a warning states their number.
+        Time limit in seconds, after which no further kernel or scaling is compared. If the limit is too short for a fit
+        on all samples, the model is fitted on a subset, with a warning that reports the size of the subset.
     standardize : bool or "auto", default="auto"
-        First divide each column by its standard deviation; "auto", if C is "auto" and the columns' spreads differ by
-        more than a factor of 3, selects the variant with the lower leave-one-out error on at most 1,000 samples (if C
-        is a number, columns are not scaled). The model stores the factors.
+        Whether to divide each column by its standard deviation. "auto" does so if C is "auto", the spreads of the
+        columns differ by more than a factor of 3, and it lowers the leave-one-out error on at most 1,000 samples; if C
+        is a number, columns are not scaled. The model stores the scaling factors.
 
     Attributes
     ----------
     C_ : float
-        The C of the model, set or selected.
+        The value of C, set or selected.
     similarity_ : str
         The spec of the kernel, set or selected.
     loss_ : str
-        "squared_error".
+        Always "squared_error".
     cv_results_ : dict of arrays
-        The kernels and scalings that were compared, and every C of the path of the selected one, as in
-        `BasisExpansionRegressor`. Leave-one-out is exact; on fewer bases for fixed bases.
+        The kernels and scalings that were compared, and all values of C on the path of the selected one, as in
+        `BasisExpansionRegressor`. Leave-one-out is exact; if not all samples are bases, it is exact for fixed bases.
     estimated_score_ : float
-        R² of leave-one-out predictions at `C_`, the mean over the outputs that are not constant.
+        The R² of leave-one-out predictions at `C_`, averaged over the outputs that are not constant.
     estimated_score_std_ : float
-        The standard error of this estimate, for a fixed spread of the targets.
+        The standard error of `estimated_score_`, for a fixed spread of the targets.
     basis_ : ndarray of shape (n_basis, n_features)
-        The bases; their columns divided by their standard deviation if they were standardized.
+        The bases; if columns were standardized, divided by the standard deviations of the columns.
     basis_indices_ : ndarray of int
-        The training row of each basis; empty if bases are means of samples.
+        The index of each basis among the training samples; empty if bases are means of samples.
     coef_ : ndarray of shape (n_basis,) or (n_outputs, n_basis)
         The coefficients α.
     intercept_ : float or ndarray of shape (n_outputs,)
-        The constant polynomial.
+        The coefficient of the constant polynomial.
     n_iter_ : int
-        The number of iterations of the solver, the largest over all problems.
+        The number of iterations of the solver; the maximum over all problems.
     report_ : dict
-        Seconds per stage, selected parameters, warnings.
+        Seconds per stage, selected parameters, and warnings.
     n_features_in_ : int
         The number of features of the training samples.
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
-        If X in ``fit`` is a data frame with names. Frames passed to ``predict`` may have their columns in any order.
+        The names of the features, if X in ``fit`` is a data frame. The columns of frames passed to ``predict`` may be
+        in any order.
 
     Examples
     --------
@@ -318,15 +327,15 @@ class ThinPlateRegressor(ThinPlate, FittedRegressor):
 
     @fitting
     def fit(self, X: npt.ArrayLike, y: Targets, sample_weight: Weights = None) -> Self:
-        """Trains on vectors.
+        """Fits the model to vectors.
 
         Parameters
         ----------
         X : array, sparse array or frame of shape (n_samples, n_features)
         y : array of shape (n_samples,) or (n_samples, n_outputs)
-            Finite numbers.
+            Target values; must be finite.
         sample_weight : array of shape (n_samples,) or None
-            Weight k is equivalent to k copies of the sample, 0 to its absence.
+            Sample weights. A weight of k is equivalent to k copies of the sample, a weight of 0 to leaving it out.
 
         Returns
         -------

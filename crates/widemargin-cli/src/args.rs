@@ -19,7 +19,7 @@ pub struct Common {
     /// Number of threads; 0 means one per core
     #[arg(long, global = true, default_value_t = 0, value_name = "N")]
     pub threads: usize,
-    /// Seed of every random step
+    /// Seed of all random steps
     #[arg(long, global = true, default_value_t = 0, value_name = "N")]
     pub seed: u64,
     /// Print only warnings and errors on standard error
@@ -27,8 +27,8 @@ pub struct Common {
     pub quiet: bool,
     /// Stop after this many seconds
     ///
-    /// `train` then writes the model obtained so far if it is of all samples (see --keep-partial). `cv` prints the
-    /// results, and leaves time to fit the best point if it is to be written.
+    /// `train` then writes the model obtained so far if it was fitted to all samples (see --keep-partial). `cv` prints
+    /// the results obtained so far, and reserves time to fit the best point if a model is to be written.
     #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
     pub time_limit: Option<Duration>,
 }
@@ -40,48 +40,50 @@ pub struct Input {
     /// File or folder of samples; `-` is standard input
     #[arg(value_name = "DATA")]
     pub data: PathBuf,
-    /// Format, where the name does not tell it: csv, npy, strings, ...
+    /// Format, if the file name does not imply it: csv, npy, strings, ...
     ///
-    /// One of libsvm, csv, tsv, npy, npz, strings, ucr, ts and images. `strings:COLUMN` says by name or number
-    /// which column of a table has the strings; by default it is the only suitable one: by its name (text, string,
-    /// sequence, smiles, sentence, message), or as the only one that is neither the label nor numeric.
+    /// One of libsvm, csv, tsv, npy, npz, strings, ucr, ts and images. `strings:COLUMN` selects, by name or number, the
+    /// column of a table that contains the strings. The default is the only column named text, string, sequence,
+    /// smiles, sentence or message, or else the only column that is neither the label nor numeric.
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<InputFormat>,
     /// Label column: a name, a number (-1 is the last), or none
     ///
-    /// Several names or numbers, with commas between, are the columns of a multilabel task in a CSV or TSV file: 1
-    /// where a sample has the label, 0 where it does not, empty where it is unknown. By default the label of a table is
-    /// the last column called label, class, target or y, otherwise the only text column, otherwise the first if there
-    /// is no header; in LIBSVM text and UCR lines the first word; in NPY files none; of strings the only other column.
+    /// Several names or numbers, separated by commas, are the label columns of a multilabel task in a CSV or TSV file:
+    /// 1 if a sample has the label, 0 if it does not, empty if this is unknown. By default, the label of a table is the
+    /// last column called label, class, target or y, otherwise the only text column, otherwise the first column if
+    /// there is no header. In LIBSVM text and UCR files, it is the first word of a line. NPY files have no label by
+    /// default. For strings, it is the only other column.
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     pub label: Option<LabelColumn>,
-    /// File with the label of each sample, one a line, or .npy
+    /// File with the labels of the samples: one per line, or .npy
     ///
-    /// For a multilabel task a .csv or .tsv file with a header and a column for each label, or a .npy matrix.
+    /// For a multilabel task, a .csv or .tsv file with a header and a column for each label, or a .npy matrix.
     #[arg(long, value_name = "FILE", conflicts_with = "label")]
     pub label_file: Option<PathBuf>,
-    /// Column that names the samples; `predict` prints it
+    /// Column that identifies the samples; `predict` prints it
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     pub id: Option<LabelColumn>,
-    /// Column of sample weights: weight k counts as k copies
+    /// Column of sample weights; a weight of k counts as k copies
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     pub weight_column: Option<LabelColumn>,
-    /// Columns to leave out, with commas between
+    /// Columns to exclude, separated by commas
     ///
-    /// A model stores which columns were left out of its training table, and those of the labels, ids and weights.
+    /// The model stores which columns of its training table were excluded, and which contain the labels, ids and
+    /// weights.
     #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true, value_delimiter = ',')]
     pub drop: Vec<LabelColumn>,
-    /// Columns whose numbers are categories, with commas between
+    /// Numeric columns to read as categories, separated by commas
     ///
-    /// Each category is a feature of its own, as of columns of text, and a model stores which there are.
+    /// Each category becomes a feature, as in text columns. The model stores the categories.
     #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true, value_delimiter = ',')]
     pub categorical: Vec<LabelColumn>,
     /// Whether a table has a header: yes or no [default: detected]
     #[arg(long, value_name = "YES|NO", value_parser = yes_or_no)]
     pub header: Option<bool>,
-    /// What separates cells: a character, tab, ... [default: detected]
+    /// Cell separator: a character, tab, ... [default: detected]
     ///
-    /// A character, or one of tab, space, comma, semicolon and pipe.
+    /// A character, or one of the names tab, space, comma, semicolon and pipe.
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
     pub delimiter: Option<u8>,
     /// Decimal mark: `.` or `,` [default: as in training, or detected]

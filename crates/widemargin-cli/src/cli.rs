@@ -23,21 +23,22 @@ pub struct Cli {
 pub enum Command {
     /// Train a model and write it to a file
     ///
-    /// Without model options the method and its parameters are chosen by leave-one-out. `--help` describes all options.
+    /// Without model options, the method and its parameters are selected by leave-one-out. `--help` describes all
+    /// options in detail.
     Train(Box<commands::train::Train>),
     /// Cross-validate a model; repeated options define a grid
     ///
-    /// Every model option may be repeated, to compare its values.
+    /// Every model option may be repeated to compare several values.
     Cv(Box<commands::cv::Cv>),
     /// Predict the label of each sample, one per line
     Predict(commands::predict::Predict),
     /// Evaluate a model on labeled samples: accuracy, and scores per class
     Evaluate(commands::evaluate::Evaluate),
-    /// Explain one prediction: what speaks for and against the predicted class
+    /// Explain one prediction by the contributions for and against the predicted class
     Explain(commands::explain::Explain),
     /// Show what a model file contains
     Inspect(commands::inspect::Inspect),
-    /// Write a page on a model: its scores, and which samples it gets wrong and why
+    /// Write an HTML report on a model: its scores, and explanations of wrong predictions
     Report(commands::report::ReportArgs),
     /// Write the features of samples: their normalized similarities to the bases
     Transform(commands::transform::Transform),

@@ -16,15 +16,15 @@ pub struct FoldArgs {
     /// Number of folds
     #[arg(long, default_value_t = 5, value_name = "N")]
     pub folds: usize,
-    /// Column of groups, which are never divided between folds
+    /// Column of groups, which are never split between folds
     ///
-    /// The column of a CSV or TSV file, by name or number, with the group of each sample, such as a person. It
-    /// is not a feature.
+    /// The column of a CSV or TSV file, by name or number, that contains the group of each sample, such as a person. It
+    /// is not used as a feature.
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true, conflicts_with = "group_file")]
     pub group: Option<LabelColumn>,
-    /// File with the group of each sample, one name a line
+    /// File with the group of each sample, one name per line
     ///
-    /// In the order of the samples, without a header.
+    /// The file has no header, and the order of the samples.
     #[arg(long, value_name = "FILE")]
     pub group_file: Option<PathBuf>,
 }

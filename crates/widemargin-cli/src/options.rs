@@ -15,27 +15,27 @@ use crate::report::Failure;
 const METHOD: &str = "\
 Method: auto, basis-expansion, power-mean or thin-plate
 
-auto, the default, compares all methods that suit the samples. basis-expansion takes samples of any kind, power-mean \
-histograms and other features of at least 0, thin-plate a few to some thousand numeric columns. Parameters that are rarely \
-needed follow the name, as in power-mean:nodes=3,tol=0.001:
+auto, the default, compares all methods that suit the samples. basis-expansion accepts samples of any kind, power-mean \
+histograms and other non-negative features, and thin-plate from a few to some thousand numeric columns. Parameters that are \
+rarely needed are appended to the name, as in power-mean:nodes=3,tol=0.001:
 
-auto: methods=NAMES joined by + (default: all), scoring=NAME (how they are compared; default: the leave-one-out squared \
-hinge loss)
+auto: methods=NAMES joined by + (default: all), scoring=NAME (the score that compares them; default: the leave-one-out \
+squared hinge loss)
 
-basis-expansion: intercept=free|none, penalty=l2|l1 (l1 leaves bases out), max-basis=N (leaves out the least important), \
-shrinkage=NUMBER (of outlier detection; default 0.01), tol=NUMBER (relative duality gap; default 0.001), max-iter=N
+basis-expansion: intercept=free|none, penalty=l2|l1 (l1 removes bases), max-basis=N (removes the least important bases), \
+shrinkage=NUMBER (for outlier detection; default 0.01), tol=NUMBER (relative duality gap; default 0.001), max-iter=N
 
-power-mean: nodes=N or 0.01:0.06:0.75 (numbers per feature), approximation=nystroem|polynomial, scale=yes|no (divide each \
-feature by its largest value), tol=NUMBER (relative duality gap; default 0.01), max-iter=N
+power-mean: nodes=N or 0.01:0.06:0.75 (the nodes of each feature), approximation=nystroem|polynomial, scale=yes|no (divide \
+each feature by its largest value), tol=NUMBER (relative duality gap; default 0.01), max-iter=N
 
 thin-plate: polynomials=auto|free|penalized|constant|none, standardize=auto|yes|no, tol=NUMBER, max-iter=N";
 
 const SIMILARITY: &str = "\
 Similarity to the bases, such as rbf:gamma=1, dtw, hog:cell=4/rigid
 
-Descriptors come before the similarity and are joined to it by `/`. Several similarities are joined by `+`: \
-hog:cell=4/rigid+hog:cell=8/rbf. auto compares those that suit the samples, each with its normalization, by leave-one-out on \
-at most 1000 samples.";
+Descriptors precede the similarity and are separated from it by `/`. Several similarities are joined by `+`: \
+hog:cell=4/rigid+hog:cell=8/rbf. auto compares the similarities that suit the samples, each with its normalization, by \
+leave-one-out on at most 1000 samples.";
 
 /// The options of models. In `cv` an option may be repeated, to compare its values.
 #[derive(Clone, Debug, Args)]
@@ -43,8 +43,8 @@ at most 1000 samples.";
 pub struct ModelArgs {
     /// classification, regression or outlier-detection
     ///
-    /// By default labels are classes, and labels that may be classes or numbers are refused: numbers with fractions, or
-    /// many different ones. Outlier detection leaves labels aside, and learns from all samples what a usual one is.
+    /// By default, labels are classes, and ambiguous labels are refused: numbers with fractions, or many different
+    /// numbers. Outlier detection ignores labels, and learns from all samples what inliers are like.
     #[arg(long, value_name = "TASK", hide_possible_values = true, value_parser = tasks())]
     pub task: Option<Task>,
     #[arg(long, value_name = "METHOD", help = first_line(METHOD), long_help = METHOD)]
@@ -53,51 +53,51 @@ pub struct ModelArgs {
     similarity: Vec<String>,
     /// Kernel of power-mean (chi2, -1, ...) or thin-plate (distance, ...)
     ///
-    /// Of power-mean chi2, hellinger, intersection or jensen-shannon, or the exponent of a power mean, from -inf to 0 (-1 is
-    /// chi2, 0 hellinger, -inf intersection). Of thin-plate distance (-r), cityblock (-|x - y|_1), thin-plate
-    /// (r^2 log r), thin-plate:order=N, cubic (r^3), polyharmonic:exponent=B, spline:order=N,dims=D, log:gamma=G,
-    /// multiquadric:gamma=G; or one that is positive definite: rbf:gamma=G, laplacian:gamma=G, inverse-multiquadric:gamma=G.
-    /// auto compares exponents, or distance and cityblock, by leave-one-out.
+    /// With power-mean: chi2, hellinger, intersection or jensen-shannon, or the exponent of a power mean, from -inf to
+    /// 0 (-1 is chi2, 0 hellinger, -inf intersection). With thin-plate: distance (-r), cityblock (-|x - y|_1),
+    /// thin-plate (r^2 log r), thin-plate:order=N, cubic (r^3), polyharmonic:exponent=B, spline:order=N,dims=D,
+    /// log:gamma=G, multiquadric:gamma=G; or a positive definite kernel: rbf:gamma=G, laplacian:gamma=G,
+    /// inverse-multiquadric:gamma=G. auto compares exponents, or distance and cityblock, by leave-one-out.
     #[arg(long, value_name = "KERNEL", allow_hyphen_values = true)]
     kernel: Vec<String>,
-    /// Weight of the losses: a number, or auto, by leave-one-out
+    /// Weight of the losses: a number, or auto (by leave-one-out)
     ///
-    /// auto-per-class of thin-plate selects C for each class separately.
+    /// With thin-plate, auto-per-class selects C for each class separately.
     #[arg(short = 'C', value_name = "NUMBER", allow_hyphen_values = true)]
     c: Vec<String>,
-    /// Number of bases; none is the exact solver of thin-plate
+    /// Number of bases; with thin-plate, none is the exact solver
     ///
-    /// auto is, of basis-expansion, 1000 to 4000 by the number of samples and leave-one-out; of thin-plate, none for up to
-    /// 5000 samples of two classes (2300 of ten), otherwise 1000.
+    /// With basis-expansion, auto is 1000 to 4000, depending on the number of samples and leave-one-out. With
+    /// thin-plate, auto is none for up to 5000 samples of two classes (2300 of ten), and otherwise 1000.
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     n_basis: Vec<String>,
     /// Selection of the bases: random, kmedoids, index, ...
     ///
-    /// random, kmedoids and index of both methods, kmeans of thin-plate (its default), every of basis-expansion (evenly spaced
-    /// in all samples), whose default is random in each class. index takes the first samples of thin-plate, and evenly spaced
-    /// ones of each class of basis-expansion.
+    /// Both methods have random, kmedoids and index. thin-plate also has kmeans, its default; basis-expansion also has
+    /// every (evenly spaced among all samples), and its default is a random selection within each class. index selects
+    /// the first samples with thin-plate, and evenly spaced samples of each class with basis-expansion.
     #[arg(long, value_name = "NAME")]
     basis: Vec<String>,
     /// Normalization of the similarities: mean-norm, z-score, none, ...
     ///
-    /// mean-norm, z-score, covariance, none, nystroem, or centered for conditionally positive definite similarities, such as
-    /// minus a distance. nystroem:negative-eigenvalues=flip (shift, square; default clip) says what becomes of negative
-    /// eigenvalues. auto is the better of mean-norm and what suits the similarity, by leave-one-out, and mean-norm for
-    /// several.
+    /// One of mean-norm, z-score, covariance, none, nystroem, and centered, which is for conditionally positive
+    /// definite similarities such as a negative distance. nystroem:negative-eigenvalues=flip (or shift, square; default
+    /// clip) sets the treatment of negative eigenvalues. auto selects mean-norm or the normalization that suits the
+    /// similarity, by leave-one-out; for several similarities it is mean-norm.
     #[arg(long, value_name = "NAME")]
     normalization: Vec<String>,
-    /// Loss: squared-hinge, hinge, ..., or huber, ... of regression
+    /// Loss: squared-hinge, hinge, ...; for regression huber, ...
     ///
-    /// Of classification squared-hinge, hinge, and, of basis-expansion only, squared-error and logistic. Of regression squared-error,
-    /// huber:epsilon=NUMBER (linear for residuals above epsilon), squared-epsilon-insensitive:epsilon=NUMBER (epsilon is half
-    /// of the width of the tube) or quantile:quantile=NUMBER (default 0.5); an epsilon that is left out follows the spread of
-    /// the residuals.
+    /// For classification: squared-hinge, hinge and, with basis-expansion only, squared-error and logistic. For
+    /// regression: squared-error, huber:epsilon=NUMBER (linear for residuals above epsilon),
+    /// squared-epsilon-insensitive:epsilon=NUMBER (epsilon is half of the width of the tube) or
+    /// quantile:quantile=NUMBER (default 0.5). By default, epsilon is determined from the spread of the residuals.
     #[arg(long, value_name = "NAME")]
     loss: Vec<String>,
     /// Class weights: balanced, or LABEL:WEIGHT,... (others: 1)
     #[arg(long, value_name = "WEIGHTS", allow_hyphen_values = true)]
     class_weight: Vec<String>,
-    /// Expected share of outliers, such as 0.05, the default
+    /// Expected fraction of outliers, such as 0.05 (the default)
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
     contamination: Vec<String>,
 }

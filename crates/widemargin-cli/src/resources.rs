@@ -18,8 +18,8 @@ use crate::report::{Failure, in_file, shown};
 pub struct Memory {
     /// Memory limit, such as 4G, 500MB or 4GiB
     ///
-    /// A number alone is in GB. `train` then reads the samples in blocks, from files of any size, if the method supports it;
-    /// otherwise values that do not fit are recomputed, or the fit is refused.
+    /// A number without a unit is in GB. With a limit, `train` reads the samples in blocks, from files of any size, if
+    /// the method supports it. Otherwise, values that do not fit in memory are recomputed, or the fit is refused.
     #[arg(long = "memory-limit", value_parser = size, value_name = "SIZE")]
     pub limit: Option<u64>,
 }

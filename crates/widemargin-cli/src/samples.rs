@@ -16,7 +16,7 @@ pub fn with_names(text: &str) -> String {
     let similarities: Vec<String> = similarity_rows().map(|row| row.usage()).collect();
     let descriptors: Vec<&str> = descriptor_rows().map(|row| row.name).collect();
     let (similarities, descriptors) = (similarities.join(", "), descriptors.join(", "));
-    format!("{text}\n\nSimilarities: {similarities}\n\nDescriptors, before them: {descriptors}")
+    format!("{text}\n\nSimilarities: {similarities}\n\nDescriptors, which can precede them: {descriptors}")
 }
 
 /// How many samples there are and how large: the line of a summary.

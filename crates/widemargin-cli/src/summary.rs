@@ -24,10 +24,10 @@ use crate::samples::{count_nonzeros, extent};
 /// What becomes of a fit that is stopped.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct Stopping {
-    /// Write the model of a stopped fit that is of a part of the samples
+    /// Write the model of a stopped fit even if it is of a subset only
     ///
-    /// A fit is stopped by --time-limit, or by a signal such as Ctrl-C. Otherwise nothing is written, and a model file that
-    /// is there already is left as it is.
+    /// A fit is stopped by --time-limit, or by a signal such as Ctrl-C. Without this option, a model that was fitted to
+    /// a subset of the samples is not written, and an existing model file is left unchanged.
     #[arg(long)]
     keep_partial: bool,
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// `Result` with the library's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Everything that can go wrong between samples and a model.
+/// An error of the library.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -35,7 +35,7 @@ pub enum Error {
     /// Arrays have inconsistent shapes, or the parts of a view do.
     #[error("{what}: {found}, expected {expected}")]
     Shape {
-        /// Which array or pair of arrays.
+        /// The array or pair of arrays.
         what: String,
         /// The shape found.
         found: String,
@@ -67,7 +67,7 @@ pub enum Error {
     Target {
         /// Row of the sample, from 0.
         row: usize,
-        /// Which of its targets, from 0.
+        /// Index of the target, from 0.
         output: usize,
         /// The value found.
         value: f64,
@@ -88,7 +88,7 @@ pub enum Error {
     Score {
         /// The name of the score.
         scoring: String,
-        /// Why it is not defined.
+        /// The reason why it is not defined.
         problem: String,
     },
     /// Samples passed to predict have a different number of features than the model.
@@ -152,7 +152,7 @@ pub enum Error {
     /// A fit produced a number that is infinite or NaN, so that there is no model.
     #[error("{what} is {value}: the fit left the range of numbers; use a smaller C, smaller weights or smaller values")]
     NotFinite {
-        /// Which number.
+        /// The name of the number.
         what: String,
         /// Its value.
         value: f64,
@@ -287,8 +287,8 @@ impl Error {
         if let Error::Sample { is_basis: true, .. } = self { self.of_rows(bases) } else { self.of_rows(rows) }
     }
 
-    /// True if the cause is the caller's input (parameters, samples, labels, a model file), false if it is the work
-    /// itself (cancellation, disk, threads).
+    /// Whether the cause is the caller's input (parameters, samples, labels, a model file) and not the execution
+    /// (cancellation, disk, threads).
     pub fn is_input(&self) -> bool {
         !matches!(self, Error::Io { .. } | Error::Cancelled { .. } | Error::Threads { .. })
     }
@@ -327,8 +327,8 @@ pub(crate) fn require_gap(tol: f64, usual: &str) -> Result<()> {
     require(tol > 0.0 && tol < 1.0, "tol", tol, &format!("a relative duality gap between 0 and 1, such as {usual}"))
 }
 
-/// The known name that differs from another in the fewest characters, if at most a third of them differ. What follows a
-/// colon is not compared.
+/// The known name that differs from the given one in the fewest characters, if at most a third of them differ. Text
+/// after a colon is not compared.
 pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let beginning = |text: &'a str| text.split(':').next().unwrap_or(text);
     let name = name.split(':').next().unwrap_or(name);

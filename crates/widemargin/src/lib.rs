@@ -1,8 +1,7 @@
 //! Large-margin classifiers for any similarity, at linear cost.
 //!
-//! Samples and labels are in [`data`], similarities in [`similarity`], estimators and their parameters in [`model`], and
-//! automatic selection and scores in [`select`]. Modules that the documentation does not show are internal and may change
-//! in any release.
+//! Samples and labels are in [`data`], similarities in [`similarity`], estimators and their parameters in [`model`],
+//! and automatic selection and scores in [`select`]. Undocumented modules are internal and may change in any release.
 //!
 //! ```
 //! use widemargin::data::{DenseView, Labels};
@@ -20,9 +19,8 @@
 //!
 //! # Features
 //!
-//! `threads`, on by default: pools of threads. Without it, and on `wasm32-unknown-unknown`, all work is done by the
-//! calling thread and more than one thread is refused; on that target the program provides a clock
-//! (`monitor::set_clock`).
+//! `threads` (default): thread pools. Without it, and on `wasm32-unknown-unknown`, all work runs on the calling thread,
+//! and more than one thread is an error. On that target, the program must provide a clock (`monitor::set_clock`).
 #![deny(missing_docs)]
 
 #[doc(hidden)]

@@ -1,4 +1,4 @@
-//! Progress reporting and cancellation: the one mechanism behind progress bars, Ctrl-C and time limits.
+//! Progress reporting and cancellation: the mechanism behind progress bars, Ctrl-C and time limits.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -34,13 +34,13 @@ impl Progress {
         Progress { stage, done: (share * Self::PARTS as f64).round() as u64, total: Self::PARTS, gap: None }
     }
 
-    /// How much of the stage is done, from 0 to 1; none if that is unknown.
+    /// The finished fraction of the stage, from 0 to 1; `None` if unknown.
     pub fn share(&self) -> Option<f64> {
         (self.total > 0).then(|| (self.done as f64 / self.total as f64).min(1.0))
     }
 
-    /// The seconds that the stage will still take if the rest takes as long as the part that was done in the `seconds`
-    /// since it began; none before anything is done, and for iterations, whose number is unknown.
+    /// The estimated remaining seconds of the stage, from the part that was finished in the `seconds` since it began;
+    /// `None` before anything is finished, and for iterations, whose number is unknown.
     pub fn seconds_left(&self, seconds: f64) -> Option<f64> {
         let share = self.share().filter(|share| *share > 0.0 && self.gap.is_none())?;
         Some(seconds * (1.0 - share) / share)
@@ -56,7 +56,7 @@ pub enum Stopped {
     TimeLimit,
 }
 
-/// Passed to every long loop, which checks regularly whether to continue.
+/// A monitor for long loops, which regularly check whether to continue.
 #[derive(Clone, Copy, Default)]
 pub struct Monitor<'a> {
     sink: Option<&'a (dyn Fn(Progress) + Sync)>,

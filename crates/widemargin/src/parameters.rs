@@ -15,22 +15,22 @@ pub struct Parameter {
     pub values: Values,
     /// The default.
     pub default: DefaultValue,
-    /// A word that may stand in place of a number, such as `auto`: the number is learned.
+    /// A word that is accepted instead of a number, such as `auto`: the number is then learned.
     pub word: Option<&'static str>,
-    /// Whether Python writes it into a spec even where it has its default.
+    /// Whether Python writes it into a spec even if it has its default value.
     pub is_written: bool,
     /// Its effect, in sentences; its range and its default are listed separately.
     pub about: &'static str,
 }
 
-/// The values that a parameter may have.
+/// The possible values of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Values {
     /// A whole number from the first to the second.
     Whole(i64, i64),
     /// A whole number from the first to the second, or two with a hyphen between: from one to the other.
     Span(i64, i64),
-    /// A number from `least` to `most`, which `range` says in words.
+    /// A number from `least` to `most`, which `range` describes in words.
     Number {
         /// The least value.
         least: f64,

@@ -15,12 +15,11 @@ use crate::monitor::{Monitor, Stopped};
 pub struct Tried<P> {
     /// The candidate, with learned values.
     pub point: P,
-    /// The leave-one-out loss, smaller for better ones: a mean squared hinge, of a regression 1 − R²; or the reason of a
-    /// failure.
+    /// The leave-one-out loss (mean squared hinge, or 1 − R² for a regression), or the reason of a failure.
     pub loss: std::result::Result<f64, String>,
-    /// The standard error of that loss: of a mean over samples.
+    /// The standard error of this loss, as a mean over samples.
     pub standard_error: Option<f64>,
-    /// The share of the samples that are misclassified when left out.
+    /// The leave-one-out error: the fraction of misclassified samples.
     pub error: Option<f64>,
     /// The number of samples.
     pub n_samples: usize,

@@ -1,8 +1,8 @@
-"""Training on several machines: the estimators on Dask arrays, frames and bags.
+"""Training on several machines: estimators for Dask arrays, data frames and bags.
 
-The estimators are those of `widemargin` for samples on a cluster: partitions become blocks of features, which stay on
-their workers, and each step of the solver is a tree of sums over these blocks. The result is the ordinary estimator:
-`widemargin.save` writes it, and it also predicts without Dask.
+These are the estimators of `widemargin` for samples on a cluster. Partitions become blocks of features, which stay on
+their workers, and each step of the solver is a tree of sums over these blocks. The fitted estimator can be saved with
+`widemargin.save`, and it can also predict without Dask.
 """
 
 from __future__ import annotations

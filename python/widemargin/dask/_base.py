@@ -1,4 +1,4 @@
-"""What the estimators on collections of Dask have in common."""
+"""Common parts of the estimators for Dask collections."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ class DaskEstimator:
 
     @fitting
     def fit(self: Any, X: object, y: object = None, sample_weight: object = None) -> Any:
-        """Trains on a collection of Dask.
+        """Fits the model to a Dask collection.
 
         Parameters
         ----------
         X : dask array or frame of shape (n_samples, n_features); for similarities of other samples a bag
-            As for the ordinary estimator.
+            The samples, as for the ordinary estimator.
         y : dask array, series or frame, or an array
-            Required except for outlier detection, which ignores it.
+            The targets; required except for outlier detection, which ignores them.
         sample_weight : the same, or None
-            Weight k is equivalent to k copies of the sample, 0 to its absence.
+            Sample weights. A weight of k is equivalent to k copies of the sample, a weight of 0 to leaving it out.
 
         Returns
         -------
         estimator
-            The fitted estimator itself.
+            Fitted estimator.
         """
         self._require(y)
         parameters = self._checked_parameters()
@@ -150,8 +150,10 @@ class DaskEstimator:
         return plain
 
     def score(self: Any, X: object, y: object, sample_weight: object = None) -> float:
-        """The score of the ordinary estimator: the accuracy, for multilabel targets the share of samples whose labels
-        are all correct, or R². For a Dask collection predictions are computed on its workers.
+        """Computes the score of the ordinary estimator.
+
+        The score is the accuracy (for multilabel targets, the fraction of samples whose labels are all correct), or R².
+        For a Dask collection, predictions are computed on its workers.
 
         Parameters
         ----------
@@ -198,9 +200,12 @@ class DaskEstimator:
         return da.concatenate(found, allow_unknown_chunksizes=True)
 
     def predict(self, X: object) -> Any:
-        """Predictions, lazily for a Dask collection: for a frame a series (for multilabel targets or several outputs a
-        frame with a column for each) with its index, for an array or a bag an array. Otherwise as in the ordinary
-        estimator."""
+        """Predicts the targets of samples, lazily for a Dask collection.
+
+        The result for a data frame is a series with the same index (for multilabel targets or several outputs, a data
+        frame with a column for each); the result for an array or a bag is an array. Other samples are passed to the
+        ordinary estimator.
+        """
         return self._here_or_lazily("predict", X)
 
 
@@ -254,18 +259,24 @@ class DaskClassifier(DaskEstimator):
         return dtype, self.classes_ if has_columns else None
 
     def decision_function(self, X: object) -> Any:
-        """Decision values, lazily for a Dask collection: for a frame a series (for more than two classes, or
-        multilabel targets, a frame with a column for each) with its index, for an array or a bag an array. Otherwise as
-        in the ordinary estimator."""
+        """Computes decision values, lazily for a Dask collection.
+
+        The result for a data frame is a series with the same index (for more than two classes or multilabel targets, a
+        data frame with a column for each); the result for an array or a bag is an array. Other samples are passed to
+        the ordinary estimator.
+        """
         return self._here_or_lazily("decision_function", X)
 
     def predict_proba(self, X: object) -> Any:
-        """Probabilities, lazily for a Dask collection: for a frame a frame with its index and a column for each class,
-        for an array or a bag an array. Otherwise as in the ordinary estimator."""
+        """Predicts probabilities, lazily for a Dask collection.
+
+        The result for a data frame is a data frame with the same index and a column for each class; the result for an
+        array or a bag is an array. Other samples are passed to the ordinary estimator.
+        """
         return self._here_or_lazily("predict_proba", X)
 
     def predict_log_proba(self, X: object) -> Any:
-        """The logarithms of probabilities, as for ``predict_proba``."""
+        """Computes the logarithms of the probabilities, in the same form as ``predict_proba``."""
         return self._here_or_lazily("predict_log_proba", X)
 
 

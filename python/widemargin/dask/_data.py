@@ -1,4 +1,4 @@
-"""Samples on a cluster: collections of Dask as partitions, the arguments of a fit, and groups of parts on workers."""
+"""Samples on a cluster: Dask collections as partitions, the arguments of a fit, and groups of parts on workers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def partitions(X: Any, y: Any, sample_weight: Any, plain: str) -> list[Partition
     Raises
     ------
     TypeError
-        If X is not a collection of Dask.
+        If X is not a Dask collection.
     ValueError
         If the partitions of labels or weights cannot be matched to those of the samples.
     """

@@ -1,4 +1,4 @@
-"""The estimators on collections of Dask."""
+"""Estimators for Dask collections."""
 
 from __future__ import annotations
 
@@ -82,25 +82,27 @@ class DaskExpansion(DaskEstimator):
 
 
 class BasisExpansionSVC(DaskClassifier, DaskExpansion, _expansions.BasisExpansionSVC):
-    """`widemargin.BasisExpansionSVC` on samples on several machines.
+    """`widemargin.BasisExpansionSVC` for samples on several machines.
 
-    X is a Dask array, frame or bag, y a Dask array or series split at the same rows (or, where the partitions of X have
-    known lengths, an array in memory). The bases are selected and sent once; each partition becomes a block of
-    similarities that stays on its worker, 4 bytes × bases × similarities per row. Persist X if it is expensive to
-    compute: it is read three times, for its labels, its bases, and its similarities.
+    X is a Dask array, data frame or bag, y a Dask array or series split at the same rows as X (or, if the partitions of
+    X have known lengths, an array in memory). The bases are selected and sent to the workers once. Each partition
+    becomes a block of similarities that stays on its worker and takes 4 bytes × bases × similarities per row. X is read
+    three times, for the labels, the bases, and the similarities: persist it if it is expensive to compute.
 
-    Parameters are those of `widemargin.BasisExpansionSVC`, with "index", "random" or "auto" bases (or row numbers), the
-    losses "squared_hinge", "squared_error" and "logistic", and built-in similarities (a name or an object, or several).
-    Automatic parameters are selected by an ordinary fit on 5,000 of the samples (or all), on the client: `cv_results_`
-    is that of this fit. What descriptors learn (such as the mean of HOG features), and without automatic parameters the
-    gamma of "rbf", is determined from the bases. Duplicate samples are not merged, as they are on one machine.
+    The parameters are those of `widemargin.BasisExpansionSVC`. Supported are the bases "index", "random" and "auto" (or
+    row indices), the losses "squared_hinge", "squared_error" and "logistic", and built-in similarities (a name, an
+    object, or a list of these). Automatic parameters are selected by an ordinary fit on at most 5,000 samples on the
+    client; `cv_results_` contains the results of this fit. Learned parameters of descriptors (such as the mean of HOG
+    features), and, if no parameter is automatic, the gamma of "rbf", are computed from the bases. Unlike on one
+    machine, duplicate samples are not merged.
 
     Attributes
     ----------
     estimator_ : widemargin.BasisExpansionSVC
-        The fitted model, without Dask.
+        The fitted ordinary estimator, which does not need Dask.
     dask_report_ : dict
-        The numbers of partitions, tasks of the solver and queries by kind, and the seconds spent waiting for answers.
+        The number of partitions, the numbers of solver tasks and of queries of each kind, and the seconds spent waiting
+        for results.
 
     Examples
     --------
@@ -172,29 +174,31 @@ class BasisExpansionSVC(DaskClassifier, DaskExpansion, _expansions.BasisExpansio
 
 
 class BasisExpansionRegressor(DaskRegressor, DaskExpansion, _expansions.BasisExpansionRegressor):
-    """`widemargin.BasisExpansionRegressor` on samples on several machines.
+    """`widemargin.BasisExpansionRegressor` for samples on several machines.
 
-    X is a Dask array, frame or bag, y a Dask array, series or frame split at the same rows (or, where the partitions of
-    X have known lengths, an array in memory). The bases are selected and sent once; each partition becomes a block of
-    similarities that stays on its worker, 4 bytes × bases × similarities per row. With squared_error the fit needs
-    three sums over these: the mean of the features, their products with each other and with the targets, and the
-    squares of leave-one-out residuals for all values of C at once. Other losses are minimized by Newton's method on the
-    client: two rounds of tasks a step and four more at each C, hundreds where C and epsilon are "auto", each with a
-    number for each sample from or to the workers. C and `epsilon_` are those of one machine on the same bases; with
-    duplicate samples the folds of the quantile loss differ, which may select another C.
+    X is a Dask array, data frame or bag, y a Dask array, series or data frame split at the same rows as X (or, if the
+    partitions of X have known lengths, an array in memory). The bases are selected and sent to the workers once. Each
+    partition becomes a block of similarities that stays on its worker and takes 4 bytes × bases × similarities per row.
+    With squared_error, the fit needs three sums over these blocks: the mean of the features, their products with each
+    other and with the targets, and the squares of the leave-one-out residuals for all values of C at once. Other losses
+    are minimized by Newton's method on the client: this takes two rounds of tasks per step and four more at each C, or
+    hundreds of rounds if C and epsilon are "auto". Each round transfers one number per sample to or from the workers. C
+    and `epsilon_` are the same as on one machine with the same bases; with duplicate samples, the folds of the quantile
+    loss differ, which may select another C.
 
-    Parameters are those of `widemargin.BasisExpansionRegressor` with "index", "every", "random" or "auto" bases
-    (or row numbers), and built-in similarities (a name or an object, or several). An automatic similarity or
-    normalization is selected by an ordinary fit on a tenth of the samples, 1,000 to 4,000 of them (or all), on the
-    client: the candidates in `cv_results_` are those of this fit. Automatic parameters of similarities (such as the
-    gamma of "rbf") are determined from the bases.
+    The parameters are those of `widemargin.BasisExpansionRegressor`. Supported are the bases "index", "every", "random"
+    and "auto" (or row indices), and built-in similarities (a name, an object, or a list of these). An automatic
+    similarity or normalization is selected by an ordinary fit on a tenth of the samples (at least 1,000, at most 4,000)
+    on the client; the candidates in `cv_results_` are those of this fit. Automatic parameters of similarities (such as
+    the gamma of "rbf") are computed from the bases.
 
     Attributes
     ----------
     estimator_ : widemargin.BasisExpansionRegressor
-        The fitted model, without Dask.
+        The fitted ordinary estimator, which does not need Dask.
     dask_report_ : dict
-        The numbers of partitions, tasks of the solver and queries by kind, and the seconds spent waiting for answers.
+        The number of partitions, the numbers of solver tasks and of queries of each kind, and the seconds spent waiting
+        for results.
 
     Examples
     --------
@@ -239,20 +243,22 @@ class BasisExpansionRegressor(DaskRegressor, DaskExpansion, _expansions.BasisExp
 
 
 class BasisExpansionOneClass(DaskExpansion, _one_class.BasisExpansionOneClass):
-    """`widemargin.BasisExpansionOneClass` on samples on several machines.
+    """`widemargin.BasisExpansionOneClass` for samples on several machines.
 
-    X is a Dask array, frame or bag. The bases are selected and sent once; each partition becomes a block of
-    similarities that stays on its worker, 4 bytes × bases × similarities per row. The products of the features are
-    summed, and the leave-one-out decision value of every sample is sent to the client. Duplicate samples are not
-    merged. Parameters are those of `widemargin.BasisExpansionOneClass`, with "index", "every", "random" or "auto" bases
-    (or row numbers) and built-in similarities. Automatic parameters of similarities are determined from the bases.
+    X is a Dask array, data frame or bag. The bases are selected and sent to the workers once. Each partition becomes a
+    block of similarities that stays on its worker and takes 4 bytes × bases × similarities per row. The products of the
+    features are summed, and the leave-one-out decision value of every sample is sent to the client. Duplicate samples
+    are not merged. The parameters are those of `widemargin.BasisExpansionOneClass`. Supported are the bases "index",
+    "every", "random" and "auto" (or row indices) and built-in similarities. Automatic parameters of similarities are
+    computed from the bases.
 
     Attributes
     ----------
     estimator_ : widemargin.BasisExpansionOneClass
-        The fitted model, without Dask.
+        The fitted ordinary estimator, which does not need Dask.
     dask_report_ : dict
-        The numbers of partitions, tasks of the solver and queries by kind, and the seconds spent waiting for answers.
+        The number of partitions, the numbers of solver tasks and of queries of each kind, and the seconds spent waiting
+        for results.
 
     Examples
     --------
@@ -297,11 +303,11 @@ class BasisExpansionOneClass(DaskExpansion, _one_class.BasisExpansionOneClass):
         return np.int64 if method == "predict" else np.float64, None
 
     def score_samples(self, X: object) -> Any:
-        """The score of each sample, lazily for a Dask collection."""
+        """Computes the score of each sample, lazily for a Dask collection."""
         return self._here_or_lazily("score_samples", X)
 
     def decision_function(self, X: object) -> Any:
-        """``score_samples`` minus the threshold, lazily for a Dask collection."""
+        """Computes ``score_samples`` minus the threshold, lazily for a Dask collection."""
         return self._here_or_lazily("decision_function", X)
 
 
@@ -359,24 +365,26 @@ class DaskThinPlate(DaskEstimator):
 
 
 class ThinPlateSVC(DaskClassifier, DaskThinPlate, _thin_plate.ThinPlateSVC):
-    """`widemargin.ThinPlateSVC` on samples on several machines, with bases (`n_basis` must not be None).
+    """`widemargin.ThinPlateSVC` for samples on several machines (`n_basis` must not be None).
 
-    X is a Dask array (of NumPy or of sparse rows) or frame, y a Dask array or series split at the same rows (or, where
-    the partitions of X have known lengths, an array in memory). Bases are selected on the client, among 25 samples per
-    basis; each partition becomes a block of features, 8 bytes × (bases + polynomials) per row, which stays on its
-    worker. A Newton step of all classes is one round of tasks, and so is leave-one-out at a C. X is read three times:
-    for its labels, its bases and its features; the last is stored until the blocks are computed.
+    X is a Dask array (of NumPy arrays or sparse rows) or data frame, y a Dask array or series split at the same rows as
+    X (or, if the partitions of X have known lengths, an array in memory). The bases are selected on the client from 25
+    samples per basis. Each partition becomes a block of features that stays on its worker and takes 8 bytes × (bases +
+    polynomials) per row. A Newton step for all classes is one round of tasks, and so is leave-one-out for one value of
+    C. X is read three times, for the labels, the bases and the features; in the last pass, it is stored until the
+    blocks are computed.
 
-    Parameters are those of `widemargin.ThinPlateSVC`; ``n_basis="auto"`` is 1,000 bases, and with
-    ``standardize="auto"`` columns are not scaled. The kernel "auto" is selected on at most 1,000 samples, on the
-    client. Duplicate samples are not merged, as they are on one machine.
+    The parameters are those of `widemargin.ThinPlateSVC`. ``n_basis="auto"`` is 1,000 bases, and with
+    ``standardize="auto"`` columns are not scaled. The kernel "auto" is selected on at most 1,000 samples on the client.
+    Unlike on one machine, duplicate samples are not merged.
 
     Attributes
     ----------
     estimator_ : widemargin.ThinPlateSVC
-        The fitted model, without Dask.
+        The fitted ordinary estimator, which does not need Dask.
     dask_report_ : dict
-        The numbers of partitions, tasks of the solver and queries by kind, and the seconds spent waiting for answers.
+        The number of partitions, the numbers of solver tasks and of queries of each kind, and the seconds spent waiting
+        for results.
 
     Examples
     --------
@@ -406,24 +414,23 @@ class ThinPlateSVC(DaskClassifier, DaskThinPlate, _thin_plate.ThinPlateSVC):
 
 
 class ThinPlateRegressor(DaskRegressor, DaskThinPlate, _thin_plate.ThinPlateRegressor):
-    """`widemargin.ThinPlateRegressor` on samples on several machines, on bases (`n_basis` must not be
-    None).
+    """`widemargin.ThinPlateRegressor` for samples on several machines (`n_basis` must not be None).
 
-    X is a Dask array (of NumPy or of sparse rows) or frame, y a Dask array, series or frame split at the same rows (or,
-    where the partitions of X have known lengths, an array in memory). Bases are selected on the client, among 25
-    samples per basis; each partition becomes a block of features, 8 bytes × (bases + polynomials) per row, which stays
-    on its worker. C is that of one machine on the same bases.
+    X is a Dask array (of NumPy arrays or sparse rows) or data frame, y a Dask array, series or data frame split at the
+    same rows as X (or, if the partitions of X have known lengths, an array in memory). The bases are selected on the
+    client from 25 samples per basis. Each partition becomes a block of features that stays on its worker and takes 8
+    bytes × (bases + polynomials) per row. The selected C is the same as on one machine with the same bases.
 
-    Parameters are those of `widemargin.ThinPlateRegressor`; ``n_basis="auto"`` is 1,000 bases, and with
-    ``standardize="auto"`` columns are not scaled. The kernel "auto" is selected on at most 1,000 samples, on the
-    client.
+    The parameters are those of `widemargin.ThinPlateRegressor`. ``n_basis="auto"`` is 1,000 bases, and with
+    ``standardize="auto"`` columns are not scaled. The kernel "auto" is selected on at most 1,000 samples on the client.
 
     Attributes
     ----------
     estimator_ : widemargin.ThinPlateRegressor
-        The fitted model, without Dask.
+        The fitted ordinary estimator, which does not need Dask.
     dask_report_ : dict
-        The numbers of partitions, tasks of the solver and queries by kind, and the seconds spent waiting for answers.
+        The number of partitions, the numbers of solver tasks and of queries of each kind, and the seconds spent waiting
+        for results.
 
     Examples
     --------
@@ -445,24 +452,27 @@ class ThinPlateRegressor(DaskRegressor, DaskThinPlate, _thin_plate.ThinPlateRegr
 
 
 class PowerMeanSVC(DaskClassifier, _power_mean.PowerMeanSVC):
-    """`widemargin.PowerMeanSVC` on samples on several machines.
+    """`widemargin.PowerMeanSVC` for samples on several machines.
 
-    X is a Dask array (of NumPy or of sparse rows) or frame, y a Dask array or series split at the same rows (or, where
-    the partitions of X have known lengths, an array in memory). With a symmetric approximation the model is linear in a
-    few numbers v(x) per feature: each partition becomes a block of these, 8 bytes × nodes per nonzero number (or
-    4 bytes × nodes per feature, if that is less), which stays on its worker, and Newton's method computes the weights.
-    X is read twice, for its labels and for its histograms, which are stored until the blocks are computed.
+    X is a Dask array (of NumPy arrays or sparse rows) or data frame, y a Dask array or series split at the same rows as
+    X (or, if the partitions of X have known lengths, an array in memory). With a symmetric approximation, the model is
+    linear in a few numbers v(x) per feature. Each partition becomes a block of these numbers that stays on its worker
+    and takes 8 bytes × nodes per nonzero value (or 4 bytes × nodes per feature, if that is less). Newton's method
+    computes the weights. X is read twice, for the labels and for the histograms, which are stored until the blocks are
+    computed.
 
-    Parameters are those of `widemargin.PowerMeanSVC` with ``loss="squared_hinge"`` and ``approximation="nystroem"``;
-    `max_iter` counts Newton steps. Nodes depend on the values of all partitions, rounded to 12 bits if there are more
-    than 65,536 distinct ones. Automatic parameters are selected on at most 1,000 samples, on the client.
+    The parameters are those of `widemargin.PowerMeanSVC` with ``loss="squared_hinge"`` and
+    ``approximation="nystroem"``; `max_iter` is the maximum number of Newton steps. The nodes depend on the values in
+    all partitions, rounded to 12 bits if there are more than 65,536 distinct values. Automatic parameters are selected
+    on at most 1,000 samples on the client.
 
     Attributes
     ----------
     estimator_ : widemargin.PowerMeanSVC
-        The fitted model, without Dask.
+        The fitted ordinary estimator, which does not need Dask.
     dask_report_ : dict
-        The numbers of partitions, tasks of the solver and queries by kind, and the seconds spent waiting for answers.
+        The number of partitions, the numbers of solver tasks and of queries of each kind, and the seconds spent waiting
+        for results.
 
     Examples
     --------

@@ -23,7 +23,7 @@ pub struct Convert {
     output: PathBuf,
     /// Format of the output: libsvm, csv, tsv, npy or npz
     ///
-    /// By default its name tells the format.
+    /// By default, the format follows from the file name.
     #[arg(long, value_name = "FORMAT")]
     output_format: Option<Format>,
 }

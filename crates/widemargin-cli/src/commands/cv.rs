@@ -41,11 +41,12 @@ pub struct Cv {
     folds: FoldArgs,
     /// Score by which points are compared: accuracy, roc-auc, r2, ...
     ///
-    /// As scikit-learn defines it. Of classes accuracy (the default; for multilabel targets that of all labels of a sample),
-    /// balanced-accuracy, f1-macro, roc-auc (of more than two classes the mean of each against the rest), average-precision (of
-    /// the second of two classes), neg-log-loss, neg-brier-score (of the probabilities). Of numbers r2 (the default),
-    /// neg-mean-absolute-error, neg-root-mean-squared-error, neg-mean-pinball-loss:quantile=0.9 (the default of --loss
-    /// quantile, with its quantile).
+    /// Scores are defined as in scikit-learn. For classification: accuracy (the default; for multilabel targets, all
+    /// labels of a sample must be correct), balanced-accuracy, f1-macro, roc-auc (with more than two classes, the mean
+    /// of each class against the rest), average-precision (of the second of two classes), neg-log-loss and
+    /// neg-brier-score (of the probabilities). For regression: r2 (the default), neg-mean-absolute-error,
+    /// neg-root-mean-squared-error and neg-mean-pinball-loss:quantile=0.9 (the default with --loss quantile, with the
+    /// same quantile).
     #[arg(long, value_name = "NAME")]
     scoring: Option<AnyScoring>,
     #[command(flatten)]

@@ -29,13 +29,14 @@ use crate::text_table::{fixed, percent, support_text, text_table};
 pub struct Evaluate {
     /// Model file
     model: PathBuf,
-    /// Scores that must be defined, with commas between: roc-auc, r2, ...
+    /// Scores that must be defined, comma-separated: roc-auc, r2, ...
     ///
-    /// As scikit-learn defines them: accuracy, balanced-accuracy, f1-macro, roc-auc, average-precision, neg-log-loss,
-    /// neg-brier-score; of a regression model r2, neg-mean-absolute-error, neg-root-mean-squared-error,
-    /// neg-mean-pinball-loss:quantile=0.9; of an outlier detector, on labels 1 and -1, the first five. All but that of
-    /// quantiles are printed where they are defined. The last four of classes need the decision values of all samples, and
-    /// are left out of more than 10 million values unless they are requested.
+    /// Scores are defined as in scikit-learn: accuracy, balanced-accuracy, f1-macro, roc-auc, average-precision,
+    /// neg-log-loss and neg-brier-score; for a regression model r2, neg-mean-absolute-error,
+    /// neg-root-mean-squared-error and neg-mean-pinball-loss:quantile=0.9; for an outlier detector, with labels 1 and
+    /// -1, the first five. By default, all scores that are defined are printed, except the pinball loss. The last four
+    /// classification scores need the decision values of all samples; with more than 10 million values, they are
+    /// omitted unless they are requested.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     metrics: Vec<AnyScoring>,
     /// Print one JSON object instead of a table

@@ -22,15 +22,15 @@ use crate::text_table::{beginning, fixed, text_table};
 pub struct Explain {
     /// Model file
     model: PathBuf,
-    /// Sample to explain, by its number: 1 is the first
+    /// Number of the sample to explain, counted from 1
     #[arg(long, value_name = "N")]
     row: usize,
     /// Class or label to explain [default: the predicted one]
     ///
-    /// For a multilabel model the default is the one with the largest decision value.
+    /// For a multilabel model, the default is the label with the largest decision value.
     #[arg(long, value_name = "NAME")]
     class: Option<String>,
-    /// Print one JSON object with all terms; its rows count from 0
+    /// Print one JSON object with all terms; rows are counted from 0
     #[arg(long)]
     json: bool,
     #[command(flatten)]

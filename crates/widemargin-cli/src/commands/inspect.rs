@@ -24,9 +24,9 @@ use crate::samples::{any_samples, in_whole};
 use crate::summary::expected;
 use crate::text_table::{beginning, percent, text_table};
 
-const SPECTRUM: &str = "Measure the negative eigenvalues of the similarity on samples";
-const LONG_SPECTRUM: &str = "Measure the negative eigenvalues of the model's similarity on these samples, at most 1000 of \
-                             them: a similarity without any is a kernel";
+const SPECTRUM: &str = "Compute the negative eigenvalues of the similarity on samples";
+const LONG_SPECTRUM: &str = "Compute the negative eigenvalues of the model's similarity on these samples, at most 1000 of \
+                             them. A similarity without negative eigenvalues is a kernel";
 
 /// Arguments of `inspect`.
 #[derive(Debug, Args)]
@@ -34,7 +34,7 @@ const LONG_SPECTRUM: &str = "Measure the negative eigenvalues of the model's sim
 pub struct Inspect {
     /// Model file
     model: PathBuf,
-    /// Print one JSON object instead of lines; its rows count from 0
+    /// Print one JSON object instead of lines; rows are counted from 0
     #[arg(long)]
     json: bool,
     #[command(flatten)]

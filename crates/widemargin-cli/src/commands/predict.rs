@@ -30,13 +30,13 @@ pub struct Predict {
     output: Option<PathBuf>,
     /// csv, with a header, or jsonl [default: lines without a header]
     ///
-    /// By default the fields of a line are separated by tabs.
+    /// By default, the fields of a line are separated by tabs.
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     output_format: Option<Lines>,
     /// Also print the decision values
     ///
-    /// One for two classes (above 0 predicts the second), otherwise one per class; of an outlier detector the score less its
-    /// threshold (below 0 for outliers).
+    /// There is one value for two classes (above 0 predicts the second), otherwise one per class. For an outlier
+    /// detector, it is the score minus the threshold (below 0 for outliers).
     #[arg(long)]
     scores: bool,
     /// Also print the probability of each class

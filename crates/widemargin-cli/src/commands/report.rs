@@ -18,13 +18,13 @@ use crate::task::{labels_of_model, require_indicators, targets_of};
 
 /// Arguments of `report`.
 #[derive(Debug, Args)]
-#[command(mut_arg("data", |data| data.required(false).help("Labeled samples on which the model is measured")))]
+#[command(mut_arg("data", |data| data.required(false).help("Labeled samples on which the model is evaluated")))]
 pub struct ReportArgs {
     /// Model file
     model: PathBuf,
     /// HTML file to write
     ///
-    /// One file without requests to others, for screens and paper.
+    /// The page is self-contained, for screens and for printing.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     #[command(flatten)]

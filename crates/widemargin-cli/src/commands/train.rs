@@ -28,9 +28,9 @@ pub struct Train {
     memory: Memory,
     /// Folder for the checkpoint of a fit in blocks
     ///
-    /// If the process is killed, rerunning it with the same data and parameters resumes the fit and gives the same model.
-    /// The scratch file of a fit in blocks is in the folder of the environment variable TMPDIR, or in that of the model
-    /// file.
+    /// If the process is killed, rerunning it with the same data and parameters resumes the fit and gives the same
+    /// model. The scratch file of a fit in blocks is in the folder that the environment variable TMPDIR names, or in
+    /// the folder of the model file.
     #[arg(long, value_name = "DIR")]
     checkpoint: Option<PathBuf>,
     /// Print one JSON object instead of a summary

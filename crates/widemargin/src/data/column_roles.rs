@@ -12,7 +12,7 @@ pub struct RoleColumn {
     pub position: usize,
 }
 
-/// The columns of the training table that are no features of the model.
+/// The columns of the training table that are not features of the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ColumnRoles {
     /// The number of columns of the table, features and others.
@@ -26,13 +26,13 @@ pub struct ColumnRoles {
     /// The column with the weight of each sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<RoleColumn>,
-    /// Columns that were left out.
+    /// Columns that were excluded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<RoleColumn>,
 }
 
 impl ColumnRoles {
-    /// All columns that are no features.
+    /// All columns that are not features.
     pub fn columns(&self) -> impl Iterator<Item = &RoleColumn> {
         self.labels.iter().chain(&self.id).chain(&self.weight).chain(&self.dropped)
     }

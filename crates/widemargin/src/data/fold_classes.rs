@@ -7,7 +7,7 @@ use super::Labels;
 /// Classes that a message names.
 const NAMED: usize = 3;
 
-/// In which folds the classes have samples.
+/// The folds in which each class has samples.
 #[derive(Clone, Debug)]
 pub struct FoldClasses<'a> {
     labels: &'a Labels,

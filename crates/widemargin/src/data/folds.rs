@@ -35,7 +35,8 @@ pub fn stratified_folds(labels: &Labels, n_folds: usize, seed: u64) -> Result<Ve
     Ok(folds)
 }
 
-/// The fold of each sample, where no group of samples is divided between folds: `groups` has the group of each sample.
+/// The fold of each sample, such that no group of samples is split between folds: `groups` has the group of each
+/// sample.
 ///
 /// The groups are dealt one after another, the largest first and those of one size in an order that the seed gives.
 /// Each goes to the fold that has the smallest share of its classes, Σ_c g_c n_c / N_c² with g_c samples of class c in

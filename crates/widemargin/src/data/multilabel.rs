@@ -8,8 +8,8 @@ use super::{ClassWeight, Label, Labels};
 use crate::error::{Error, Result};
 
 impl Labels {
-    /// Multilabel targets, from their names and an indicator matrix, samples × labels, row-major: 1 where the
-    /// sample has the label, 0 where it has it not, NaN where it is unknown.
+    /// Multilabel targets, from their names and an indicator matrix, samples × labels, row-major: 1 if the sample has
+    /// the label, 0 if it does not, NaN if this is unknown.
     ///
     /// # Errors
     /// [`Error::Shape`] if the matrix has no columns, or another number than there are names; [`Error::Parameter`] for

@@ -46,11 +46,11 @@ impl FromStr for Decimal {
     }
 }
 
-/// What the content of a file does not always tell: a model stores it of its training file, and reads other files
-/// alike.
+/// The notation of a file, which its content does not always determine. A model stores that of its training file, and
+/// reads other files in the same way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notation {
-    /// The decimal mark of a table, if its numbers tell.
+    /// The decimal mark of a table, if its numbers determine it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decimal: Option<Decimal>,
     /// The index of the first feature in LIBSVM text: 0 or 1.

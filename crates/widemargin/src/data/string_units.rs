@@ -30,7 +30,7 @@ impl Unit {
     pub(crate) const PARAMETER: Parameter = Parameter::new(
         "unit",
         Values::Words(&["character", "grapheme"]),
-        "Compare code points, or grapheme clusters such as a letter with its accents.",
+        "Whether to compare code points, or grapheme clusters such as a letter with its accents.",
     )
     .or("character");
 

@@ -8,18 +8,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum ColumnKind {
-    /// Numbers: one feature. A missing one becomes the median of the training samples.
+    /// Numbers: one feature. A missing number is replaced by the median of the training samples.
     Number {
         /// The median.
         median: f64,
     },
-    /// True or false as words: one feature, 1 or 0. A missing one becomes the median.
+    /// True or false as words: one feature, 1 or 0. A missing value is replaced by the median.
     Boolean {
         /// The median.
         median: f64,
     },
-    /// Text: one feature a category, 1 for the one that the sample has. A category that is not in the training samples
-    /// has none, nor has a missing one.
+    /// Text: one feature per category, 1 for the category of the sample. All are 0 for a missing category, and for one
+    /// that is not in the training samples.
     Category {
         /// The categories of the training samples, sorted where they are learned.
         values: Vec<String>,
@@ -34,7 +34,7 @@ pub struct TableColumn {
     /// Its kind.
     #[serde(flatten)]
     pub kind: ColumnKind,
-    /// Whether training samples missed a value: one more feature is then 1 where it is missing.
+    /// Whether values were missing in training samples: an additional feature is then 1 for missing values.
     #[serde(default)]
     pub has_missing: bool,
 }
@@ -65,7 +65,7 @@ impl TableColumn {
         own + usize::from(self.has_missing)
     }
 
-    /// Appends the features of a cell, which is none where it is missing.
+    /// Appends the features of a cell, which is `None` if it is missing.
     ///
     /// # Errors
     /// The expected kind, for a text that is not a number or a boolean. Nothing is appended.
@@ -124,7 +124,7 @@ impl TableColumns {
         Some(self.0.iter().flat_map(TableColumn::names).collect())
     }
 
-    /// Notes on the columns for the report: one line for each that is not numbers alone.
+    /// Notes on the columns for the report: one line for each that is not purely numeric.
     pub fn notes(&self) -> Vec<String> {
         let one = |(at, column): (usize, &TableColumn)| {
             let name = if column.name.is_empty() { (at + 1).to_string() } else { format!("'{}'", column.name) };

@@ -41,7 +41,7 @@ impl Targets {
         self.values.len() / self.n_outputs
     }
 
-    /// Whether there are none.
+    /// Whether there are no samples.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }

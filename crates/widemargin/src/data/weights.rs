@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::{Label, Labels};
 use crate::error::{Error, Result};
 
-/// How the classes are weighted.
+/// The weights of the classes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum ClassWeight {
-    /// All equally.
+    /// Equal weights.
     #[default]
     Uniform,
     /// n / (number of classes · samples of the class), so that all classes have the same total weight.
@@ -21,7 +21,7 @@ pub enum ClassWeight {
 ///
 /// With multilabel targets, the weights of classes differ from label to label: they are not part of these.
 ///
-/// Weight k is equivalent to k copies of the sample, weight 0 to its absence; `Balanced` therefore counts samples by
+/// Weight k is equivalent to k copies of the sample, weight 0 to leaving it out; `Balanced` therefore counts samples by
 /// their weight.
 ///
 /// # Errors

@@ -16,7 +16,7 @@ const COLORS: DescriptorRow = DescriptorRow {
     name: "colors",
     class: "Colors",
     samples: &["images"],
-    formula: "vectors: histograms of colors in cells × cells parts, 1 in all",
+    formula: "a vector of color histograms of cells × cells parts of the image, with sum 1",
     about: "",
     parameters: &[
         Parameter::new("cells", Values::Whole(1, 64), "The number of parts along each side.").or("2"),

@@ -18,10 +18,10 @@ const SETS: DescriptorRow = DescriptorRow {
     name: "ngrams",
     class: "NGrams",
     samples: &["strings"],
-    formula: "sets of the substrings of n characters, hashed",
+    formula: "the set of the substrings of n characters, hashed",
     about: "",
     parameters: &[
-        Parameter::new("n", Values::Whole(1, 64), "").or("3").written(),
+        Parameter::new("n", Values::Whole(1, 64), "Substring length.").or("3").written(),
         Parameter::new("bits", Values::Whole(1, 1 << 24), "The number of hash buckets.").or("2048"),
         Unit::PARAMETER,
     ],
@@ -32,7 +32,7 @@ const SETS: DescriptorRow = DescriptorRow {
 const COUNTS: DescriptorRow = DescriptorRow {
     name: "ngram-counts",
     class: "NGramCounts",
-    formula: "vectors: counts of the substrings of n characters, hashed",
+    formula: "a vector of the counts of the substrings of n characters, hashed",
     usual: "rbf",
     ..SETS
 };

@@ -19,11 +19,11 @@ const PHOG: DescriptorRow = DescriptorRow {
     name: "phog",
     class: "PHOG",
     samples: &["images"],
-    formula: "vectors: histograms of gradient directions in the whole image, its quarters, its sixteenths …, 1 in all",
+    formula: "a vector of histograms of gradient directions in the image, its quarters, sixteenths, …, with sum 1",
     about: "",
     parameters: &[
         Parameter::new("levels", Values::Whole(0, 6), "The number of divisions of the image into quarters.").or("3"),
-        Parameter::new("signed", Values::Flag, "Distinguish opposite directions: 18 bins instead of 9.").or("false"),
+        Parameter::new("signed", Values::Flag, "Whether opposite directions differ: 18 bins, not 9.").or("false"),
     ],
     usual: "chi2",
     build: |step| Ok(vec![Box::new(Phog::from_step(step)?)]),

@@ -8,7 +8,7 @@ const PIXELS: DescriptorRow = DescriptorRow {
     name: "pixels",
     class: "Pixels",
     samples: &["images"],
-    formula: "grids of cells: one cell per pixel, with a number from 0 to 1 per channel",
+    formula: "a grid with one cell per pixel, and a number from 0 to 1 per channel",
     about: "",
     parameters: &[],
     usual: "match",

@@ -14,20 +14,20 @@ const MEAN_NORM: DescriptorRow = DescriptorRow {
     class: "MeanNorm",
     samples: &["vectors", "grids of cells"],
     formula: "(y − mean) / mean ‖y − mean‖",
-    about: "Learned from the training samples.",
+    about: "The means are learned from the training samples.",
     parameters: &[],
     usual: "rbf",
     build: |step| MEAN_NORM.arguments(step).map(|_| vec![Box::new(Scaler::new(Scaling::MeanNorm)) as _]),
 };
 
 const WEIGHTS: Parameter =
-    Parameter::new("weights", Values::List, "Factors of the standardized features, one per feature.").optional();
+    Parameter::new("weights", Values::List, "The factors of the standardized features, one per feature.").optional();
 
 const Z_SCORE: DescriptorRow = DescriptorRow {
     name: "z-score",
     class: "ZScore",
     formula: "(y_j − mean_j) / standard deviation_j",
-    about: "Learned from the training samples; constant features become 0.",
+    about: "The moments are learned from the training samples. Constant features become 0.",
     parameters: &[WEIGHTS],
     build: |step| {
         let weights: Option<List> = Z_SCORE.arguments(step)?.get("weights")?;

@@ -8,7 +8,7 @@ const ZNORM: DescriptorRow = DescriptorRow {
     name: "znorm",
     class: "ZNorm",
     samples: &["time series"],
-    formula: "each channel of each series with mean 0 and standard deviation 1",
+    formula: "the series, with each channel scaled to mean 0 and standard deviation 1",
     about: "",
     parameters: &[],
     usual: "dtw",

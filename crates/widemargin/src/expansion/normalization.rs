@@ -2,7 +2,7 @@
 
 use crate::macros::named;
 
-/// How φ̃(x) = [s(b₁, x) … s(b_B, x)] becomes φ(x).
+/// The map from φ̃(x) = [s(b₁, x) … s(b_B, x)] to φ(x).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Normalization {
@@ -12,12 +12,12 @@ pub enum Normalization {
     /// Each column centered and divided by its standard deviation: `z-score`.
     ZScore,
     /// Cov(φ̃)^(−½) (φ̃ − mean φ̃), with the covariance of the columns over the training samples: `covariance`.
-    /// Eigenvalues below 10⁻⁴ of the largest count as that.
+    /// Eigenvalues below 10⁻⁴ of the largest are replaced by that value.
     Covariance,
     /// φ̃ unchanged: `none`.
     None,
     /// S^(−½) φ̃ with the similarities S between the bases, made positive semi-definite: `nystroem`, or
-    /// `nystroem:negative-eigenvalues=flip` and so on. Of a similarity that is not symmetric, S is the symmetric part,
+    /// `nystroem:negative-eigenvalues=flip` and so on. If the similarity is not symmetric, S is its symmetric part,
     /// with a warning.
     Nystroem(NegativeEigenvalues),
     /// The same with S projected off the constant, (I − 11ᵀ/B) S (I − 11ᵀ/B), for conditionally positive definite
@@ -34,7 +34,7 @@ pub enum NegativeEigenvalues {
     Clip,
     /// Negative eigenvalues change their sign.
     Flip,
-    /// The least eigenvalue is subtracted from all where it is negative.
+    /// If the smallest eigenvalue is negative, it is subtracted from all.
     Shift,
     /// Eigenvalues are squared; only with [`Normalization::Nystroem`].
     Square,
@@ -69,12 +69,12 @@ impl NystroemCut {
 }
 
 impl Normalization {
-    /// Whether it learns from the training samples, not from the bases alone.
+    /// Whether it is learned from the training samples, not from the bases only.
     pub fn is_learned(self) -> bool {
         matches!(self, Normalization::MeanNorm | Normalization::ZScore | Normalization::Covariance)
     }
 
-    /// Whether each feature is the similarity to one basis, but for shift and scale.
+    /// Whether each feature is the similarity to one basis, up to shift and scale.
     pub fn has_feature_per_basis(self) -> bool {
         matches!(self, Normalization::MeanNorm | Normalization::ZScore | Normalization::None)
     }

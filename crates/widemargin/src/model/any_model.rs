@@ -13,18 +13,17 @@ use super::{BasisExpansionOneClass, BasisExpansionRegressor, BasisExpansionSvc, 
 use super::{Regressor, ThinPlateRegressor, ThinPlateSvc, power_mean};
 use crate::error::Result;
 
-/// Reads a classifier of any method that was saved.
+/// Reads a saved classifier of any method.
 ///
-/// # Errors
-/// [`Error::ModelFile`](crate::Error::ModelFile) for a file that is cut short, damaged or holds no classifier, or whose
-/// similarity is code of the program that trained it; [`Error::ModelVersion`](crate::Error::ModelVersion) for one of a
-/// newer format, [`Error::Io`](crate::Error::Io) where it cannot be read.
+/// # Errors [`Error::ModelFile`](crate::Error::ModelFile) for a file that is truncated, damaged or not of a classifier,
+/// or whose similarity is code of the training program; [`Error::ModelVersion`](crate::Error::ModelVersion) for a newer
+/// format; [`Error::Io`](crate::Error::Io) if it cannot be read.
 pub fn load(path: impl AsRef<Path>) -> Result<Box<dyn Classifier>> {
     let path = path.as_ref();
     classifier(&Reader::of_any(path, &file::read(path)?)?)
 }
 
-/// The classifier of any method that [`Model::to_bytes`] made the bytes of.
+/// A classifier of any method from the result of [`Model::to_bytes`].
 ///
 /// # Errors
 /// As for [`load`], with `<bytes>` for the path.
@@ -45,7 +44,7 @@ fn classifier(reader: &Reader<'_>) -> Result<Box<dyn Classifier>> {
 /// A trained model of any kind.
 #[derive(Debug)]
 pub enum AnyModel {
-    /// Of classes.
+    /// A classifier.
     Classifier(Box<dyn Classifier>),
     /// A regression model.
     Regressor(Box<dyn Regressor>),
@@ -54,7 +53,7 @@ pub enum AnyModel {
 }
 
 impl AnyModel {
-    /// Reads a model of any method that was saved.
+    /// Reads a saved model of any method.
     ///
     /// # Errors
     /// As for [`load`](super::load), which reads classifiers.
@@ -63,7 +62,7 @@ impl AnyModel {
         AnyModel::read(&Reader::of_any(path, &file::read(path)?)?)
     }
 
-    /// The model of any method that its `to_bytes` made the bytes of.
+    /// A model of any method from the result of `to_bytes`.
     ///
     /// # Errors
     /// As for [`AnyModel::load`], with `<bytes>` for the path.

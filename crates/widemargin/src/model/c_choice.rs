@@ -1,4 +1,4 @@
-//! C, the weight of the losses: fixed, or selected by leave-one-out.
+//! C, the weight of the losses: fixed or selected by leave-one-out.
 
 use std::fmt;
 use std::str::FromStr;
@@ -61,7 +61,7 @@ impl CChoice {
         }
     }
 
-    /// C if it is fixed.
+    /// The value of C, if it is fixed.
     pub fn value(self) -> Option<f64> {
         match self {
             CChoice::Auto => None,

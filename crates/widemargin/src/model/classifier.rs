@@ -26,9 +26,9 @@ pub trait Classifier: Model {
         "Newton steps"
     }
 
-    /// Decision values of samples: one column for two classes (above 0 votes for the second), else one a class.
+    /// Decision values of samples: one column for two classes (above 0 predicts the second), otherwise one per class.
     ///
-    /// `threads` work in parallel, 0 for one per core; the values do not depend on it. The number of finished samples
+    /// Uses `threads` threads, 0 meaning one per core; the values do not depend on it. The number of finished samples
     /// is reported to the monitor, which may cancel (a time limit is ignored).
     ///
     /// # Errors
@@ -116,11 +116,10 @@ pub trait Classifier: Model {
     /// The loss.
     fn loss(&self) -> Loss;
 
-    /// ‖f‖² of each two-class problem in the space of its features; its reciprocal is the margin as Aghazadeh and
-    /// Carlsson define it (eq. 8 to 10), that of a kernel SVM for a thin plate SVM.
+    /// ‖f‖² of each two-class problem in the space of its features; its reciprocal is the margin of Aghazadeh and
+    /// Carlsson (eq. 8 to 10); for a thin plate SVM it is that of a kernel SVM.
     ///
-    /// # Errors
-    /// [`Error::Parameter`] for the polynomial approximation of a power mean SVM, which has no such space;
+    /// # Errors [`Error::Parameter`] for a power mean SVM with the polynomial approximation, which has no such space;
     /// [`Error::Threads`].
     fn squared_norms(&self, threads: usize) -> Result<Vec<f64>>;
 

@@ -45,7 +45,7 @@ fn column_name(meaning: &ColumnMeaning, names: Option<&[String]>, column: usize)
 }
 
 impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
-    /// The decision value, prediction, or score less the threshold of one sample as a sum over the similarities to the
+    /// The decision value, prediction, or score minus the threshold of one sample as a sum over the similarities to the
     /// bases; see [`Explanation`]. The `compared` strongest similarities for or against a class or label (by default
     /// the predicted one) or for an output (by default the first) are split into their parts.
     ///

@@ -1,4 +1,4 @@
-//! Why a model decides as it does: the terms that a decision value is a sum of.
+//! Explanations of predictions: the terms whose sum is a decision value.
 
 use serde::Serialize;
 
@@ -27,34 +27,34 @@ use crate::solve::Calibration;
 pub struct Explanation {
     /// The method, as model files name it.
     pub method: &'static str,
-    /// The classes; with two, positive contributions speak for the second. For multilabel models the labels.
+    /// The classes; with two, positive contributions are in favor of the second. For multilabel models, the labels.
     pub classes: Vec<Label>,
-    /// Whether the model is multilabel, with a problem for each label: a sample has those with a decision value above
-    /// 0.
+    /// Whether the model is multilabel, with a problem for each label: a sample has the labels with decision values
+    /// above 0.
     pub multilabel: bool,
     /// Whether the decision values are the predictions (numbers, or the score of an outlier detector), and the classes
     /// their names.
     pub is_of_values: bool,
-    /// The predicted class: its position. For multilabel models the label with the largest decision value.
+    /// The position of the predicted class; for multilabel models, of the label with the largest decision value.
     pub predicted: usize,
     /// The position of the class or label whose terms have details: the predicted one unless another was requested.
     pub explained: usize,
     /// The decision value of each two-class problem.
     pub decision_values: Vec<f64>,
-    /// The probability of each class, of a model that is calibrated.
+    /// The probability of each class, if the model is calibrated.
     pub probabilities: Option<Vec<f64>>,
     /// The intercept of each problem.
     pub intercepts: Vec<f64>,
-    /// The similarities or the kernel, which terms name by position.
+    /// The similarities or the kernel, to which terms refer by position.
     pub parts: Vec<String>,
-    /// The terms whose sums are the decision values.
+    /// The terms whose sum is the decision values.
     pub terms: Vec<Term>,
 }
 
 /// A term of decision values.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Term {
-    /// Which of [`Explanation::parts`].
+    /// The position in [`Explanation::parts`].
     pub part: usize,
     /// The meaning of the value.
     #[serde(flatten)]
@@ -98,8 +98,8 @@ pub enum TermSource {
 }
 
 impl Explanation {
-    /// The contribution of a term for the class at this position: its contribution to the decision value of the class,
-    /// of two classes with the sign turned for the first.
+    /// The contribution of a term to the decision value of the class at this position; for the first of two classes,
+    /// the sign is reversed.
     pub fn contribution(&self, term: &Term, class: usize) -> f64 {
         self.for_class(&term.contributions, class)
     }
@@ -114,13 +114,13 @@ impl Explanation {
         self.for_class(&self.intercepts, class)
     }
 
-    /// The weight of a term in the decision value of a class, in the same sense; none where contributions are not
-    /// linear in the value.
+    /// The weight of a term in the decision value of a class, in the same sense; `None` if contributions are not linear
+    /// in the value.
     pub fn weight(&self, term: &Term, class: usize) -> Option<f64> {
         (!term.weights.is_empty()).then(|| self.for_class(&term.weights, class))
     }
 
-    /// The predicted labels of the sample; for multiclass models the predicted class.
+    /// The predicted labels of the sample; for multiclass models, the predicted class.
     pub fn predicted_labels(&self) -> Vec<&Label> {
         if !self.multilabel {
             return self.classes.get(self.predicted).into_iter().collect();
@@ -141,7 +141,7 @@ impl Explanation {
         }
     }
 
-    /// Positions of the terms by how much they say for or against a class, the strongest first.
+    /// Positions of the terms in descending order of their absolute contributions to a class.
     pub fn strongest(&self, class: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.terms.len()).collect();
         let size = |at: &usize| self.contribution(&self.terms[*at], class).abs();

@@ -133,7 +133,7 @@ pub(super) const NO_FILE: &str = "<bytes>";
 pub struct Array<'a> {
     /// Its name in the file.
     pub name: String,
-    /// Its size along each axis.
+    /// The size along each axis.
     pub shape: Vec<usize>,
     /// Its numbers, row-major.
     pub numbers: Numbers<'a>,
@@ -486,7 +486,7 @@ macro_rules! file_methods {
             crate::model::file::to_bytes(self.header()?, &arrays(self)?)
         }
 
-        /// Writes the model to a file, whole or not at all.
+        /// Writes the model to a file, atomically.
         ///
         /// # Errors
         /// [`Error::Io`](crate::Error::Io) with the failed operation; as for `to_bytes`.
@@ -496,16 +496,16 @@ macro_rules! file_methods {
 
         /// Reads a model that `save` wrote.
         ///
-        /// # Errors
-        /// [`Error::ModelFile`](crate::Error::ModelFile) for a file that is cut short, damaged, of another method, or
-        /// whose similarity is code of the program that trained it; [`Error::ModelVersion`](crate::Error::ModelVersion)
-        /// for one of a newer format, [`Error::Io`](crate::Error::Io) where it cannot be read.
+        /// # Errors [`Error::ModelFile`](crate::Error::ModelFile) for a file that is truncated, damaged or of another
+        /// method, or whose similarity is code of the training program;
+        /// [`Error::ModelVersion`](crate::Error::ModelVersion) for a newer format; [`Error::Io`](crate::Error::Io) if
+        /// it cannot be read.
         pub fn load(path: impl AsRef<std::path::Path>) -> crate::error::Result<Self> {
             let path = path.as_ref();
             Self::read(&crate::model::file::Reader::new(path, &crate::model::file::read(path)?, $method)?)
         }
 
-        /// The model that `to_bytes` made the bytes of.
+        /// A model from the result of `to_bytes`.
         ///
         /// # Errors
         /// As for `load`, with `<bytes>` for the path.

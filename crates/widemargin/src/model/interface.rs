@@ -1,4 +1,4 @@
-//! What trained models of all methods and tasks have in common.
+//! The common interface of trained models of all methods and tasks.
 
 use std::any::Any;
 use std::fmt;
@@ -17,8 +17,7 @@ use crate::error::{Error, Result};
 use crate::similarity::AnySimilarity;
 use crate::solve::Report;
 
-/// A trained model of any method and task. Anything particular to a method is in its type: `&dyn Model` is a `&dyn Any`
-/// and can be downcast.
+/// A trained model of any method and task. Downcast it to access a specific method: `&dyn Model` is a `&dyn Any`.
 pub trait Model: Any + fmt::Debug + Send + Sync {
     /// The method, as model files and the command line name it.
     fn method(&self) -> &'static str;
@@ -28,10 +27,10 @@ pub trait Model: Any + fmt::Debug + Send + Sync {
         "vectors"
     }
 
-    /// The account of the fit.
+    /// The report of the fit.
     fn report(&self) -> &Report;
 
-    /// The same, to be changed.
+    /// The same, mutable.
     #[doc(hidden)]
     fn report_mut(&mut self) -> &mut Report;
 
@@ -39,7 +38,7 @@ pub trait Model: Any + fmt::Debug + Send + Sync {
     #[doc(hidden)]
     fn origin(&self) -> &Origin;
 
-    /// The same, to be changed.
+    /// The same, mutable.
     #[doc(hidden)]
     fn origin_mut(&mut self) -> &mut Origin;
 
@@ -47,7 +46,7 @@ pub trait Model: Any + fmt::Debug + Send + Sync {
     #[doc(hidden)]
     fn of_picked(&mut self, _rows: &[usize]) {}
 
-    /// Number of features of the training samples; none where they are no vectors.
+    /// Number of features of the training samples; `None` if they are not vectors.
     fn n_features(&self) -> Option<usize>;
 
     /// Number of weights.

@@ -10,25 +10,25 @@ use crate::solve::Calibration;
 /// The header fields common to all methods; absent in older files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Origin {
-    /// The names of the features, where the training samples had names.
+    /// The names of the features, if the training samples had names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feature_names: Option<Vec<String>>,
-    /// How the columns of a table become features, where they are more than numbers.
+    /// How the columns of a table become features, if they are not all numeric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub columns: Option<TableColumns>,
-    /// Which columns of the training table are no features, if the model was trained on a table.
+    /// The columns of the training table that are not features, if the model was trained on a table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column_roles: Option<ColumnRoles>,
     /// How the training file writes numbers and indices.
     #[serde(default, skip_serializing_if = "Notation::is_unknown")]
     pub notation: Notation,
-    /// The parameters of the fit that the model does not show otherwise.
+    /// The parameters of the fit that are not stored elsewhere in the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub training: Option<TrainingSettings>,
-    /// How decision values become probabilities.
+    /// The calibration, which converts decision values to probabilities.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,
-    /// Whether the model is multilabel; the labels then are its classes.
+    /// Whether the model is multilabel; its classes are then the labels.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub multilabel: bool,
 }
@@ -127,8 +127,8 @@ impl Origin {
     }
 }
 
-/// Parameters of a fit that are not stored elsewhere in the model: together with the model's own they suffice to repeat
-/// the fit on other samples.
+/// Parameters of a fit that are not stored elsewhere in the model. Together with those of the model, they suffice to
+/// repeat the fit on other samples.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrainingSettings {
     /// The class weights.
@@ -143,7 +143,7 @@ pub struct TrainingSettings {
     /// For a power mean SVM, the nodes if they are explicit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<Vec<f64>>,
-    /// For a thin plate SVM, how its bases were chosen, or `none` for the exact solver.
+    /// For a thin plate SVM, how its bases were selected, or `none` for the exact solver.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub basis: Option<String>,
 }
@@ -195,13 +195,13 @@ macro_rules! tells_origin {
             self.origin.training.as_ref()
         }
 
-        /// Whether the model is multilabel: the labels then are its classes, with one decision value per label, above 0
-        /// where the sample has it.
+        /// Whether the model is multilabel: its classes are then the labels, and a sample has the labels with decision
+        /// values above 0.
         pub fn is_multilabel(&self) -> bool {
             self.origin.multilabel
         }
 
-        /// How decision values become probabilities; `None` for files of versions that had no probabilities.
+        /// The calibration of probabilities; `None` for files of versions without probabilities.
         pub fn calibration(&self) -> Option<&crate::solve::Calibration> {
             self.origin.calibration.as_ref()
         }

@@ -12,15 +12,15 @@ pub trait OneClass: Model {
     /// The score below which samples are outliers.
     fn threshold(&self) -> f64;
 
-    /// The share of samples like the training ones that is expected below the threshold.
+    /// The expected fraction of new samples like the training samples that are below the threshold.
     fn contamination(&self) -> f64;
 
-    /// The score of each training sample by a fit without one copy of it.
+    /// The leave-one-out score of each training sample, from a fit without one copy of it.
     fn loo_scores(&self) -> &[f64];
 
-    /// The score of each sample: about 1 for those like the training samples, toward 0 for others.
+    /// The score of each sample: about 1 for samples like the training samples, closer to 0 for others.
     ///
-    /// `threads` work in parallel, 0 for one per core; the values do not depend on it. The number of finished samples
+    /// Uses `threads` threads, 0 meaning one per core; the values do not depend on it. The number of finished samples
     /// is reported to the monitor, which may cancel (a time limit is ignored).
     ///
     /// # Errors
@@ -46,7 +46,7 @@ pub trait OneClass: Model {
         Ok(values.into_iter().map(|value| if value < 0.0 { -1 } else { 1 }).collect())
     }
 
-    /// The weights on each basis, and the training rows of the bases, as far as they are known.
+    /// The weight of each basis, and the training rows of the bases, if they are known.
     fn weights_of_bases(&self) -> (Vec<f64>, Vec<usize>);
 }
 

@@ -10,7 +10,7 @@ use crate::problem::typical_weight;
 use crate::solve::ridge::{LeaveOneOut, Spectrum};
 use crate::solve::{EstimateMethod, effective_number, explained_standard_error};
 
-/// The estimates of one C, by leave-one-out, or by folds where [`RegressionPoint::method`] says so.
+/// The estimates at one C, by leave-one-out or by folds (see [`RegressionPoint::method`]).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RegressionPoint {
@@ -19,11 +19,11 @@ pub struct RegressionPoint {
     pub c: f64,
     /// The root of the weighted mean of the squared leave-one-out error of each output, in the unit of its targets.
     pub loo_rmse: Vec<f64>,
-    /// R² of the leave-one-out predictions, the mean over the outputs whose targets are not constant; 1 if all are.
+    /// R² of the leave-one-out predictions, averaged over the outputs whose targets are not constant; 1 if all are.
     pub loo_r2: f64,
     /// The standard error of this R², with the variances of the targets assumed to be known.
     pub loo_r2_std: f64,
-    /// How they were estimated.
+    /// The method of estimation.
     pub method: EstimateMethod,
 }
 

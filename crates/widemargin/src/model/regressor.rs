@@ -10,7 +10,7 @@ use crate::monitor::Monitor;
 use crate::problem::Loss;
 use crate::similarity::AnySimilarity;
 
-/// A trained regression model of any method: [`Classifier`](super::Classifier) with numbers in place of classes.
+/// A trained regression model of any method: [`Classifier`](super::Classifier) with numbers instead of classes.
 pub trait Regressor: Model {
     /// Number of targets of each sample.
     fn n_outputs(&self) -> usize;
@@ -18,8 +18,8 @@ pub trait Regressor: Model {
     /// The weight C of the losses.
     fn c(&self) -> f64;
 
-    /// The leave-one-out results of each C that was evaluated, by ascending C; only one for a fixed C. For the squared
-    /// loss only.
+    /// The leave-one-out results of each C that was evaluated, by ascending C; only one for a fixed C. Only for the
+    /// squared loss.
     fn path(&self) -> &[RegressionPoint];
 
     /// The selected point of the path; none where leave-one-out is undetermined.
@@ -44,7 +44,7 @@ pub trait Regressor: Model {
 
     /// The predicted targets of samples: samples × outputs.
     ///
-    /// `threads` work in parallel, 0 for one per core; the values do not depend on it. The number of finished samples
+    /// Uses `threads` threads, 0 meaning one per core; the values do not depend on it. The number of finished samples
     /// is reported to the monitor, which may cancel (a time limit is ignored).
     ///
     /// # Errors
@@ -52,8 +52,7 @@ pub trait Regressor: Model {
     /// [`Error::Cancelled`](crate::Error::Cancelled).
     fn predict(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<DenseMatrix<f64>>;
 
-    /// The norm over all outputs of the weights on each basis, and the training rows of the bases, as far as they are
-    /// known.
+    /// The norm over all outputs of the weights of each basis, and the training rows of the bases, if they are known.
     fn weights_of_bases(&self) -> (Vec<f64>, Vec<usize>);
 }
 

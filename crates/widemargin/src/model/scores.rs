@@ -5,8 +5,8 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::problem::OneVsRest;
 
-/// Decision values of some samples, one row per sample. Two classes have one column (values above 0 predict the second
-/// class), otherwise there is one column per class.
+/// Decision values, with one row per sample. There is one column for two classes (values above 0 predict the second
+/// class), otherwise one column per class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scores {
     values: Vec<f32>,

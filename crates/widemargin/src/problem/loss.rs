@@ -1,4 +1,4 @@
-//! The losses, of classes and of targets alike: values, derivatives, conjugates.
+//! The losses for classification and regression: values, derivatives, conjugates.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 
 /// The loss of ½‖w‖² + C Σ loss(y, f(x)).
 ///
-/// For classes y is 1 or −1, and m = y·f the margin; for targets r = y − f is the residual. `epsilon` is in the unit of
-/// the targets; `None` stands for a value that the fit chooses for each output.
+/// For classes, y is 1 or −1, and m = y·f is the margin; for targets, r = y − f is the residual. `epsilon` is in the
+/// unit of the targets; `None` means that the fit selects a value for each output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Loss {
@@ -21,10 +21,10 @@ pub enum Loss {
     SquaredHinge,
     /// ln(1 + e^−m).
     Logistic,
-    /// r², of classes and of targets. Of classes it is (1 − m)², of a least squares support vector machine (Suykens &
-    /// Vandewalle 1999): samples beyond the margin also have a cost, so that one matrix serves all problems.
+    /// r². For classes it is (1 − m)², the loss of a least squares support vector machine (Suykens & Vandewalle 1999):
+    /// samples beyond the margin also have a cost, so that all problems share one matrix.
     SquaredError,
-    /// r² up to |r| = ε, beyond it the tangent 2ε|r| − ε²: outliers have a bounded influence.
+    /// r² up to |r| = ε, and the tangent 2ε|r| − ε² beyond: outliers have a bounded influence.
     ///
     /// The automatic ε is 1.35 times the spread of the leave-one-out residuals of a first fit, whose own ε is 1.35
     /// times the spread of the targets. The spread is 1.4826 times the median absolute deviation from the median: the
@@ -42,7 +42,7 @@ pub enum Loss {
         /// Half of the width of the tube; at least 0.
         epsilon: Option<f64>,
     },
-    /// The pinball loss, qr for r > 0 and (q − 1)r below: f is the quantile q of the targets at x.
+    /// The pinball loss, qr for r > 0, otherwise (q − 1)r: f estimates the q-quantile of the targets at x.
     Quantile {
         /// q, above 0 and below 1.
         quantile: f64,

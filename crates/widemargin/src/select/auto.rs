@@ -38,14 +38,14 @@ use crate::tuning::{
 /// What is expected of the methods where none can be fitted.
 const FITTED: &str = "a method that can be fitted";
 
-/// A method that [`AutoParams`] may take.
+/// A method that [`AutoParams`] may select.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AutoMethod {
     /// The basis expansion SVM, on samples of any kind.
     BasisExpansion,
     /// The thin plate SVM, on vectors.
     ThinPlate,
-    /// The power mean SVM, on vectors without values below 0.
+    /// The power mean SVM, on non-negative vectors.
     PowerMean,
 }
 
@@ -85,7 +85,7 @@ impl AutoMethod {
 /// A fit of the best method for the samples, with automatic parameters.
 #[derive(Clone, Debug)]
 pub struct AutoParams {
-    /// The methods that are compared.
+    /// The methods to compare.
     pub methods: Vec<AutoMethod>,
     /// The score by which methods are compared, on held-out samples; `None` for the mean leave-one-out squared hinge.
     pub scoring: Option<Scoring>,
@@ -104,7 +104,7 @@ impl Default for AutoParams {
     }
 }
 
-/// A method that is compared.
+/// A method that was compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MethodPoint {
     /// The method.
@@ -155,9 +155,10 @@ impl AutoParams {
         self.fit_with(samples, labels, None, &Monitor::none())
     }
 
-    /// Trains with one weight per sample and a monitor. Its time limit ends the comparison with the best so far, where
-    /// not all samples are compared after half of the time; so does cancelling once there is one, and the report warns
-    /// of the omissions. If the limit does not allow a fit on all samples, the model is of as many as it allows.
+    /// Trains with one weight per sample and a monitor. Its time limit ends the comparison with the best method so far
+    /// (after half of the time if not all samples are compared), and so does cancellation once a method has been
+    /// fitted; the report warns of omissions. If the limit does not allow a fit on all samples, the model is fitted to
+    /// a subset.
     ///
     /// # Errors
     /// Invalid labels and weights; [`Error::Parameter`] without methods, or if none could be tried, with the reasons;

@@ -7,15 +7,15 @@ use crate::similarity::{AnySimilarity, Similarity, Spec, similarity_rows};
 /// Similarities with their normalization.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// Specs, side by side.
+    /// The specs of the similarities.
     pub similarity: Vec<String>,
-    /// How they are normalized.
+    /// Their normalization.
     pub normalization: Normalization,
 }
 
 impl Candidate {
-    /// A similarity with the normalization that suits it: of a kernel the Nyström map, of minus a distance its centered
-    /// form, of features the z-score, else that of the paper.
+    /// A similarity with the normalization that suits it: the Nyström map for a kernel, its centered form for minus a
+    /// distance, the z-score for features, otherwise the mean norm of the paper.
     pub fn usual(spec: &str) -> Self {
         Candidate { similarity: vec![spec.to_owned()], normalization: usual_normalization(spec) }
     }

@@ -15,7 +15,7 @@ impl CrossValidation {
         self.scores.iter().sum::<f64>() / self.scores.len() as f64
     }
 
-    /// Standard deviation of the scores over the folds (of the sample: divided by folds − 1).
+    /// Sample standard deviation of the scores over the folds (with divisor folds − 1).
     pub fn standard_deviation(&self) -> f64 {
         let mean = self.mean();
         let squares: f64 = self.scores.iter().map(|score| (score - mean).powi(2)).sum();

@@ -32,7 +32,7 @@ impl Ranking {
     }
 
     /// The area under the receiver operating characteristic: the probability that a positive sample has a larger value
-    /// than a negative one, with ½ for equal ones. NaN without positives or negatives.
+    /// than a negative one, with ties counted as ½. NaN without positives or negatives.
     pub fn roc_auc(&self) -> f64 {
         let (positives, negatives) = self.totals();
         let area = |ends: &[(f64, f64)]| (ends[1].1 - ends[0].1) * 0.5 * (ends[0].0 + ends[1].0);

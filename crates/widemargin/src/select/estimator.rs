@@ -31,9 +31,9 @@ pub enum Task {
     /// A class or a set of labels for each sample.
     #[default]
     Classification,
-    /// Numbers.
+    /// One or several numbers for each sample.
     Regression,
-    /// Whether a sample is like those of the training.
+    /// Whether a sample is an outlier.
     OutlierDetection,
 }
 
@@ -43,15 +43,15 @@ named!("task": Task, all "All of them." {
     "outlier-detection" = Task::OutlierDetection,
 });
 
-/// How a model is trained.
+/// The method by which a model is trained.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
     /// The best of the methods that suit the samples; a basis expansion for other tasks than classification.
     #[default]
     Auto,
-    /// On a basis expansion, for samples of any kind.
+    /// A basis expansion, for samples of any kind.
     BasisExpansion,
-    /// The power mean SVM, for vectors without values below 0.
+    /// The power mean SVM, for non-negative vectors.
     PowerMean,
     /// The thin plate SVM and the smoothing spline, for vectors.
     ThinPlate,
@@ -69,7 +69,7 @@ named!("method": Method, all "All of them." {
 pub enum Place<'a> {
     /// In memory.
     Memory(&'a SamplesView<'a>),
-    /// On a disk, from which they are read in blocks with these resources.
+    /// On disk; they are read in blocks with these resources.
     Blocks(&'a dyn Source<Samples = AnySamples>, &'a Resources<'a>),
 }
 
@@ -87,7 +87,7 @@ pub enum Compared {
 /// A model on a basis expansion of any similarity.
 #[derive(Clone, Debug)]
 pub enum ExpansionModel<S: Similarity> {
-    /// Of classes.
+    /// A classifier.
     Classifier(Box<BasisExpansionSvc<S>>),
     /// A regression model.
     Regressor(Box<BasisExpansionRegressor<S>>),
@@ -192,7 +192,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// A method with its parameters. Those that are not set are automatic, or have their defaults.
+/// A method with its parameters. Parameters that are not set are automatic or have their defaults.
 #[derive(Clone, Debug)]
 pub struct Estimator {
     params: Params,
@@ -231,7 +231,7 @@ impl Estimator {
         Ok(Estimator { params, similarity: Vec::new(), normalization: None, has_loss: false })
     }
 
-    /// The names of the parameters that have texts.
+    /// The names of the parameters that are set from text.
     pub fn names(&self) -> &'static [&'static str] {
         fn names<P: ByName>(_: &P) -> &'static [&'static str] {
             P::NAMES
@@ -239,7 +239,7 @@ impl Estimator {
         on_params!(&self.params, params => names(params))
     }
 
-    /// Sets a parameter to the value of a text; `auto` leaves it as it is.
+    /// Sets a parameter from text; `auto` leaves it unchanged.
     ///
     /// # Errors
     /// [`Error::UnknownName`] for a parameter that the method does not have; errors of a text that is no such value.
@@ -256,7 +256,7 @@ impl Estimator {
         Ok(())
     }
 
-    /// The specs of the similarities of a basis expansion, side by side; with none, and with `auto`, one is selected.
+    /// The specs of the similarities of a basis expansion, which are concatenated; if empty or `auto`, one is selected.
     #[must_use]
     pub fn similarity(self, mut specs: Vec<String>) -> Self {
         if specs == ["auto"] {
@@ -318,8 +318,8 @@ impl Estimator {
         }
     }
 
-    /// Trains with labels, with targets, or for outlier detection without either, with one weight per sample and a
-    /// monitor; with the candidates that were compared.
+    /// Trains with labels, with targets, or with neither for outlier detection, with one weight per sample and a
+    /// monitor. Also returns the candidates that were compared.
     ///
     /// # Errors
     /// Those of the method; [`Error::Parameter`] for labels or targets of another task.
@@ -380,7 +380,7 @@ impl Estimator {
         })
     }
 
-    /// The same of a basis expansion with a similarity of one's own.
+    /// The same for a basis expansion with a user-defined similarity.
     ///
     /// # Errors
     /// As for [`Estimator::fit`]; [`Error::Parameter`] for another method.

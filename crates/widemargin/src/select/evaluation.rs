@@ -45,10 +45,10 @@ pub struct ClassScore {
     pub f1: Option<f64>,
 }
 
-/// How often each class was predicted for samples of each.
+/// The counts of predicted classes for each actual class.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ConfusionMatrix {
-    /// The classes that samples have or that were predicted, sorted.
+    /// The actual and predicted classes, sorted.
     pub labels: Vec<Label>,
     /// The weights of the samples (their number, without weights): a row for each class of the samples, a column for
     /// each predicted class.
@@ -61,7 +61,7 @@ impl Evaluation {
         self.add_weighted(actual, predicted, 1.0);
     }
 
-    /// Counts one sample, which weighs as much as `weight` samples in all scores.
+    /// Counts one sample with a weight, as `weight` samples in all scores.
     pub fn add_weighted(&mut self, actual: &Label, predicted: &Label, weight: f64) {
         let right = if actual == predicted { weight } else { 0.0 };
         self.n_samples += 1;
@@ -79,7 +79,7 @@ impl Evaluation {
         self.entry(predicted).predicted += weight;
     }
 
-    /// Samples counted.
+    /// Number of counted samples.
     pub fn n_samples(&self) -> u64 {
         self.n_samples
     }
@@ -119,7 +119,7 @@ impl Evaluation {
         self.classes.iter().map(score).collect()
     }
 
-    /// How often each of the observed classes was predicted for samples of each.
+    /// The confusion matrix of the observed classes.
     pub fn confusion_matrix(&self) -> ConfusionMatrix {
         let of = |counts: &Counts, label| counts.predicted_as.get(label).copied().unwrap_or(0.0);
         let row = |counts: &Counts| self.classes.keys().map(|label| of(counts, label)).collect();

@@ -11,9 +11,9 @@ use crate::problem::OneVsRest;
 pub struct LabelScore {
     /// The label.
     pub name: Label,
-    /// Of its two answers, 0 and 1.
+    /// The evaluation of its two classes, 0 and 1.
     pub evaluation: Evaluation,
-    /// Of the samples that have it.
+    /// The scores of the class of samples with the label.
     pub has: ClassScore,
     /// The area under its ROC curve, or the reason why it is undefined.
     pub roc_auc: Result<f64>,
@@ -24,9 +24,9 @@ pub struct LabelScore {
 /// The scores of all labels.
 #[derive(Debug)]
 pub struct LabelScores {
-    /// Each label.
+    /// The scores of each label.
     pub labels: Vec<LabelScore>,
-    /// The share of the samples, by weight, whose known labels are all right.
+    /// The weighted fraction of samples whose known labels are all predicted correctly.
     pub subset_accuracy: f64,
 }
 
@@ -47,28 +47,28 @@ impl LabelScores {
         Ok(LabelScores { labels, subset_accuracy: predictions.subset_accuracy() })
     }
 
-    /// The mean of the labels. As of scikit-learn, a label without samples and predictions has an F1 of 0.
+    /// The mean over the labels. As in scikit-learn, a label without samples and predictions has an F1 of 0.
     pub fn f1(&self) -> f64 {
         mean(self.labels.iter().map(|label| label.has.f1.unwrap_or(0.0))).unwrap_or(0.0)
     }
 
-    /// The mean share of the labels that are wrong.
+    /// The mean fraction of wrong labels.
     pub fn hamming_loss(&self) -> f64 {
         mean(self.labels.iter().map(|label| 1.0 - label.evaluation.accuracy())).unwrap_or(0.0)
     }
 
-    /// The mean of the labels that have one.
+    /// The mean over the labels for which it is defined.
     pub fn roc_auc(&self) -> Option<f64> {
         mean(self.labels.iter().filter_map(|label| label.roc_auc.as_ref().ok().copied()))
     }
 
-    /// The mean of the labels that have one.
+    /// The mean over the labels for which it is defined.
     pub fn average_precision(&self) -> Option<f64> {
         mean(self.labels.iter().filter_map(|label| label.average_precision.as_ref().ok().copied()))
     }
 
-    /// One of the scores that [`LabelScores::check`] admits: of accuracies that of whole sets of labels, of others the
-    /// mean of the labels.
+    /// One of the scores that [`LabelScores::check`] admits: for accuracies that of whole label sets, for others the
+    /// mean over the labels.
     ///
     /// # Errors
     /// [`Error::Score`] for another, and where it is not defined for a label.

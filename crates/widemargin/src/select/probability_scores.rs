@@ -1,4 +1,4 @@
-//! Scores of probabilities, with the values that scikit-learn gives them; lower is better.
+//! Scores of probabilities, as defined by scikit-learn; lower is better.
 
 use crate::error::{Error, Result};
 
@@ -12,7 +12,7 @@ pub fn log_loss(codes: &[u32], n_classes: usize, probabilities: &[f64], weights:
     mean_over("neg-log-loss", (codes, n_classes, probabilities, weights), of)
 }
 
-/// The mean of Σ (p_k − y_k)² over the samples, y_k being 1 for the class that the sample has and else 0; of two
+/// The mean of Σ (p_k − y_k)² over the samples, where y_k is 1 for the class of the sample and 0 otherwise; for two
 /// classes half of that, (p − y)².
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! Scores of predicted numbers, with the values that scikit-learn gives them.
+//! Scores of regression models, as defined by scikit-learn.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,20 +6,20 @@ use std::str::FromStr;
 use crate::error::{Error, Result};
 use crate::problem::Loss;
 
-/// How predicted numbers are judged; a higher score is better.
+/// A score of a regression model; higher is better.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum RegressionScoring {
-    /// 1 − Σ w (y − f)² / Σ w (y − ȳ)²: 1 is the best, 0 the value of the mean. For constant targets 1 if they are met,
-    /// else 0.
+    /// 1 − Σ w (y − f)² / Σ w (y − ȳ)²: 1 is the best value, and 0 the value of the mean. For constant targets, 1 if
+    /// predictions are exact, otherwise 0.
     #[default]
     R2,
-    /// Minus the mean of |y − f|.
+    /// The negative mean of |y − f|.
     NegMeanAbsoluteError,
-    /// Minus the root of the mean of (y − f)².
+    /// The negative root of the mean of (y − f)².
     NegRootMeanSquaredError,
-    /// Minus the mean of the pinball loss: q (y − f) where the target is above the prediction, (1 − q) (f − y) where it
-    /// is below.
+    /// The negative mean of the pinball loss: q (y − f) if the target is above the prediction, (1 − q) (f − y) if it is
+    /// below.
     NegMeanPinballLoss {
         /// q, above 0 and below 1: which quantile is predicted.
         quantile: f64,
@@ -60,7 +60,7 @@ impl FromStr for RegressionScoring {
 }
 
 impl RegressionScoring {
-    /// All of them, that of quantiles with ½.
+    /// All scores, with the quantile ½.
     pub const ALL: [RegressionScoring; 4] = [
         RegressionScoring::R2,
         RegressionScoring::NegMeanAbsoluteError,
@@ -76,7 +76,7 @@ impl RegressionScoring {
         }
     }
 
-    /// The score of `predicted` for these targets, one a sample.
+    /// The score of `predicted` for these targets, one per sample.
     ///
     /// # Errors
     /// [`Error::Shape`] for arrays of other lengths; [`Error::Score`] without samples or weight, for values that are

@@ -1,4 +1,4 @@
-//! Scores of predictions by their names, with the values that scikit-learn gives them.
+//! Scores of predictions by name, as defined by scikit-learn.
 
 use super::{Evaluation, Ranking, brier_score, log_loss};
 use crate::data::{Label, Labels};
@@ -7,27 +7,26 @@ use crate::macros::named;
 use crate::model::Classifier;
 use crate::problem::{OneVsRest, n_problems};
 
-/// How predictions are judged. A higher score is better: the best is 1, or 0 for the two that are losses with their
-/// sign turned.
+/// A score of predictions; higher is better. The best value is 1, or 0 for the two negated losses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Scoring {
     /// The fraction of correct predictions.
     #[default]
     Accuracy,
-    /// The mean over the classes that occur of the fraction of their samples that are predicted correctly.
+    /// The mean recall of the classes that occur.
     BalancedAccuracy,
     /// The mean over the classes that occur or are predicted of 2 right / (actual + predicted).
     F1Macro,
-    /// The area under the ROC curve of the decision values: the probability that of a sample of the second class and
-    /// one of the first the former has the larger value, with ½ for equal ones. Of more classes the mean of each
-    /// against the rest, by the probabilities of the classes (scikit-learn's `roc_auc_ovr`); by the decision values of
-    /// a model without probabilities.
+    /// The area under the ROC curve of the decision values: the probability that a sample of the second class has a
+    /// larger value than a sample of the first, with ties counted as ½. With more classes, the mean of each class
+    /// against the rest, by the class probabilities (scikit-learn's `roc_auc_ovr`), or by the decision values of a
+    /// model without probabilities.
     RocAuc,
     /// Σ (Rᵢ − Rᵢ₋₁) Pᵢ over the distinct decision values in descending order, with the precision P and the recall R of
     /// the second class of two among the samples down to each.
     AveragePrecision,
-    /// The mean of ln p over the samples, p the probability of the class that the sample has ([`log_loss`]).
+    /// The mean of ln p over the samples, where p is the probability of the true class ([`log_loss`]).
     NegLogLoss,
     /// The negated mean squared error of the probabilities ([`brier_score`]).
     NegBrierScore,
@@ -44,17 +43,17 @@ named!("scoring": Scoring, all "All of them." {
 });
 
 impl Scoring {
-    /// Whether it judges decision values or probabilities, and not predicted classes.
+    /// Whether it is computed from decision values or probabilities, not from predicted classes.
     pub fn needs_decision_values(self) -> bool {
         matches!(self, Scoring::RocAuc | Scoring::AveragePrecision) || self.needs_probabilities()
     }
 
-    /// Whether it judges probabilities.
+    /// Whether it is computed from probabilities.
     pub fn needs_probabilities(self) -> bool {
         matches!(self, Scoring::NegLogLoss | Scoring::NegBrierScore)
     }
 
-    /// Whether it judges probabilities of a calibrated model of `n_classes` classes.
+    /// Whether it is computed from the probabilities of a calibrated model with `n_classes` classes.
     pub fn prefers_probabilities(self, n_classes: usize) -> bool {
         self.needs_probabilities() || (self == Scoring::RocAuc && n_classes > 2)
     }
@@ -91,8 +90,8 @@ impl Scoring {
         }
     }
 
-    /// The score of a model with these classes on samples with these labels; `decision_values` are row-major,
-    /// one column for two classes and otherwise one a class.
+    /// The score of a model with these classes on samples with these labels; `decision_values` are row-major, with one
+    /// column for two classes and otherwise one per class.
     ///
     /// # Errors
     /// As for [`Scoring::check`]; [`Error::Shape`] for arrays that are inconsistent; [`Error::Score`] for a class with
@@ -179,9 +178,8 @@ impl Scoring {
 
     /// The score of a model on samples with these labels, by its decision values, as for [`Scoring::score`].
     ///
-    /// # Errors
-    /// As for [`Scoring::score`] and [`Scoring::score_probabilities`]; [`Error::NotCalibrated`] where probabilities are
-    /// judged, of a model without them.
+    /// # Errors As for [`Scoring::score`] and [`Scoring::score_probabilities`]; [`Error::NotCalibrated`] for a score of
+    /// probabilities and a model without them.
     pub fn score_model(
         self,
         model: &dyn Classifier,
@@ -201,7 +199,7 @@ impl Scoring {
         self.score_probabilities(labels, weights, model.classes(), &probabilities)
     }
 
-    /// The score of predictions that were counted; `None` if it judges decision values or probabilities.
+    /// The score of counted predictions; `None` if it is computed from decision values or probabilities.
     pub fn of_evaluation(self, evaluation: &Evaluation) -> Option<f64> {
         match self {
             Scoring::Accuracy => Some(evaluation.accuracy()),

@@ -15,7 +15,7 @@ pub struct Comparison {
     pub quantity: &'static str,
     /// Σ shares.
     pub total: f64,
-    /// Where basis and sample meet.
+    /// The pieces in which basis and sample are compared.
     #[serde(flatten)]
     pub pieces: Pieces,
 }
@@ -25,7 +25,7 @@ pub struct Comparison {
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Pieces {
-    /// Columns of vectors, ascending; those that are left out have a share of 0.
+    /// Columns of vectors, ascending; omitted columns have a share of 0.
     Columns {
         /// Which.
         columns: Vec<usize>,
@@ -67,7 +67,7 @@ pub enum Pieces {
     },
 }
 
-/// A pair of a path, or a step or character of one side that has no partner. Numbers begin at 0.
+/// A pair of a path, or a step or character without a partner. Positions are counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PathStep {
     /// The position in the basis.
@@ -83,7 +83,7 @@ pub struct PathStep {
 pub struct CellMatch {
     /// The cell of the basis.
     pub basis: [usize; 2],
-    /// That of the sample; none outside its grid.
+    /// The cell of the sample; `None` outside its grid.
     pub sample: Option<[usize; 2]>,
     /// Its share of the total.
     pub share: f64,

@@ -38,7 +38,7 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         name: "thin-plate",
         class: "ThinPlate",
         formula: "(−1)^order r^(2 order − 2) log r with r = ‖x − y‖",
-        parameters: &[Parameter::new("order", Values::Whole(2, 16), "2 is r² log r.").or("2")],
+        parameters: &[Parameter::new("order", Values::Whole(2, 16), "The order; 2 gives r² log r.").or("2")],
         examples: &["thin-plate", "thin-plate:order=3"],
         onnx: Onnx::Expression("radial(2 * order - 2)"),
         ..DISTANCE
@@ -58,8 +58,8 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         formula: "(−1)^⌈exponent/2⌉ r^exponent with r = ‖x − y‖",
         parameters: &[Parameter::new(
             "exponent",
-            Values::Number { least: f64::from_bits(1), most: 32.0, range: "above 0 and at most 32, no even number" },
-            "",
+            Values::Number { least: f64::from_bits(1), most: 32.0, range: "above 0 and at most 32, not even" },
+            "The exponent of the distance.",
         )],
         examples: &["polyharmonic:exponent=1.5", "polyharmonic:exponent=2.5"],
         onnx: Onnx::Expression("radial(exponent)"),
@@ -68,9 +68,9 @@ pub(super) const ROWS: &[SimilarityRow] = &[
     SimilarityRow {
         name: "spline",
         class: "Spline",
-        formula: "± r^(2 order − dims) with r = ‖x − y‖, times log r where that is even",
+        formula: "± r^(2 order − dims) with r = ‖x − y‖, times log r if the exponent is even",
         parameters: &[
-            Parameter::new("order", Values::Whole(1, 16), "Above dims / 2."),
+            Parameter::new("order", Values::Whole(1, 16), "The order of the spline, above dims / 2."),
             Parameter::new("dims", Values::Whole(1, 31), "The dimension of the space."),
         ],
         examples: &["spline:order=2,dims=3", "spline:order=2,dims=2", "spline:order=3,dims=1"],
@@ -95,7 +95,7 @@ pub(super) const ROWS: &[SimilarityRow] = &[
             Parameter::new(
                 "exponent",
                 Values::Number { least: f64::from_bits(1), most: 2.0, range: "above 0 and at most 2" },
-                "",
+                "The exponent of the distance.",
             )
             .or("2"),
         ],
@@ -237,7 +237,7 @@ impl ConditionalKernel {
         match kernel {
             ConditionalKernel::Polyharmonic { exponent } if exponent % 2.0 == 0.0 => {
                 let expected =
-                    "no even number, whose power is itself a polynomial: use thin-plate, which has the logarithm";
+                    "not an even number, whose power is a polynomial: use thin-plate, which has the logarithm";
                 Err(arguments.wrong("exponent", expected.into()))
             }
             ConditionalKernel::Spline { order, dims } if 2 * order <= dims => {
@@ -247,7 +247,8 @@ impl ConditionalKernel {
         }
     }
 
-    /// Degree of the polynomials the kernel is definite against; `None` where it is positive definite.
+    /// Degree of the polynomials with respect to which the kernel is conditionally positive definite; `None` if it is
+    /// positive definite.
     pub fn degree(&self) -> Option<u32> {
         match *self {
             ConditionalKernel::ThinPlate { order } | ConditionalKernel::Spline { order, .. } => Some(order - 1),

@@ -12,9 +12,8 @@ const FEATURES: SimilarityRow = SimilarityRow {
     name: "features",
     class: "Features",
     samples: &["vectors"],
-    formula: "the features of y, on which the model is linear",
-    about: "There are no bases. The normalization \
-            is mean-norm, z-score, covariance or none.",
+    formula: "the features of y, in which the model is linear",
+    about: "There are no bases. The normalization must be mean-norm, z-score, covariance or none.",
     parameters: &[],
     examples: &["features"],
     definite: Definite::No,

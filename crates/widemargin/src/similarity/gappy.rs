@@ -18,11 +18,11 @@ use crate::spec::Step;
 const GAPPY: SimilarityRow = SimilarityRow {
     name: "gappy",
     class: "Gappy",
-    formula: "cosine of the counts of subsequences of k characters in windows of g characters",
-    about: "A shorter string is one window. Gappy k-mers of Leslie and Kuang (2004).",
+    formula: "the cosine of the counts of subsequences of k characters in windows of g characters",
+    about: "The gappy k-mer kernel of Leslie and Kuang (2004). A string shorter than g is a single window.",
     parameters: &[
-        Parameter::new("k", Values::Whole(1, 12), "Characters of a subsequence.").or("3").written(),
-        Parameter::new("g", Values::Whole(1, 16), "Characters of a window, at least k: g − k gaps.").or("5").written(),
+        Parameter::new("k", Values::Whole(1, 12), "The length of a subsequence.").or("3").written(),
+        Parameter::new("g", Values::Whole(1, 16), "The length of a window, at least k.").or("5").written(),
         Unit::PARAMETER,
     ],
     examples: &["gappy", "gappy:k=2,g=3", "gappy:k=2,g=2", "gappy:k=1,g=4"],

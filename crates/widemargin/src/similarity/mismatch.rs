@@ -28,15 +28,15 @@ use crate::spec::Step;
 const MISMATCH: SimilarityRow = SimilarityRow {
     name: "mismatch",
     class: "Mismatch",
-    formula: "cosine of the counts of substrings of k letters, with up to m mismatches",
-    about: "A string shorter than k matches only identical strings. Mismatch kernel of Leslie et al. (2004).",
+    formula: "the cosine of the counts of substrings of k letters, with up to m mismatches",
+    about: "The mismatch kernel of Leslie et al. (2004). A string shorter than k matches only identical strings.",
     parameters: &[
-        Parameter::new("k", Values::Whole(1, 64), "").or("5").written(),
-        Parameter::new("m", Values::Whole(0, 8), "At most k.").or("1").written(),
+        Parameter::new("k", Values::Whole(1, 64), "Substring length.").or("5").written(),
+        Parameter::new("m", Values::Whole(0, 8), "The largest number of mismatches, at most k.").or("1").written(),
         Parameter::new(
             "alphabet",
             Values::Whole(2, 1 << 20),
-            "The size of the alphabet; by default the number of letters in the training strings, which is also its least value.",
+            "The alphabet size; by default, and at least, the number of different letters in the training strings.",
         )
         .optional(),
         Unit::PARAMETER,

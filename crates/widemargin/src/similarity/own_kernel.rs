@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 /// How a kernel of one's own is named in models and messages.
 const PREFIX: &str = "own:";
 
-/// An additive kernel of a user's own.
+/// A user-defined additive kernel.
 #[derive(Clone)]
 pub struct OwnKernel {
     name: Arc<str>,
@@ -78,9 +78,9 @@ impl PartialEq for OwnKernel {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ScalarKernel {
-    /// One of the library's.
+    /// A built-in kernel.
     BuiltIn(AdditiveKernel),
-    /// One of a user's own.
+    /// A user-defined kernel.
     Own(OwnKernel),
 }
 

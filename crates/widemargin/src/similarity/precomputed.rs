@@ -13,8 +13,8 @@ const PRECOMPUTED: SimilarityRow = SimilarityRow {
     name: "precomputed",
     class: "Precomputed",
     samples: &["vectors"],
-    formula: "the value in column x of row y, or −d, −d² or exp(−gamma d) of a distance d there",
-    about: "Samples are rows of similarities, or of distances, with one column per basis.",
+    formula: "the value in column x of row y, or −d, −d² or exp(−gamma d) if this value is a distance d",
+    about: "Samples are rows of similarities or distances, with one column per basis.",
     parameters: &[
         Parameter::new(
             "distance",
@@ -22,11 +22,11 @@ const PRECOMPUTED: SimilarityRow = SimilarityRow {
             "Transformation of distances: −d, −d² or exp(−gamma d); `none` for similarities.",
         )
         .or("none"),
-        Parameter::new("gamma", Values::POSITIVE, "For `exp`; by default 1 / the mean distance.").optional(),
+        Parameter::new("gamma", Values::POSITIVE, "The gamma of `exp`; by default 1 / mean distance.").optional(),
         Parameter::new(
             "polynomials",
             Values::Whole(0, 10_000),
-            "The number of last columns with the values of polynomials, for the normalization `centered`.",
+            "The number of columns at the end with values of polynomials, for the normalization `centered`.",
         )
         .or("0"),
     ],
@@ -53,7 +53,7 @@ enum Content {
 }
 
 /// `precomputed`: samples are rows of similarities or distances to the bases, which it does not need; every column is a
-/// basis, but for the last ones where there are polynomials.
+/// basis, except for columns of polynomials at the end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Precomputed {
     content: Content,

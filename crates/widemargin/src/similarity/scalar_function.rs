@@ -6,8 +6,7 @@ use crate::error::Result;
 pub trait ScalarFunction: Send + Sync {
     /// k(x_i, y_i) of every pair. One of the two numbers may be 0, where the kernel must be 0.
     ///
-    /// # Errors
-    /// Whatever prevents an answer; it ends the fit.
+    /// # Errors Any error of the function; it ends the fit.
     fn values(&self, x: &[f64], y: &[f64]) -> Result<Vec<f64>>;
 }
 

@@ -28,7 +28,7 @@ const COSINE: SimilarityRow = SimilarityRow {
     name: "cosine",
     class: "Cosine",
     samples: &["bit sets", "vectors"],
-    formula: "x·y / √(x·x · y·y), of sets |x ∩ y| / √(|x| |y|)",
+    formula: "x·y / √(x·x · y·y), which is |x ∩ y| / √(|x| |y|) for sets",
     about: "Two empty sets, or two zero vectors, have similarity 1.",
     parameters: &[],
     examples: &["cosine"],
@@ -42,7 +42,7 @@ pub(super) const ROWS: &[SimilarityRow] = &[
     SimilarityRow {
         name: "tanimoto",
         class: "Tanimoto",
-        formula: "x·y / (x·x + y·y − x·y), of sets |x ∩ y| / |x ∪ y|",
+        formula: "x·y / (x·x + y·y − x·y), which is |x ∩ y| / |x ∪ y| for sets",
         examples: &["tanimoto"],
         onnx: Onnx::Expression("tanimoto"),
         ..COSINE

@@ -19,11 +19,11 @@ use crate::spec::Step;
 const SUBSEQUENCE: SimilarityRow = SimilarityRow {
     name: "subsequence",
     class: "Subsequence",
-    formula: "cosine of the counts of subsequences of n \
-            characters, where one that spans l characters counts decay^l",
+    formula: "the cosine of the counts of subsequences of n characters, where a subsequence that spans l \
+              characters counts decay^l",
     about: "A string shorter than n matches only identical strings.",
     parameters: &[
-        Parameter::new("n", Values::Whole(1, 16), "").or("3").written(),
+        Parameter::new("n", Values::Whole(1, 16), "The length of a subsequence.").or("3").written(),
         Parameter::new(
             "decay",
             Values::Number { least: 0.01, most: 1.0, range: "from 0.01 to 1" },

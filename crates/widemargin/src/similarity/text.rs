@@ -32,19 +32,20 @@ use crate::spec::Step;
 const EDIT: SimilarityRow = SimilarityRow {
     name: "edit",
     class: "Edit",
-    formula: "1 − d(x, y) / d_max, where d is the number of edits and d_max its maximum for strings of these lengths; with gamma, exp(−gamma d(x, y) / d_max)",
-    about: "`levenshtein` inserts, deletes and replaces, `osa` and `damerau` also swap neighbors, `indel` inserts and \
-            deletes, `lcs` counts the characters outside the longest common subsequence; `jaro` and `jaro-winkler` are \
-            similarities, and not symmetric. Different costs of insertion and deletion are not symmetric either.",
+    formula: "1 − d / d_max, or exp(−gamma d / d_max) if gamma is set, where d is the number of edits, at most d_max",
+    about: "`levenshtein` allows insertions, deletions and substitutions; `osa` and `damerau` add transpositions; \
+            `indel` has no substitutions; `lcs` counts the characters outside the longest common subsequence. `jaro` \
+            and `jaro-winkler` are similarities. They are not symmetric, and neither are different costs of insertion \
+            and deletion.",
     parameters: &[
         Parameter::new(
             "metric",
             Values::Words(&["levenshtein", "osa", "damerau", "indel", "lcs", "jaro", "jaro-winkler"]),
-            "",
+            "The edits that are counted.",
         )
         .or("levenshtein"),
-        Parameter::new("gamma", Values::POSITIVE, "By default the similarity is 1 − d / d_max.").optional(),
-        Parameter::new("insert", COST, "The cost of an insertion, for levenshtein.").or("1"),
+        Parameter::new("gamma", Values::POSITIVE, "If not set, the similarity is 1 − d / d_max.").optional(),
+        Parameter::new("insert", COST, "The cost of an insertion, for `levenshtein`.").or("1"),
         Parameter::new("delete", COST, "The cost of a deletion.").or("1"),
         Parameter::new("substitute", COST, "The cost of a substitution.").or("1"),
         Unit::PARAMETER,
@@ -70,15 +71,15 @@ pub(super) const ROWS: &[SimilarityRow] = &[EDIT];
 /// The possible costs of an edit.
 const COST: Values = Values::Whole(1, 1000);
 
-/// The edits of a distance.
+/// The edits that a distance counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EditMetric {
-    /// Insertions, deletions and replacements.
+    /// Insertions, deletions and substitutions.
     Levenshtein,
-    /// Levenshtein with swaps of neighbors, where no part of the string is edited twice.
+    /// Levenshtein with transpositions of adjacent characters, where no part of the string is edited twice.
     Osa,
-    /// Levenshtein with swaps of neighbors.
+    /// Levenshtein with transpositions of adjacent characters.
     Damerau,
     /// Insertions and deletions.
     Indel,

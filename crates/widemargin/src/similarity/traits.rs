@@ -4,7 +4,7 @@ use super::{ColumnMeaning, Comparison, PartOptions};
 use crate::data::{CsrMatrix, Samples, Training};
 use crate::error::{Error, Result};
 
-/// A similarity s(basis, sample), which need be neither symmetric nor positive definite.
+/// A similarity s(basis, sample), which need not be symmetric or positive definite.
 ///
 /// It compares blocks of samples and bases, not single pairs, and sees no labels. A user-defined similarity needs
 /// `Samples`, `spec` and `block`; `examples/rust/own_similarity.rs` in the repository implements one in twenty lines.

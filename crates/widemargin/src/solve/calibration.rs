@@ -39,9 +39,9 @@ const UNCALIBRATED_SLOPE: f64 = 2.0;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CalibratedOn {
-    /// Of each training sample from a fit without it, in closed form.
+    /// Leave-one-out decision values of the training samples, in closed form.
     LeaveOneOut,
-    /// Of samples that a second fit, which starts at the solution, did not see.
+    /// Decision values of samples held out of a second fit, which starts at the solution.
     HeldOut,
     /// None: the slopes are assumed.
     #[default]
@@ -54,7 +54,7 @@ named!("calibration": CalibratedOn {
     "nothing" = CalibratedOn::Nothing,
 });
 
-/// How decision values become probabilities.
+/// The conversion of decision values to probabilities.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
     /// a for two classes; for more the slopes of g below −1, between −1 and 1, and above 1; a of each label if
@@ -148,7 +148,7 @@ impl Calibration {
         self.on.parse().unwrap_or_default()
     }
 
-    /// On how many distinct samples.
+    /// The number of distinct samples.
     pub fn n_samples(&self) -> usize {
         self.n_samples
     }

@@ -6,16 +6,16 @@ use crate::data::Label;
 use crate::problem::{HeldOutScores, OneVsRest};
 use crate::tuning::{MIN_HELD_OUT_COVERAGE, MIN_INDEPENDENT_SAMPLES};
 
-/// How an error was estimated.
+/// The method by which an error was estimated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum EstimateMethod {
-    /// Each sample by the fit without it.
+    /// Leave-one-out: each sample by a fit without it.
     LeaveOneOut,
     /// Samples held out of a second fit.
     HeldOut,
-    /// Each fifth of the samples by a fit without it.
+    /// Five-fold cross-validation: each fifth of the samples by a fit without it.
     Folds,
 }
 
@@ -30,23 +30,23 @@ impl EstimateMethod {
     }
 }
 
-/// The estimated error of a classifier on new samples like those of its training. Class weights do not enter it:
-/// classes count by the samples' own weights, as in the accuracy of a test set.
+/// The estimated error of a classifier on new samples like the training samples. It ignores class weights: samples
+/// count by their own weights, as in the accuracy on a test set.
 ///
-/// Leave-one-out is biased near chance: without a sample its class is smaller, so that a model that is nearly constant
-/// predicts another one for it. Of two classes of equal size it would be wrong for every sample, where new samples are
-/// right half of the time. So a leave-one-out error is scaled to be at most that of always predicting the largest class,
-/// by the weights of the fit. Where class weights make several classes the largest, which of them a constant model
-/// predicts is not known, and the standard error includes it.
+/// Leave-one-out is biased near chance: without a sample its class is smaller, so that a nearly constant model predicts
+/// another class for it. With two classes of equal size, it would be wrong for every sample, but right for half of new
+/// samples. A leave-one-out error is therefore scaled to be at most that of always predicting the largest class, by the
+/// weights of the fit. If class weights make several classes the largest, it is unknown which of them a constant model
+/// predicts; the standard error includes this uncertainty.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ErrorEstimate {
-    /// How it was estimated.
+    /// The method.
     pub method: EstimateMethod,
-    /// The share of misclassified samples; for multilabel targets, of wrong labels.
+    /// The fraction of misclassified samples; for multilabel targets, of wrong labels.
     pub error: f64,
     /// Its standard error.
     pub standard_error: f64,
-    /// The number of samples, duplicates included, on which it rests.
+    /// The number of samples of the estimate, duplicates included.
     pub n_samples: usize,
     /// For multilabel targets, the error of each label.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

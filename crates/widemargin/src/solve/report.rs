@@ -15,7 +15,7 @@ pub enum Status {
     Converged,
     /// The iteration limit was reached; the report states the gap.
     IterationLimit,
-    /// The range of the numbers exceeds double precision; the report states the gap.
+    /// Double precision is insufficient for the range of the numbers; the report states the gap.
     PrecisionLimit,
     /// The time limit was reached; the report states the gap.
     TimeLimit,
@@ -58,15 +58,15 @@ pub struct Report {
     pub gaps: Vec<f64>,
     /// Number of samples with a dual variable above 0 in each two-class problem.
     pub n_support: Vec<u32>,
-    /// The stages in order; of a model that was loaded none, so that its file depends on the data alone.
+    /// The stages in order; empty for a loaded model, so that its file depends on the data only.
     #[serde(default, skip_serializing)]
     pub stages: Vec<Stage>,
-    /// How the work was done if there was a choice, such as the number of samples that stayed in memory.
+    /// Notes on how the work was done, such as the number of samples that stayed in memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Warnings; may be empty.
     pub warnings: Vec<String>,
-    /// The estimated error of the model on new samples; none where it could not be estimated, which a note explains.
+    /// The estimated error of the model on new samples; `None` if it could not be estimated, with a note on the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<ErrorEstimate>,
     /// Whether the fit was stopped before it had used all samples.
@@ -158,8 +158,8 @@ impl Report {
         self.status == Status::TimeLimit && !is_near
     }
 
-    /// Whether the fit was stopped with a part of the samples unused, or with two-class problems that were not begun:
-    /// the model is worse than a longer fit would give, perhaps no better than chance.
+    /// Whether the fit was stopped before it used all samples, or before it began all two-class problems: the model is
+    /// worse than that of a longer fit, possibly no better than chance.
     pub fn is_partial(&self) -> bool {
         self.is_of_part || self.has_unbegun()
     }

@@ -34,16 +34,16 @@ const HOG: DescriptorRow = DescriptorRow {
     name: "hog",
     class: "HOG",
     samples: &["images"],
-    formula: "histograms of oriented gradients: a grid of cells of 31 numbers",
+    formula: "a grid of histograms of oriented gradients, with 31 numbers per cell",
     about: "",
     parameters: &[
         Parameter::new(
             "cell",
             Values::Whole(1, 1 << 16),
-            "The side of a cell in pixels, which must divide the sides of the images.",
+            "The side length of a cell in pixels; it must divide the height and width of the images.",
         )
         .or("8"),
-        Parameter::new("scale", Values::Words(&["mean-norm", "none"]), "The scaling that follows.").or("mean-norm"),
+        Parameter::new("scale", Values::Words(&["mean-norm", "none"]), "The scaling of the cells.").or("mean-norm"),
     ],
     usual: "rbf",
     build: |step| {

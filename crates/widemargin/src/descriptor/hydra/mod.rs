@@ -33,14 +33,14 @@ const HYDRA: DescriptorRow = DescriptorRow {
     name: "hydra",
     class: "Hydra",
     samples: &["time series"],
-    formula: "vectors: for groups of eight random dilated kernels, how strongly each is the largest and how often the smallest (Hydra)",
-    about: "Half of the groups see the series, half its differences.",
+    formula: "a vector of soft counts of maxima and hard counts of minima in groups of eight dilated kernels (Hydra)",
+    about: "Half of the groups are applied to the series, and half to its first differences.",
     parameters: &[
         Parameter::new("groups", Values::Whole(2, 1024), "The number of groups per dilation, even.").or("64").written(),
         Parameter::new(
             "seed",
             Values::Whole(0, 1 << 53),
-            "Seed of the kernels and, for several channels, of the channels to add.",
+            "The seed of the kernels and, for several channels, of the channels to add.",
         )
         .or("0"),
     ],

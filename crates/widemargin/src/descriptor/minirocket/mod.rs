@@ -42,16 +42,16 @@ const MINIROCKET: DescriptorRow = DescriptorRow {
     name: "minirocket",
     class: "MiniRocket",
     samples: &["time series"],
-    formula: "vectors: fractions of the convolutions of a series with 84 dilated kernels that exceed a bias (MiniRocket)",
+    formula: "a vector of the fractions of values above a bias in convolutions with 84 dilated kernels (MiniRocket)",
     about: "The biases are learned from the training samples.",
     parameters: &[
-        Parameter::new("features", Values::Whole(84, 1_000_000), "Rounded down to a multiple of 84.")
+        Parameter::new("features", Values::Whole(84, 1_000_000), "The number, rounded down to a multiple of 84.")
             .or("10000")
             .written(),
         Parameter::new(
             "seed",
             Values::Whole(0, 1 << 53),
-            "Seed of the selection of the training series for each bias and, for several channels, of the channels to add.",
+            "The seed of the selection of a series for each bias and, for several channels, of the channels to add.",
         )
         .or("0"),
     ],

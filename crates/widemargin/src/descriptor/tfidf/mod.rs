@@ -35,8 +35,8 @@ const TFIDF: DescriptorRow = DescriptorRow {
     name: "tfidf",
     class: "Tfidf",
     samples: &["strings"],
-    formula: "sparse vectors of norm 1: counts of n-grams times ln((1 + N) / (1 \
-            + df)) + 1, where df of the N training samples contain the n-gram",
+    formula: "a sparse vector of norm 1 with the counts of n-grams times ln((1 + N) / (1 + df)) + 1, where df of the N \
+              training samples contain the n-gram",
     about: "N-grams that do not occur in the training samples are omitted.",
     parameters: &[
         Parameter::new("n", Values::Span(1, LONGEST), "The number of characters or words of an n-gram.")
@@ -45,11 +45,11 @@ const TFIDF: DescriptorRow = DescriptorRow {
         Parameter::new(
             "by",
             Values::Words(&["characters", "words-padded", "words"]),
-            "Source of the n-grams: the string, each word with a space before and after it, or the words.",
+            "The source of the n-grams: the string, each word with a space before and after it, or the words.",
         )
         .or("characters"),
-        Parameter::new("sublinear", Values::Flag, "Use 1 + ln t for an n-gram that occurs t times.").or("false"),
-        Parameter::new("min_df", Values::Whole(1, 1 << 24), "Minimum number of training samples that have an n-gram.")
+        Parameter::new("sublinear", Values::Flag, "Whether an n-gram that occurs t times counts 1 + ln t.").or("false"),
+        Parameter::new("min_df", Values::Whole(1, 1 << 24), "The minimum number of training samples with an n-gram.")
             .or("1"),
         Unit::PARAMETER,
     ],

@@ -36,11 +36,11 @@ const WL: DescriptorRow = DescriptorRow {
     name: "wl",
     class: "WeisfeilerLehman",
     samples: &["strings"],
-    formula: "sparse vectors of graphs: counts of the vertices with each label, and with each pattern of labels within each number of \
-              edges",
-    about: "Weisfeiler-Lehman subtree counts (Shervashidze et al. 2011). A graph is a string of JSON, its nodes' labels and \
-            its edges: {\"nodes\": [\"C\", \"O\"], \"edges\": [[0, 1]]}, an edge perhaps with a label as its third. Patterns \
-            that no training graph has share a last column, the norm of their counts.",
+    formula: "a sparse vector with the counts of the nodes of a graph with each label, and with each pattern of labels \
+              within 1, 2, … edges",
+    about: "Weisfeiler-Lehman subtree counts (Shervashidze et al. 2011). A graph is a JSON string with its node labels \
+            and edges, such as {\"nodes\": [\"C\", \"O\"], \"edges\": [[0, 1]]}; an edge can have a third element, its \
+            label. The last column is the norm of the counts of patterns that no training graph has.",
     parameters: &[
         Parameter::new("iterations", Values::Whole(0, 20), "The number of iterations; 0 counts the labels alone.")
             .or("3")

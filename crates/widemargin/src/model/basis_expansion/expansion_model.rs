@@ -1,4 +1,4 @@
-//! What all models on an expansion have in common, whatever their task: their bases, their report and their file.
+//! Common parts of all models on a basis expansion: their bases, their report and their file.
 
 use std::fmt;
 use std::path::Path;
@@ -24,7 +24,7 @@ use crate::solve::{Report, Stage};
 /// The tensor of a model file with the bases as the caller encoded them.
 const OWN_BASES: &str = "bases of an own similarity";
 
-/// A linear model on a basis expansion. It stores its bases, and compares samples with these only.
+/// A linear model on a basis expansion. It stores its bases, and compares samples with them only.
 #[derive(Clone)]
 pub struct ExpansionModel<S: Similarity, T> {
     pub(crate) expansion: BasisExpansion<S>,
@@ -159,7 +159,7 @@ impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
         self
     }
 
-    /// The same model whose report begins with the seconds of the search for its similarity.
+    /// The same model, with the seconds of the similarity search first in its report.
     pub fn with_search(mut self, seconds: f64) -> Self {
         self.report.stages.insert(0, Stage { name: "search".into(), seconds });
         self
@@ -193,8 +193,8 @@ impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
         self.task.weights()
     }
 
-    /// The norm over all problems and parts of the weights on the similarity to each basis, for any normalization:
-    /// of Mw, where features are φ = Mᵀs. Empty where samples bring their similarities, or features only.
+    /// The norm over all problems and parts of the weights on the similarity to each basis, for any normalization: of
+    /// Mw, where features are φ = Mᵀs. Empty for precomputed similarities, and if there are only features.
     pub fn weights_of_similarities(&self) -> Vec<f64> {
         self.expansion.norms_of_bases(self.task.weights(), self.task.n_problems())
     }
@@ -253,8 +253,8 @@ impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
         self.header_with(ExpansionHeader::without_bases(&self.expansion).0)
     }
 
-    /// The model from the result of [`to_bytes_without_bases`](Self::to_bytes_without_bases), with the similarity as it
-    /// was when it had been fitted, and the bases in their order.
+    /// The model from the result of [`to_bytes_without_bases`](Self::to_bytes_without_bases), with the fitted
+    /// similarity, and the bases in the same order.
     ///
     /// # Errors
     /// [`Error::ModelFile`] and [`Error::ModelVersion`] as for `load`, also for bytes that include the bases;
@@ -264,8 +264,8 @@ impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
         Self::read_by(&reader, |header, reader| header.read_with(reader, similarity, bases))
     }
 
-    /// Writes the model to a file, with the bytes into which `encode` turns the bases, so that a model of a user's own
-    /// similarity is one file.
+    /// Writes the model to a file, with the bytes into which `encode` turns the bases, so that a model with a
+    /// user-defined similarity is a single file.
     ///
     /// # Errors
     /// [`Error::NotFinite`] for a model with non-finite numbers; [`Error::Io`] if the file cannot be written.

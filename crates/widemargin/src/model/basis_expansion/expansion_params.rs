@@ -1,4 +1,4 @@
-//! Parameters of models on a basis expansion, whatever their task.
+//! Parameters of models on a basis expansion, for all tasks.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The basis expansion SVM: a large-margin classifier for any similarity at the cost of a linear one.
+//! The basis expansion SVM: a large-margin classifier for any similarity, at the cost of a linear classifier.
 //!
 //! Aghazadeh & Carlsson, *Large Scale, Large Margin Classification using Indefinite Similarity Measures*: samples are
 //! compared with a few bases, the similarities normalized ([`Expander`](super::expand::Expander)), and a linear SVM trained on them by Newton's
@@ -158,13 +158,13 @@ impl<S: Similarity> BasisExpansionParams<S> {
         self.fit_with(samples, labels, None, &Monitor::none())
     }
 
-    /// Trains with one weight per sample and a monitor. Weight k is equivalent to k copies, weight 0 to absence, and
-    /// the order of the samples only affects a selection of bases by position: all bit for bit, provided that samples
-    /// have fingerprints ([`Samples::fingerprint`](crate::data::Samples::fingerprint)). Selected bases are stored
-    /// without duplicates in an order determined by content; explicit ones unchanged.
+    /// Trains with one weight per sample and a monitor. Weight k is equivalent to k copies, weight 0 to leaving a
+    /// sample out, and the order of the samples only affects a selection of bases by position: all bit for bit,
+    /// provided that samples have fingerprints ([`Samples::fingerprint`](crate::data::Samples::fingerprint)). Selected
+    /// bases are stored without duplicates in an order determined by content; explicit ones unchanged.
     ///
     /// A fit that does not converge has a status and a warning in its report; it is not an error. If a time limit does
-    /// not allow a fit on all samples, the model is of as many as it allows, as noted in the report.
+    /// not allow a fit on all samples, the model is fitted to a subset, as noted in the report.
     ///
     /// # Errors
     /// Invalid parameters, labels or samples, with their names and the expected values; [`Error::Memory`] if the

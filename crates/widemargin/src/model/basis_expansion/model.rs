@@ -19,7 +19,7 @@ use crate::similarity::Similarity;
 use crate::solve::dual::{DualSettings, linear};
 use crate::solve::thin_plate::PathPoint;
 
-/// A basis expansion SVM. It stores its bases, and compares samples with these only.
+/// A basis expansion SVM. It stores its bases, and compares samples with them only.
 pub type BasisExpansionSvc<S> = ExpansionModel<S, Classification>;
 
 /// The task of a basis expansion SVM.
@@ -221,15 +221,15 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         self.squared_norms().into_iter().map(f64::sqrt).collect()
     }
 
-    /// ‖w‖² of each two-class problem, the reciprocal of the papers' margin (eq. 8 and 10).
+    /// ‖w‖² of each two-class problem, the reciprocal of the margin of the paper (eq. 8 and 10).
     pub fn squared_norms(&self) -> Vec<f64> {
         let d = self.expansion.n_features();
         let squared = |k: usize| self.task.weights[k * d..(k + 1) * d].iter().map(|w| f64::from(*w).powi(2)).sum();
         (0..self.task.intercepts.len()).map(squared).collect()
     }
 
-    /// The norm of each basis's weights in all problems and parts; `None` where the normalization mixes the bases, or
-    /// where samples bring similarities to bases that the model does not have.
+    /// The norm of the weights of each basis over all problems and parts; `None` if the normalization mixes the bases,
+    /// or for precomputed similarities to bases that the model does not store.
     pub fn weights_of_bases(&self) -> Option<Vec<f64>> {
         let (expansion, n) = (&self.expansion, self.n_bases());
         if expansion.n_columns() != n || !expansion.normalization().has_feature_per_basis() {
@@ -238,7 +238,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         Some(expansion.squares_of_bases(&self.task.weights).into_iter().map(f64::sqrt).collect())
     }
 
-    /// The selected point of the path; none for a fixed C.
+    /// The selected point of the path; `None` for a fixed C.
     pub fn chosen(&self) -> Option<&PathPoint> {
         self.task.path.iter().find(|point| point.c == self.task.c)
     }

@@ -1,9 +1,9 @@
-//! Outlier detection on a basis expansion, by any similarity.
+//! Outlier detection on a basis expansion, for any similarity.
 //!
-//! Samples are compared with a few bases and the similarities normalized, as for the classifier ([`Expander`](super::expand::Expander)); on
-//! these features w minimizes Σ (1 − w·φ(x))² + κ n s ‖w‖², with the mean square s of a feature: ridge regression of
-//! the constant 1 without an intercept ([`FeatureRidge`]), the least squares one-class machine in the primal. A sample
-//! like none of the training has similarities, and a score w·φ(x), of about 0.
+//! Samples are compared with a few bases and the similarities normalized, as for the classifier
+//! ([`Expander`](super::expand::Expander)); on these features w minimizes Σ (1 − w·φ(x))² + κ n s ‖w‖², with the mean
+//! square s of a feature: ridge regression of the constant 1 without an intercept ([`FeatureRidge`]), the least squares
+//! one-class SVM in the primal. A sample unlike all training samples has similarities, and a score w·φ(x), close to 0.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -46,9 +46,9 @@ pub struct OneClassParams {
 }
 
 impl<S: Similarity> BasisExpansionOneClassParams<S> {
-    /// The defaults for a similarity: 500 bases evenly spaced, and at most half of the samples, so that the other half
-    /// sets the threshold (of fewer than 20 all); `nystroem` normalization, contamination 0.05, shrinkage 0.01, one thread
-    /// per core.
+    /// The defaults for a similarity: 500 evenly spaced bases, but at most half of the samples, so that the other half
+    /// sets the threshold (with fewer than 20 samples, all); `nystroem` normalization, contamination 0.05, shrinkage
+    /// 0.01, one thread per core.
     pub fn new(similarity: S) -> Self {
         let normalization = Normalization::Nystroem(NegativeEigenvalues::Clip);
         let task = OneClassParams { contamination: 0.05, shrinkage: 0.01 };
@@ -81,13 +81,13 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
         self.fit_with(samples, None, &Monitor::none())
     }
 
-    /// Trains with one weight per sample and a monitor. Weight k is equivalent to k copies, weight 0 to absence.
+    /// Trains with one weight per sample and a monitor. Weight k is equivalent to k copies, weight 0 to leaving a
+    /// sample out.
     ///
-    /// The leave-one-out score of a sample is that of the fit without one copy of it, with the same bases and the same
-    /// normalization: exact. Samples that are bases do not count for the threshold, since their similarity to
-    /// themselves is not that of a new sample; where the others are fewer than 20, all count. If a time limit does not
-    /// allow a fit on all samples, the model is of as many as it allows, as noted in the report, and there are no
-    /// leave-one-out scores.
+    /// The leave-one-out score of a sample is the exact score of a fit without one copy of it, with the same bases and
+    /// normalization. Bases do not count for the threshold, since their similarity to themselves is unlike that of a
+    /// new sample, except if fewer than 20 samples are not bases. If a time limit does not allow a fit on all samples,
+    /// the model is fitted to a subset, as noted in the report, and there are no leave-one-out scores.
     ///
     /// # Errors
     /// Invalid parameters or samples, with their names and the expected values; [`Error::Memory`] if the features do
@@ -250,7 +250,7 @@ pub(super) fn loo_scores(mut values: Vec<f64>) -> Vec<f64> {
     values
 }
 
-/// An outlier detector on a basis expansion. It stores its bases, and compares samples with these only.
+/// An outlier detector on a basis expansion. It stores its bases, and compares samples with them only.
 pub type BasisExpansionOneClass<S> = ExpansionModel<S, OneClassTask>;
 
 /// The task of an outlier detector on a basis expansion.
@@ -332,7 +332,7 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         ExpansionModel::new(expansion, basis, task, report, origin)
     }
 
-    /// The score of each sample: about 1 for those like the training samples, toward 0 for others.
+    /// The score of each sample: about 1 for samples like the training samples, closer to 0 for others.
     ///
     /// Uses `threads` threads, 0 meaning one per core; the values do not depend on it.
     ///
@@ -355,7 +355,7 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         precise_products(&self.expansion, (&self.decision, &self.task.weights), 1, samples, threads, monitor)
     }
 
-    /// The scores less the threshold: below 0 for outliers.
+    /// The scores minus the threshold: below 0 for outliers.
     ///
     /// # Errors
     /// As for [`BasisExpansionOneClass::score_samples`].
@@ -364,7 +364,7 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         Ok(scores.into_iter().map(|score| score - self.task.threshold).collect())
     }
 
-    /// 1 for samples like those of the training, −1 for outliers.
+    /// 1 for inliers, −1 for outliers.
     ///
     /// # Errors
     /// As for [`BasisExpansionOneClass::score_samples`].

@@ -47,9 +47,9 @@ impl<S: Similarity> BasisExpansionParams<S> {
     /// Trains on data larger than memory, with at most `resources.memory` bytes for features, scores and the solver,
     /// plus labels and weights (20 bytes per sample) and the similarity's own memory.
     ///
-    /// The model equals that of [`fit_with`](BasisExpansionParams::fit_with), to the same duality gap over all samples,
-    /// with two differences: duplicate samples are not merged, and bases are stored in the order of the samples. A fit
-    /// that is killed can be resumed from `resources.checkpoint` and gives the same model, bit for bit.
+    /// The model is the same as with [`fit_with`](BasisExpansionParams::fit_with), to the same duality gap over all
+    /// samples, with two differences: duplicate samples are not merged, and bases are stored in the order of the
+    /// samples. A fit that is killed can be resumed from `resources.checkpoint` and gives the same model, bit for bit.
     ///
     /// # Errors
     /// As for [`fit_with`](BasisExpansionParams::fit_with), and [`Error::Parameter`] for the hinge loss, whose solver

@@ -41,17 +41,17 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
     /// solver's state of each sample, plus targets and weights (24 bytes per sample and 8 per output) and the
     /// similarity's own memory.
     ///
-    /// The model equals that of [`fit_with`](BasisExpansionRegressorParams::fit_with) to rounding (of a loss that is
-    /// not squared, to the tolerance of its solver), with its estimates of the error; bases are stored in the order of
-    /// the samples, and equal samples are not merged. The folds of the quantile loss are drawn among all samples, not
-    /// among those that differ, which may choose another C.
+    /// The model is the same as with [`fit_with`](BasisExpansionRegressorParams::fit_with), up to rounding (for other
+    /// losses than the squared one, to the tolerance of the solver), including the error estimates; bases are stored in
+    /// the order of the samples, and duplicate samples are not merged. The folds of the quantile loss are drawn among
+    /// all samples, duplicates included, which may select another C.
     ///
-    /// The squared loss takes three passes over the features. Another loss takes two for each Newton step and four more
-    /// at each C, for each output: hundreds where C and ε are chosen.
+    /// The squared loss takes three passes over the features. Other losses take two for each Newton step and four more
+    /// at each C, for each output: hundreds if C and ε are selected.
     ///
-    /// A fit that is killed can be resumed from `resources.checkpoint` and gives the same model, bit for bit. With a
-    /// loss that is not squared only the bases, the normalization and the mean of the features are resumed: the answers
-    /// of the solver's passes have a number for each sample, and are not stored.
+    /// A fit that is killed can be resumed from `resources.checkpoint` and gives the same model, bit for bit. With
+    /// other losses, only the bases, the normalization and the mean of the features are restored: the results of the
+    /// solver's passes contain a number for each sample, and are not stored.
     ///
     /// # Errors
     /// As for [`fit_with`](BasisExpansionRegressorParams::fit_with); [`Error::Memory`] if the limit is too low for the

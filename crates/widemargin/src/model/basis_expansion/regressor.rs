@@ -1,4 +1,4 @@
-//! Regression on a basis expansion: for any similarity at the cost of a linear one.
+//! Regression on a basis expansion: for any similarity, at the cost of linear regression.
 //!
 //! Samples are compared with a few bases and the similarities normalized, as for the classifier ([`Expander`](super::expand::Expander)); on
 //! these features the squared loss is minimized in closed form, with an unpenalized intercept ([`FeatureRidge`]), and
@@ -45,7 +45,7 @@ pub struct RegressionParams {
 }
 
 impl<S: Similarity> BasisExpansionRegressorParams<S> {
-    /// The defaults for a similarity: 1,000 bases evenly spaced, mean-norm normalization, the squared loss, C by
+    /// The defaults for a similarity: 1,000 evenly spaced bases, mean-norm normalization, the squared loss, C by
     /// leave-one-out, an unpenalized intercept, one thread per core.
     pub fn new(similarity: S) -> Self {
         let task = RegressionParams { c: CChoice::Auto, loss: Loss::SquaredError, has_intercept: true };
@@ -85,14 +85,15 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         self.fit_with(samples, targets, None, &Monitor::none())
     }
 
-    /// Trains with one weight per sample and a monitor. Weight k is equivalent to k copies, weight 0 to absence.
+    /// Trains with one weight per sample and a monitor. Weight k is equivalent to k copies, weight 0 to leaving a
+    /// sample out.
     ///
-    /// The leave-one-out errors in the model are for the features of the fit: of refits without one copy of each
-    /// sample, with the same bases and the same normalization. They are exact for the squared loss, and one Newton step
-    /// from the solution for Huber's and the squared ε-insensitive loss: exact where a refit moves no other sample over
-    /// a corner of the loss. Of the quantile loss the model has the loss of refits without one of five folds, which
-    /// share the features too. A time limit ends the choice of C and the solution of these losses early; if it does not
-    /// allow a fit on all samples, the model is of as many as it allows, as noted in the report.
+    /// The leave-one-out errors in the model are those of refits without one copy of each sample, on the same bases and
+    /// normalization. They are exact for the squared loss. For the Huber and the squared ε-insensitive loss, each refit
+    /// is one Newton step from the solution, which is exact if it moves no other sample over a breakpoint of the loss.
+    /// For the quantile loss, they come from five-fold cross-validation on the same features. A time limit ends the
+    /// selection of C and the solution of these losses early; if it does not allow a fit on all samples, the model is
+    /// fitted to a subset, as noted in the report.
     ///
     /// # Errors
     /// Invalid parameters, targets or samples, with their names and the expected values; [`Error::Memory`] if the
@@ -305,7 +306,7 @@ impl Problem<'_> {
     }
 }
 
-/// A regression on a basis expansion. It stores its bases, and compares samples with these only.
+/// A regression on a basis expansion. It stores its bases, and compares samples with them only.
 pub type BasisExpansionRegressor<S> = ExpansionModel<S, Regression>;
 
 /// The task of a regression on a basis expansion.

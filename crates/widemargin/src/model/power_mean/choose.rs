@@ -32,15 +32,15 @@ const NODES: [usize; 6] = [3, 4, 6, 8, 12, MAX_NODES];
 /// The selected parameters of a power mean SVM, and their selection.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PowerMeanChoice {
-    /// The names of the parameters that were chosen: `kernel`, `nodes`, `C`.
+    /// The names of the selected parameters: `kernel`, `nodes`, `C`.
     pub chosen: Vec<String>,
     /// Number of samples on which C was chosen.
     pub n_samples: usize,
-    /// Number of those on which kernels were compared.
+    /// Number of samples on which kernels were compared.
     pub n_compared: usize,
     /// The kernels compared, in order.
     pub tried: Vec<TriedKernel>,
-    /// The values of C for the kernel that was chosen, ascending.
+    /// The values of C for the selected kernel, ascending.
     pub path: Vec<TriedC>,
 }
 
@@ -49,19 +49,19 @@ pub struct PowerMeanChoice {
 pub struct TriedKernel {
     /// Its spec.
     pub kernel: String,
-    /// The number of nodes to which it was reduced; none for the exact kernel.
+    /// The number of nodes of its approximation; `None` for the exact kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n_nodes: Option<usize>,
-    /// C with the least loss.
+    /// The C with the smallest loss.
     #[serde(rename = "C", default, skip_serializing_if = "Option::is_none")]
     pub c: Option<f64>,
-    /// The mean leave-one-out squared hinge there.
+    /// The mean leave-one-out squared hinge at this C.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loo_squared_hinge: Option<f64>,
-    /// The share of the samples that are misclassified when left out, there.
+    /// The leave-one-out error at this C.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loo_error: Option<f64>,
-    /// Why there are none.
+    /// The reason, if it could not be evaluated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
@@ -74,9 +74,9 @@ pub struct TriedC {
     pub c: f64,
     /// The mean leave-one-out squared hinge.
     pub loo_squared_hinge: f64,
-    /// The share of the samples that are misclassified when left out.
+    /// The leave-one-out error.
     pub loo_error: f64,
-    /// The same of each label, if multilabel; empty for classes.
+    /// The leave-one-out error of each label, if multilabel; empty for classes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub label_errors: Vec<f64>,
 }

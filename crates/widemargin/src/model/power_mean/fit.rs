@@ -45,11 +45,11 @@ impl PowerMeanParams {
         self.fit_with(samples, labels, None, &Monitor::none())
     }
 
-    /// Trains with one weight per sample and a monitor. Weight k is equivalent to k copies, weight 0 to absence, and
-    /// the order of the samples does not matter: all bit for bit.
+    /// Trains with one weight per sample and a monitor. Weight k is equivalent to k copies, weight 0 to leaving a
+    /// sample out, and the order of the samples does not matter: all bit for bit.
     ///
     /// A fit that does not converge has a status and a warning in its report; it is not an error. If a time limit does
-    /// not allow a fit on all samples, the model is of as many as it allows, as noted in the report.
+    /// not allow a fit on all samples, the model is fitted to a subset, as noted in the report.
     ///
     /// # Errors
     /// Invalid parameters, shapes, values or labels, with their names and the expected values; [`Error::Memory`] if
@@ -218,7 +218,7 @@ pub(crate) struct Task {
     #[serde(rename = "C")]
     pub c: f64,
     pub classes: Vec<Label>,
-    /// The selected parameters; none if nothing was automatic.
+    /// The selected parameters; `None` if nothing was automatic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<PowerMeanChoice>,
 }
@@ -298,7 +298,7 @@ impl PowerMeanSvc {
         self
     }
 
-    /// The selected parameters and their candidates; none if nothing was automatic.
+    /// The selected parameters and their candidates; `None` if nothing was automatic.
     pub fn choice(&self) -> Option<&PowerMeanChoice> {
         self.task.choice.as_ref()
     }

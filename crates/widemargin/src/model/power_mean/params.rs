@@ -66,35 +66,35 @@ impl PowerMeanParams {
         }
     }
 
-    /// The same with p, the number of nodes and C chosen on some of the samples.
+    /// The same, with p, the number of nodes and C selected on a subset of the samples.
     pub fn auto() -> Self {
         PowerMeanParams::new(AdditiveKernel::Chi2).c(CChoice::Auto).choose_p().choose_n_nodes()
     }
 
-    /// Sets the kernel: one of the library's, or one of your own.
+    /// Sets the kernel: built-in or user-defined.
     pub fn kernel(self, kernel: impl Into<ScalarKernel>) -> Self {
         PowerMeanParams { kernel: kernel.into(), auto: Auto { p: false, ..self.auto }, ..self }
     }
 
     /// Selects the kernel among power means: the first p of −1, −½, −2, 0, −4, −8 and −∞ whose leave-one-out loss is
-    /// within 5 % of the least.
+    /// within 5 % of the smallest.
     ///
-    /// Parameters are selected on at most 1,000 of the samples, by leave-one-out of least squares in closed form, whose
-    /// decision values are judged by the squared hinge. With the hinge, or with the polynomial, nothing is selected:
-    /// p is −1, C 0.01, and there are three nodes.
+    /// Parameters are selected on at most 1,000 samples, by the squared hinge loss of the leave-one-out decision values
+    /// of least squares, which have a closed form. With the hinge loss or the polynomial, nothing is selected: p is −1,
+    /// C is 0.01, and there are three nodes.
     pub fn choose_p(self) -> Self {
         let kernel = AdditiveKernel::PowerMean { p: -1.0 }.into();
         PowerMeanParams { kernel, auto: Auto { p: true, ..self.auto }, ..self }
     }
 
-    /// Has the number of nodes chosen, from 3 to 16: the fewest with which the reduced kernel has next to the
-    /// leave-one-out loss of the exact one. See [`PowerMeanParams::choose_p`].
+    /// Selects the number of nodes, from 3 to 16: the smallest for which the leave-one-out loss is close to that of the
+    /// exact kernel. See [`PowerMeanParams::choose_p`].
     pub fn choose_n_nodes(self) -> Self {
         PowerMeanParams { n_nodes: 3, nodes: None, auto: Auto { n_nodes: true, ..self.auto }, ..self }
     }
 
     /// The weight C of the losses in ½‖f‖² + C Σ loss: a number above 0, or [`CChoice::Auto`], the smallest C whose
-    /// leave-one-out loss is within 2 % of the least. See [`PowerMeanParams::choose_p`].
+    /// leave-one-out loss is within 2 % of the smallest loss. See [`PowerMeanParams::choose_p`].
     pub fn c(self, c: impl Into<CChoice>) -> Self {
         let c = c.into();
         PowerMeanParams { c: c.value().unwrap_or(0.01), auto: Auto { c: c == CChoice::Auto, ..self.auto }, ..self }
@@ -105,12 +105,12 @@ impl PowerMeanParams {
         self.c
     }
 
-    /// The kernel, likewise.
+    /// The kernel, if it is fixed or has been selected; otherwise its placeholder.
     pub fn scalar_kernel(&self) -> &ScalarKernel {
         &self.kernel
     }
 
-    /// The number of nodes, likewise.
+    /// The number of nodes, if it is fixed or has been selected; otherwise its placeholder.
     pub fn number_of_nodes(&self) -> usize {
         self.n_nodes
     }
@@ -122,7 +122,7 @@ impl PowerMeanParams {
         approximation: Approximation;
     }
 
-    /// Sets the number of nodes: 1 to [`MAX_NODES`] for Nyström, chosen by the data; at least 2 for the polynomial,
+    /// Sets the number of nodes: 1 to [`MAX_NODES`] data-dependent nodes for Nyström; at least 2 for the polynomial,
     /// whose degree is one less, at [`polynomial_nodes`].
     pub fn n_nodes(self, n_nodes: usize) -> Self {
         PowerMeanParams { n_nodes, nodes: None, auto: Auto { n_nodes: false, ..self.auto }, ..self }

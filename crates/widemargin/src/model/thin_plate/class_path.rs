@@ -7,7 +7,7 @@ use crate::solve::thin_plate::{PathPoint, Polynomials};
 /// The selection for one class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClassPath {
-    /// C of the class's problem.
+    /// C of the problem of the class.
     #[serde(rename = "C")]
     pub c: f64,
     /// λ = 1/(2C) in scale-free units.

@@ -48,12 +48,12 @@ impl ThinPlateParams {
         self.fit_with(samples, labels, None, &Monitor::none())
     }
 
-    /// Trains with one weight per sample and a monitor. Weight k is equivalent to k copies, weight 0 to absence, and
-    /// the order of the samples does not matter (except for
+    /// Trains with one weight per sample and a monitor. Weight k is equivalent to k copies, weight 0 to leaving a
+    /// sample out, and the order of the samples does not matter (except for
     /// [`ThinPlateBasis::Index`](crate::model::ThinPlateBasis::Index)): all bit for bit.
     ///
     /// A fit that does not converge has a status and a warning in its report; it is not an error. If a time limit does
-    /// not allow a fit on all samples, the model is of as many as it allows, as noted in the report.
+    /// not allow a fit on all samples, the model is fitted to a subset, as noted in the report.
     ///
     /// # Errors
     /// Invalid parameters, shapes, values or labels, with their names and the expected values; [`Error::Parameter`] on

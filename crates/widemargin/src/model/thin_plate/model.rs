@@ -150,7 +150,7 @@ impl ThinPlateSvc {
         self.task.chosen()
     }
 
-    /// Number of samples within the margin, those of all problems together.
+    /// Number of samples within the margin, summed over all problems.
     pub fn n_violators(&self) -> u64 {
         n_inside(&self.report)
     }

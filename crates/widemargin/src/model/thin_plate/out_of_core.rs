@@ -29,10 +29,10 @@ impl ThinPlateParams {
     /// and 25 samples per basis. It also caches the kernel values of as many samples as `resources.memory` allows,
     /// which saves time and does not affect the result.
     ///
-    /// The result equals that of [`ThinPlateParams::fit_with`] on the same bases, up to rounding, with these
-    /// differences: duplicate samples are not merged; bases are selected among 25 random samples per basis
+    /// The model is the same as with [`ThinPlateParams::fit_with`] on the same bases, up to rounding, with these
+    /// differences: duplicate samples are not merged; bases are selected from 25 random samples per basis
     /// ([`ThinPlateBasis::Index`](super::ThinPlateBasis::Index): the first samples); samples are in single precision,
-    /// as in the source; the model has only the means over leave-one-out decision values, not those of single samples.
+    /// as in the source; and the model stores means over leave-one-out decision values, not single values.
     ///
     /// With `resources.checkpoint` a fit that is killed can be resumed from the last completed λ, and gives the same
     /// model, bit for bit.

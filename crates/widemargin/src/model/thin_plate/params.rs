@@ -15,8 +15,8 @@ use crate::tuning::DEFAULT_N_BASIS;
 
 /// Whether each column is first divided by its standard deviation.
 ///
-/// The method depends on distances only. It is invariant to scaling of the data as a whole, but a column in grams
-/// dominates columns in tonnes.
+/// The method depends on distances only. It is invariant to scaling of the data by a common factor, but a column in
+/// grams dominates columns in tonnes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Standardize {
@@ -25,8 +25,8 @@ pub enum Standardize {
     No,
     /// Every column is scaled, except constant ones.
     Yes,
-    /// If C is selected too and the columns' spreads differ by more than a factor of three, the variant with the
-    /// smaller leave-one-out loss (on 1,000 samples if there are more); otherwise as `No`.
+    /// If C is selected too and the spreads of the columns differ by more than a factor of three, the variant with the
+    /// smaller leave-one-out loss (on at most 1,000 samples); otherwise `No`.
     Auto,
 }
 
@@ -36,16 +36,16 @@ named!("answer to whether to standardize": Standardize {
     "no" = Standardize::No,
 });
 
-/// The candidates of [`ThinPlateParams::kernel_auto`]: the two distances that have the constant as their only
-/// polynomial, and so no part that many columns can overfit.
+/// The candidates of [`ThinPlateParams::kernel_auto`]: the two distances whose only polynomial is the constant, so that
+/// many columns cannot overfit it.
 pub const AUTO_KERNELS: [ConditionalKernel; 2] = [ConditionalKernel::Distance, ConditionalKernel::Cityblock];
 
-/// Samples of two classes up to which an exact fit takes about a minute: a value for
-/// `exact_up_to`. Memory grows with their square, time with their cube.
+/// The number of samples of two classes up to which an exact fit takes about a minute: a value for `exact_up_to`.
+/// Memory grows with its square, time with its cube.
 pub const EXACT_UP_TO: usize = 5_000;
 
-/// Samples up to which an exact fit of a smoothing spline takes about a minute: a value for
-/// `exact_up_to`. Memory grows with their square, time with their cube.
+/// The number of samples up to which an exact fit of a smoothing spline takes about a minute: a value for
+/// `exact_up_to`. Memory grows with its square, time with its cube.
 pub const SPLINE_EXACT_UP_TO: usize = 3_000;
 
 /// Parameters of a thin plate SVM or a smoothing spline, with their defaults.
@@ -68,7 +68,7 @@ pub struct SplineParams<T> {
 /// Parameters of a thin plate SVM, with their defaults.
 pub type ThinPlateParams = SplineParams<ClassificationParams>;
 
-/// What the thin plate SVM has besides the parameters of a spline.
+/// The parameters of a thin plate SVM besides those of a spline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassificationParams {
     pub(crate) polynomials: Polynomials,
@@ -91,7 +91,7 @@ pub struct ClassificationParams {
 /// with these kernels Walder & Chapelle, *Learning with Transformation Invariant Kernels*, NIPS 2007, Corollary 2.3.
 pub type ThinPlateRegressorParams = SplineParams<RegressionParams>;
 
-/// The smoothing spline has no other parameters than those of a spline.
+/// The smoothing spline has no parameters besides those of a spline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RegressionParams;
 
@@ -190,8 +190,8 @@ impl ThinPlateParams {
         ThinPlateParams { c: c.into(), ..self }.with(|task| task.per_class = false)
     }
 
-    /// Has C, and how the polynomials are treated, selected for each class separately, by the leave-one-out loss of its
-    /// own problem. It takes as many two-class fits as there are classes, and no error of the whole is estimated.
+    /// Selects C and the treatment of the polynomials for each class separately, by the leave-one-out loss of its
+    /// two-class problem. This takes one fit per class, and the error of the whole model is not estimated.
     pub fn c_auto_per_class(self) -> Self {
         self.c(CChoice::Auto).with(|task| task.per_class = true)
     }
@@ -226,13 +226,14 @@ impl ThinPlateParams {
 }
 
 impl ThinPlateRegressorParams {
-    /// The defaults for a kernel: C by leave-one-out, columns as they are, every sample a basis, one thread per core.
+    /// The defaults for a kernel: C by leave-one-out, columns that are not scaled, every sample a basis, one thread per
+    /// core.
     pub fn new(kernel: ConditionalKernel) -> Self {
         SplineParams::of(kernel, RegressionParams)
     }
 
-    /// The weight C of the losses in ½‖f‖² + C Σ (y − f)²: a number above 0, or [`CChoice::Auto`], the C with the least
-    /// leave-one-out squared error (of several outputs, the largest mean R²).
+    /// The weight C of the losses in ½‖f‖² + C Σ (y − f)²: a number above 0, or [`CChoice::Auto`], the C with the
+    /// smallest leave-one-out squared error (with several outputs, the largest mean R²).
     pub fn c(self, c: impl Into<CChoice>) -> Self {
         ThinPlateRegressorParams { c: c.into(), ..self }
     }

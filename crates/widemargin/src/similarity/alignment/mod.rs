@@ -37,13 +37,13 @@ use crate::spec::Step;
 const ALIGN: SimilarityRow = SimilarityRow {
     name: "align",
     class: "Align",
-    formula: "score(x, y) / √(score(x, x) score(y, y)) of the best alignment",
+    formula: "score(x, y) / √(score(x, x) score(y, y)), where score is that of the best alignment",
     about: "A gap of k characters scores open + (k − 1) extend.",
     parameters: &[
         Parameter::new(
             "mode",
             Values::Words(&["local", "global", "semiglobal"]),
-            "Semiglobal: gaps at the ends of either string are free.",
+            "The kind of alignment; in `semiglobal`, gaps at the ends of either string are free.",
         )
         .or("local"),
         Parameter::new("match", Values::Whole(1, 1000), "The score of a pair of equal characters.").or("2"),
@@ -51,13 +51,13 @@ const ALIGN: SimilarityRow = SimilarityRow {
         Parameter::new(
             "matrix",
             Values::Words(matrices::NAMES),
-            "Scores of pairs of amino acids or, for nuc44, of nucleotides, instead of the two \
-            scores above; case is ignored, and gaps, stops and unknown letters count as X, or N.",
+            "Scores of pairs of amino acids or, for `nuc44`, nucleotides, which replace `match` and `mismatch`; case \
+             is ignored, and gaps, stops and unknown letters count as X, or N for `nuc44`.",
         )
         .optional(),
-        Parameter::new("open", Values::Whole(-1000, 0), "By default −2, with a matrix −11.").optional(),
+        Parameter::new("open", Values::Whole(-1000, 0), "By default −2, or −11 with a matrix.").optional(),
         Parameter::new("extend", Values::Whole(-1000, 0), "At least `open`; by default −1.").optional(),
-        Parameter::new("normalize", Values::Flag, "Divide by √(score(x, x) score(y, y)).").or("true"),
+        Parameter::new("normalize", Values::Flag, "Whether to divide by √(score(x, x) score(y, y)).").or("true"),
         Unit::PARAMETER,
     ],
     examples: &[

@@ -110,7 +110,7 @@ impl AnySimilarity {
         Ok(())
     }
 
-    /// Whether a part gives the samples' own features instead of comparing them.
+    /// Whether a part returns features of the samples instead of comparing them.
     pub fn has_features(&self) -> bool {
         self.parts.iter().any(|part| !part.kernel.compares())
     }

@@ -36,17 +36,17 @@ const EMD: SimilarityRow = SimilarityRow {
     name: "emd",
     class: "EarthMover",
     samples: &["vectors"],
-    formula: "−d(x, y), or exp(−gamma d(x, y)) with gamma; d the earth mover's distance of histograms over bins on a line or a \
-              circle",
-    about: "Moving all of a histogram to the next bin costs 1. Of histograms: no value below 0; each is divided by its sum. An empty histogram counts as one bin past the last on a \
-            line, and as the largest distance from each bin on a circle. \
-            Indefinite on a circle.",
+    formula: "−d, or exp(−gamma d) if gamma is set, where d(x, y) is the earth mover's distance between histograms \
+              over bins on a line or a circle",
+    about: "Features must be non-negative; each histogram is divided by its sum. Moving it to the next bin costs 1. An \
+            empty histogram counts as one in a bin after the last on a line, and has the largest distance from each \
+            bin on a circle. Conditionally positive definite on a line, and indefinite on a circle.",
     parameters: &[
-        Parameter::new("gamma", Values::POSITIVE, "By default the similarity is −d.").optional(),
+        Parameter::new("gamma", Values::POSITIVE, "If not set, the similarity is −d.").optional(),
         Parameter::new(
             "ground",
             Values::Words(&["line", "circle"]),
-            "The arrangement of the bins; on a circle the last is next to the first.",
+            "The arrangement of the bins; on a circle, the last bin is next to the first.",
         )
         .or("line"),
     ],

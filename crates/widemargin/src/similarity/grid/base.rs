@@ -38,24 +38,24 @@ pub(super) const SUMS: &[&str] =
 pub(super) const BASE: Parameter = Parameter::new(
     "base",
     Values::Words(NAMES),
-    "The similarity of vectors that compares all numbers of the displaced grids; those below are its parameters.",
+    "The similarity of vectors that compares the shifted grids. The next four parameters are its own.",
 )
 .or("linear");
 pub(super) const GAMMA: Parameter = Parameter::new(
     "gamma",
     Values::POSITIVE,
-    "Of a base that has one; by default it is learned from undisplaced grids.",
+    "The gamma of the base, if it has one. By default, it is learned from grids that are not shifted.",
 )
 .optional()
 .or_word("scale");
 pub(super) const DEGREE: Parameter =
-    Parameter::new("degree", Values::Whole(1, 16), "Of `polynomial`, 3 by default.").optional();
+    Parameter::new("degree", Values::Whole(1, 16), "The degree of the base `polynomial`; 3 by default.").optional();
 pub(super) const COEF0: Parameter =
-    Parameter::new("coef0", Values::FINITE, "Of `polynomial`, 1 by default, and `sigmoid`, 0.").optional();
+    Parameter::new("coef0", Values::FINITE, "The coef0 of `polynomial` (1 by default) or `sigmoid` (0).").optional();
 pub(super) const P: Parameter = Parameter::new(
     "p",
     Values::Number { least: f64::NEG_INFINITY, most: 0.0, range: "from -inf to 0" },
-    "Of `power-mean`, which needs it.",
+    "The p of the base `power-mean`, which requires it.",
 )
 .optional();
 

@@ -43,9 +43,9 @@ const MATCH: SimilarityRow = SimilarityRow {
     name: "match",
     class: "Match",
     samples: &["grids of cells"],
-    formula: "max over positions z of x, z' of y of base(φ(x, z), φ(y, z')) + R(z) + R(z')",
-    about: "φ(y, z') is the grid shifted by z' with zeros from outside. With `local` each cell also has a displacement \
-            of its own; the base must then be a sum over cells: `linear`, `chi2`, `hellinger`, `intersection`, \
+    formula: "max over shifts z of x and z' of y of base(φ(x, z), φ(y, z')) + R(z) + R(z')",
+    about: "φ(y, z') is the grid y shifted by z' and padded with zeros. With `local`, each cell has an additional \
+            displacement; the base must then be a sum over cells: `linear`, `chi2`, `hellinger`, `intersection`, \
             `jensen-shannon`, `power-mean` or `cityblock`.",
     parameters: &[
         RADIUS,
@@ -61,14 +61,14 @@ const MATCH: SimilarityRow = SimilarityRow {
         Parameter::new(
             "quadratic",
             Values::NOT_NEGATIVE,
-            "Factor of the squared length of every shift and displacement, which is subtracted.",
+            "The factor of the squared length of each shift and displacement, which is subtracted.",
         )
         .or("0"),
         Parameter::new(
             "smooth",
             Values::NOT_NEGATIVE,
-            "Factor of the squared difference of the displacements of \
-            neighboring cells, which is subtracted; needs `local` or `basis_local`.",
+            "The factor of the squared difference of the displacements of neighboring cells, which is subtracted; \
+             requires `local` or `basis_local`.",
         )
         .or("0"),
     ],
@@ -90,10 +90,10 @@ pub(in crate::similarity) const ROWS: &[SimilarityRow] = &[
     SimilarityRow {
         name: "jitter",
         class: "Jitter",
-        formula: "base(φ(x, z), φ(y, z')) of the positions z, z' with the least base(φ(x, z), φ(x, z)) − \
-                  2 base(φ(x, z), φ(y, z')) + base(φ(y, z'), φ(y, z'))",
-        about: "φ(y, z') is the grid shifted by z' with zeros from outside. Where base(x, x) is the same for all x, as \
-                for `rbf`, it is `match`.",
+        formula: "base(φ(x, z), φ(y, z')) for the shifts z, z' with the smallest base(φ(x, z), φ(x, z)) − 2 base(φ(x, \
+                  z), φ(y, z')) + base(φ(y, z'), φ(y, z'))",
+        about: "φ(y, z') is the grid y shifted by z' and padded with zeros. If base(x, x) is the same for all x, as \
+                for `rbf`, the result equals `match`.",
         parameters: &[RADIUS, BASIS_RADIUS, base::BASE, base::GAMMA, base::DEGREE, base::COEF0, base::P],
         examples: &["jitter:base=rbf", "jitter", "jitter:radius=1,basis_radius=1,base=sigmoid", "jitter:base=chi2"],
         ..MATCH

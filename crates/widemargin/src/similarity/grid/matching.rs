@@ -18,10 +18,10 @@ const RIGID: SimilarityRow = SimilarityRow {
     class: "Rigid",
     samples: &["grids of cells"],
     formula: "max over shifts z of Σ_c φ_c(x)·φ_{c+z}(y)",
-    about: "φ_c(x) is the cell c of a grid, 0 outside of it; after `hog` it compares images.",
+    about: "φ_c(x) is the cell c of the grid x, and 0 outside. After `hog`, it compares images.",
     parameters: &[
         Parameter::new("radius", CELLS, "The largest shift z along each axis, in cells.").or("1").written(),
-        Parameter::new("penalty", Values::NOT_NEGATIVE, "Factor of ‖z‖², which is subtracted.").or("0"),
+        Parameter::new("penalty", Values::NOT_NEGATIVE, "The factor of ‖z‖², which is subtracted.").or("0"),
     ],
     examples: &["rigid", "rigid:radius=2,penalty=0.25"],
     definite: Definite::No,
@@ -35,14 +35,14 @@ pub(in crate::similarity) const ROWS: &[SimilarityRow] = &[
         name: "deformable",
         class: "Deformable",
         formula: "max over shifts z of Σ_c max over u of φ_c(x)·φ_{c+z+u}(y)",
-        about: "φ_c(x) is the cell c of a grid, 0 outside of it; after `hog` it compares images. It is not symmetric.",
+        about: "φ_c(x) is the cell c of the grid x, and 0 outside. After `hog`, it compares images. Not symmetric.",
         parameters: &[
             Parameter::new("rigid", CELLS, "The largest shift z along each axis, in cells.").or("1").written(),
             Parameter::new("local", CELLS, "The largest displacement u along each axis, in cells.").or("1").written(),
             Parameter::new(
                 "penalty",
                 Values::NOT_NEGATIVE,
-                "Factor of ‖z‖², and of ‖u‖² for each cell, which are subtracted.",
+                "The factor of ‖z‖², and of ‖u‖² for each cell, which are subtracted.",
             )
             .or("0"),
         ],

@@ -19,13 +19,13 @@ pub(super) const DTW: SimilarityRow = SimilarityRow {
     name: "dtw",
     class: "DTW",
     samples: &["time series"],
-    formula: "−d(x, y), or exp(−gamma d(x, y)) with gamma; d the least sum of squared differences along a warping path",
+    formula: "−d, or exp(−gamma d) if gamma is set, where d(x, y) is the smallest sum of squared differences on a path",
     about: "",
     parameters: &[
         WINDOW,
         GAMMA,
-        Parameter::new("root", Values::Flag, "Take the root of the sum.").or("false"),
-        Parameter::new("normalize", Values::Flag, "Divide the sum by the sum of both lengths, before its root.")
+        Parameter::new("root", Values::Flag, "Whether to take the square root of the sum.").or("false"),
+        Parameter::new("normalize", Values::Flag, "Whether to divide by the total length, before the root.")
             .or("false"),
     ],
     examples: &[

@@ -15,7 +15,7 @@ use crate::tuning::GAMMA_PROBES;
 pub(super) const WINDOW: Parameter = Parameter::new(
     "window",
     Values::SHARE,
-    "Half-width of the band of the path, as a fraction of the longer series; 1 means no band.",
+    "The half-width of the band of warping paths, as a fraction of the longer series; 1 means no band.",
 )
 .or("1");
 
@@ -23,7 +23,7 @@ pub(super) const WINDOW: Parameter = Parameter::new(
 pub(super) const GAMMA: Parameter = Parameter::new(
     "gamma",
     Values::POSITIVE,
-    "By default the similarity is −d; `auto` is 1 / mean d over pairs of training series.",
+    "If not set, the similarity is −d. `auto` is 1 / mean d over pairs of training series.",
 )
 .optional()
 .or_word("auto");

@@ -16,11 +16,11 @@ use crate::similarity::row::{SimilarityRow, built};
 pub(super) const ERP: SimilarityRow = SimilarityRow {
     name: "erp",
     class: "ERP",
-    formula: "−d(x, y), or exp(−gamma d(x, y)) with gamma; d the edit distance with real penalty",
-    about: "Steps are paired, or left out at their distance to g (Chen and Ng, 2004). Without a band d is a metric.",
+    formula: "−d, or exp(−gamma d) if gamma is set, where d(x, y) is the edit distance with real penalty",
+    about: "Steps are matched, or skipped at their distance to g (Chen and Ng, 2004). Without a band, d is a metric.",
     parameters: &[
         WINDOW,
-        Parameter::new("g", Values::FINITE, "The value that unmatched steps are compared with.").or("0"),
+        Parameter::new("g", Values::FINITE, "The value with which skipped time steps are compared.").or("0"),
         GAMMA,
     ],
     examples: &["erp", "erp:g=0.5,window=0.3", "erp:g=-1,window=0,gamma=auto"],

@@ -15,12 +15,12 @@ use crate::similarity::row::{SimilarityRow, built};
 pub(super) const LCSS: SimilarityRow = SimilarityRow {
     name: "lcss",
     class: "LCSS",
-    formula: "−d(x, y), or exp(−gamma d(x, y)) with gamma; d = 1 − L / the length of the shorter series, L that of the longest \
-              common subsequence",
-    about: "Time steps are common that differ by at most epsilon (Vlachos, Kollios and Gunopulos, 2002).",
+    formula: "−d, or exp(−gamma d) if gamma is set, where d(x, y) = 1 − L / n, L is the length of the longest common \
+              subsequence, and n the length of the shorter series",
+    about: "Time steps match if they differ by at most epsilon (Vlachos, Kollios and Gunopulos, 2002).",
     parameters: &[
         WINDOW,
-        Parameter::new("epsilon", Values::NOT_NEGATIVE, "The largest Euclidean distance of two common time steps.")
+        Parameter::new("epsilon", Values::NOT_NEGATIVE, "The largest Euclidean distance of matching time steps.")
             .or("1"),
         GAMMA,
     ],

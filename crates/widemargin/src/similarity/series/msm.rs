@@ -22,8 +22,8 @@ use crate::similarity::row::{SimilarityRow, built};
 pub(super) const MSM: SimilarityRow = SimilarityRow {
     name: "msm",
     class: "MSM",
-    formula: "−d(x, y), or exp(−gamma d(x, y)) with gamma; d the least cost of moves, splits and merges",
-    about: "Move-split-merge (Stefan, Athitsos and Das, 2013). Without a band d is a metric of series of one channel.",
+    formula: "−d, or exp(−gamma d) if gamma is set, where d(x, y) is the smallest cost of moves, splits and merges",
+    about: "Move-split-merge (Stefan, Athitsos and Das, 2013). Without a band, d is a metric for a single channel.",
     parameters: &[WINDOW, Parameter::new("c", Values::NOT_NEGATIVE, "The cost of a split or a merge.").or("1"), GAMMA],
     examples: &["msm", "msm:c=0.1,window=0.2", "msm:c=0.01,gamma=auto"],
     build: |step| built(Elastic::<MoveSplitMerge>::from_step(step)),

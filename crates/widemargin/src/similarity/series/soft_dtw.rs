@@ -17,12 +17,12 @@ use crate::similarity::row::{SimilarityRow, built};
 pub(super) const SOFT_DTW: SimilarityRow = SimilarityRow {
     name: "soft-dtw",
     class: "SoftDTW",
-    formula: "as dtw, with a soft minimum over all paths: −smoothing ln Σ exp(−cost / smoothing)",
+    formula: "as for dtw, but with a soft minimum over all paths: −smoothing ln Σ exp(−cost / smoothing)",
     about: "Soft dynamic time warping (Cuturi and Blondel, 2017).",
     parameters: &[
         WINDOW,
         Parameter::new("smoothing", Values::POSITIVE, "The softness of the minimum, in units of cost.").or("1"),
-        Parameter::new("divergence", Values::Flag, "Subtract half of d(x, x) + d(y, y).").or("false"),
+        Parameter::new("divergence", Values::Flag, "Whether to subtract (d(x, x) + d(y, y)) / 2.").or("false"),
         GAMMA,
     ],
     examples: &[

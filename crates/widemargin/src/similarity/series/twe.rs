@@ -17,11 +17,11 @@ use crate::similarity::row::{SimilarityRow, built};
 pub(super) const TWE: SimilarityRow = SimilarityRow {
     name: "twe",
     class: "TWE",
-    formula: "−d(x, y), or exp(−gamma d(x, y)) with gamma; d the time warp edit distance",
-    about: "Steps are paired or deleted (Marteau, 2009). Without a band d is a metric.",
+    formula: "−d, or exp(−gamma d) if gamma is set, where d(x, y) is the time warp edit distance",
+    about: "Time steps are matched or deleted (Marteau, 2009). Without a band, d is a metric.",
     parameters: &[
         WINDOW,
-        Parameter::new("nu", Values::NOT_NEGATIVE, "Stiffness: the cost of a difference in time, per step.")
+        Parameter::new("nu", Values::NOT_NEGATIVE, "The stiffness: the cost of a difference in time, per time step.")
             .or("0.001"),
         Parameter::new("penalty", Values::NOT_NEGATIVE, "The cost of a deletion, lambda in the paper.").or("1"),
         GAMMA,

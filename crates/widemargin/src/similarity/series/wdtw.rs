@@ -16,8 +16,8 @@ use crate::similarity::row::{SimilarityRow, built};
 pub(super) const WDTW: SimilarityRow = SimilarityRow {
     name: "wdtw",
     class: "WDTW",
-    formula: "as dtw, the squared difference of the time steps i and j times 1 / (1 + exp(−g (|i − j| − M / 2))), M the \
-              length of the longer series",
+    formula: "as for dtw, but with the squared difference of time steps i and j multiplied by 1 / (1 + exp(−g (|i − j| \
+              − M / 2))), where M is the length of the longer series",
     about: "Weighted dynamic time warping (Jeong, Jeong and Omitaomu, 2011).",
     parameters: &[
         WINDOW,

@@ -30,13 +30,13 @@ impl ThinPlateRegressorParams {
         self.fit_with(samples, targets, None, &Monitor::none())
     }
 
-    /// Trains with one weight per sample and a monitor. Weight k is equivalent to k copies, weight 0 to absence, and
-    /// the order of the samples does not matter (except for
+    /// Trains with one weight per sample and a monitor. Weight k is equivalent to k copies, weight 0 to leaving a
+    /// sample out, and the order of the samples does not matter (except for
     /// [`ThinPlateBasis::Index`](crate::model::ThinPlateBasis::Index)): all bit for bit.
     ///
-    /// The leave-one-out errors in the model are exact: those of refits without one copy of each sample; on bases with
-    /// the bases as they are. If a time limit does not allow a fit on all samples, the model is of as many as it
-    /// allows, as noted in the report.
+    /// The leave-one-out errors in the model are exact, as from refits without one copy of each sample; with `n_basis`,
+    /// from refits on the same bases. If a time limit does not allow a fit on all samples, the model is fitted to a
+    /// subset, as noted in the report.
     ///
     /// # Errors
     /// Invalid parameters, shapes, values or targets, with their names and the expected values; [`Error::Parameter`] on

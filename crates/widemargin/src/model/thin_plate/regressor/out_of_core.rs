@@ -43,8 +43,8 @@ impl ThinPlateRegressorParams {
     /// In addition to targets and weights (24 bytes per sample and 8 per output), memory holds matrices of bases ×
     /// bases, some thousand samples with their features, and 25 samples per basis.
     ///
-    /// The result equals that of [`ThinPlateRegressorParams::fit_with`] on the same bases, up to rounding, with these
-    /// differences: bases are selected among 25 random samples per basis ([`ThinPlateBasis::Index`]: the first
+    /// The model is the same as with [`ThinPlateRegressorParams::fit_with`] on the same bases, up to rounding, with
+    /// these differences: bases are selected from 25 random samples per basis ([`ThinPlateBasis::Index`]: the first
     /// samples), kernel and scaling on a thousand of these; samples are in single precision, as in the source.
     ///
     /// With `resources.checkpoint` a fit that is killed can be resumed from the last completed pass, and gives the same

@@ -57,22 +57,22 @@ pub(super) fn candidates_for(samples: &AnySamples, is_part: bool) -> Vec<Candida
                 .into_iter()
                 .flat_map(|name| cells.iter().map(move |cells| format!("{cells}/{name}")));
             let mut all: Vec<Candidate> = specs.map(|spec| usual(&spec)).collect();
-            let [Some(finest), Some(largest)] = [cells.first(), cells.last()] else { return all };
-            // Of images that are resized the same.
-            let resized = largest.rsplit_once("hog").map_or("", |(before, _)| before);
-            // Gradients are blind to colors, and to brightness: its mean in squares of 4 pixels.
-            let shades = if images.channels() == 3 {
-                format!("{resized}colors:cells=4/chi2")
+            if images.channels() == 3 {
+                // Coarse shapes, fine ones that may be shifted, and colors complement each other.
+                let [finest, largest] = [cells.first(), cells.last()].map(|cells| cells.map_or("hog", String::as_str));
+                // Of images that are resized the same.
+                let resized = largest.rsplit_once("hog").map_or("", |(before, _)| before);
+                let similarity = vec![
+                    format!("{largest}/rbf"),
+                    format!("{finest}/rigid:radius=1"),
+                    format!("{resized}colors:cells=4/chi2"),
+                ];
+                all.push(Candidate { similarity, normalization: Normalization::MeanNorm });
             } else {
+                // Gradients are blind to brightness: its mean in squares of 4 pixels.
                 let [height, width] = [images.height(), images.width()].map(|side| side.div_ceil(4));
-                format!("resize:height={height},width={width}/pixels/rbf")
-            };
-            if images.channels() != 3 {
-                all.push(usual(&shades));
+                all.push(usual(&format!("resize:height={height},width={width}/pixels/rbf")));
             }
-            // Coarse shapes, fine ones that may be shifted, and shades complement each other.
-            let similarity = vec![format!("{largest}/rbf"), format!("{finest}/rigid:radius=1"), shades];
-            all.push(Candidate { similarity, normalization: Normalization::MeanNorm });
             all
         }
         AnySamples::Grids(_) => ["rigid:radius=1", "rigid:radius=2"].map(usual).to_vec(),

@@ -1,0 +1,6 @@
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use widemargin_fuzz::models::check;
+
+fuzz_target!(|bytes: &[u8]| check(bytes));

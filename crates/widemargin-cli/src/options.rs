@@ -67,8 +67,9 @@ pub struct ModelArgs {
     c: Vec<String>,
     /// Number of bases; with thin-plate, none is the exact solver
     ///
-    /// With basis-expansion, auto is 1000 to 4000, depending on the number of samples and leave-one-out. With
-    /// thin-plate, auto is none for up to 5000 samples of two classes (2300 of ten), and otherwise 1000.
+    /// With basis-expansion, auto is all rows of a table of up to 4000 rows, and otherwise 1000 to 4000, depending on
+    /// leave-one-out. With thin-plate, auto is none for up to 5000 samples of two classes (2300 of ten), and otherwise
+    /// 1000.
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     n_basis: Vec<String>,
     /// Selection of the bases: random, kmedoids, index, ...

@@ -17,7 +17,7 @@
 //! bases, unless memory is limited; bases of others are counted there: a half of these samples is compared with a
 //! quarter as bases. All samples have a quarter, but not fewer than without a search, unless a half is worth four times
 //! the work: if it clearly saves a tenth of the loss or 0.5 percentage points of the error. Where it saves 2 percentage
-//! points they have twice as many again, which was not tried. Features alone, which need no bases, are selected by the
+//! points, divided by the number of joined similarities, they have twice as many again, which was not tried. Features alone, which need no bases, are selected by the
 //! same criterion.
 //!
 //! With labels a candidate costs about n·B² + n²·B + B³ flops for n samples and B bases, next to its similarities.
@@ -418,7 +418,8 @@ impl SimilaritySearch {
             trial.near = choice.lambda;
             let few = trial.run_on(choice.best.clone(), n_wanted / 4 / n_parts)?;
             let n_basis = match few.filter(|&few| trial.is_worth(many, few)) {
-                Some(few) if trial.corrects(many, few) >= REDOUBLING_GAIN => n_wanted,
+                // Similarities that share the bases gain from more of them for longer.
+                Some(few) if trial.corrects(many, few) * n_parts as f64 >= REDOUBLING_GAIN => n_wanted,
                 Some(_) => n_wanted / 2,
                 None => (n_wanted / 4).max(DEFAULT_N_BASIS).min(n_wanted / 2),
             };

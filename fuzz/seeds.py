@@ -15,8 +15,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import scipy.sparse as sp
-import widemargin as wm
 from PIL import Image
+
+import widemargin as wm
 
 FOLDER = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent / "corpus")
 # The formats, in the order of `KINDS` in src/readers.rs.
@@ -72,7 +73,7 @@ def readers(rng: np.random.Generator):
         yield f"parquet-{compression}", PARQUET, out.getvalue()
     yield "ts", TS, b"@univariate false\n@classLabel true a b\n@data\n1,2,3:4,5,6:a\n1,?:2,3:b\n"
     yield "strings", STRINGS, b"a\tACGT\nb\tTT\n"
-    yield "strings-csv", STRINGS_CSV, b"text,label\nhello,a\n\"x,y\",b\n"
+    yield "strings-csv", STRINGS_CSV, b'text,label\nhello,a\n"x,y",b\n'
     yield "ucr", UCR, b"1 0.5 0.25 1\n2 1 2 NaN\n"
     for kind, name in ((PNG, "png"), (JPG, "jpeg"), (BMP, "bmp"), (GIF, "gif")):
         out = io.BytesIO()
@@ -126,7 +127,13 @@ def models(rng: np.random.Generator):
 
 def specs():
     yield from ("rbf", "rbf:gamma=0.5", "z-score/rbf:gamma=auto", "hog:cell=4/rigid:radius=2", "dtw:window=0.1")
-    yield from ("tfidf:n=3/features", "mismatch:k=3,m=1", "mean-norm/polynomial:degree=2", "minirocket/linear", "colors/chi2")
+    yield from (
+        "tfidf:n=3/features",
+        "mismatch:k=3,m=1",
+        "mean-norm/polynomial:degree=2",
+        "minirocket/linear",
+        "colors/chi2",
+    )
     for name in wm.similarity.__all__:
         found = getattr(wm.similarity, name)
         if isinstance(found, type):

@@ -63,10 +63,7 @@ def tasks_page(rows: list[Row], known: dict[str, Row]) -> str:
     for task in dict.fromkeys(row["task"] for row in rows):
         of_task = [row for row in rows if row["task"] == task]
         sizes = next((f", {row['n_train']:,} + {row['n_test']:,} samples" for row in of_task if "n_train" in row), "")
-        parts.append(
-            f"## {task}{sizes}\n\n"
-            + table(HEAD, [cells(row, known) for row in ranked(of_task)])
-        )
+        parts.append(f"## {task}{sizes}\n\n" + table(HEAD, [cells(row, known) for row in ranked(of_task)]))
     return "\n\n".join(parts) + "\n"
 
 
@@ -132,7 +129,7 @@ def standings(rows: list[Row], known: dict[str, Row], costs: Sequence[tuple[str,
 
 
 def standing(done: list[Row], known: dict[str, Row], seconds_of: Callable[[Row], float]) -> tuple[list[str], bool]:
-    """The most accurate engine, the fastest other one level with it, ours, and how ours compares; whether it is first."""
+    """The most accurate engine, the fastest other one level with it, ours, how ours compares; whether it is first."""
     best = min(done, key=lambda row: (-row["accuracy"], seconds_of(row)))
     level = [row for row in done if 100 * row["accuracy"] >= 100 * best["accuracy"] - EQUAL]
     ours = [row for row in done if known[row["engine"]].get("ours")]
@@ -150,8 +147,9 @@ def standing(done: list[Row], known: dict[str, Row], seconds_of: Callable[[Row],
     else:
         stand = "equally fast"
     shown = [
-        "none" if row is None else
-        f"{known[row['engine']]['name']}: {100 * row['accuracy']:.2f} % in {with_range(row, seconds_of)} s"
+        "none"
+        if row is None
+        else f"{known[row['engine']]['name']}: {100 * row['accuracy']:.2f} % in {with_range(row, seconds_of)} s"
         for row in (best, theirs, mine)
     ]
     return [*shown, stand], stand.startswith("first")
@@ -215,8 +213,10 @@ def conditions(rows: list[Row]) -> str:
         f"{found[0]}. {', '.join(dates)}; "
         f"{' or '.join(map(str, threads))} thread{'' if threads == [1] else 's'} an engine. Load average from "
         f"{min(loads):.1f} to {max(loads):.1f}, median {statistics.median(loads):.1f}: above 1, other work ran "
-        "at the same time, and CPU seconds are more reliable. Rows of less than 30 CPU seconds were run three times, in a "
-        "process of their own each; the median is shown, and the range in brackets. Parameters were selected by 3-fold cross-validation on "
+        "at the same time, and CPU seconds are more reliable. Rows of less than 30 CPU seconds were run three times, each "
+        "in a process of its own; the median is shown, and the range in brackets. A fit with its prediction could take "
+        "100 CPU seconds (400 on ElectricDevices and Crop), a grid 120. Parameters were selected by 3-fold "
+        "cross-validation on "
         "at most 3,000 training samples."
     )
 

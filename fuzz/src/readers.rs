@@ -136,7 +136,15 @@ fn check_blocks(whole: &Table, blocks: &[&Table]) {
 
 /// Vectors that are written are read again.
 fn check_round_trip(table: &Table) {
-    let Some(expected) = rows(&table.samples) else { return };
+    let Some(expected) = rows(&table.samples).filter(|_| table.indicators.is_none()) else { return };
+    // Text has the shortest digits that are the same number in single precision.
+    let rounded = |rows: Option<Vec<Vec<(usize, f64)>>>| match table.samples.is_single() {
+        true => rows.map(|rows| {
+            let row = |row: Vec<(usize, f64)>| row.into_iter().map(|(col, x)| (col, f64::from(x as f32))).collect();
+            rows.into_iter().map(row).collect()
+        }),
+        false => rows,
+    };
     for ending in ["csv", "npz"] {
         let file = folder().join(format!("again.{ending}"));
         if write(table, &file, None).is_err() {
@@ -145,7 +153,7 @@ fn check_round_trip(table: &Table) {
         let label = if table.labels.is_some() { LabelColumn::Auto } else { LabelColumn::None };
         let again = read(&file, &ReadOptions { label, ..ReadOptions::default() });
         let again = again.unwrap_or_else(|error| panic!("what was written as {ending} is not read: {error}"));
-        assert_eq!(rows(&again.samples).as_ref(), Some(&expected), "{ending}");
+        assert_eq!(rounded(rows(&again.samples)).as_ref(), Some(&expected), "{ending}");
         assert_eq!(texts(&again.labels), texts(&table.labels), "{ending}");
     }
 }

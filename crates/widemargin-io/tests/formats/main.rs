@@ -2,6 +2,7 @@
 
 mod atomic_write;
 #[path = "../../../../fuzz/src/bytes.rs"]
+#[allow(dead_code, reason = "each target uses some of it")]
 mod bytes;
 mod common;
 mod csv;

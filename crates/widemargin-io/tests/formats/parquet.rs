@@ -121,7 +121,7 @@ fn columns_are_features_whole_and_in_blocks() {
             );
             let scratch = ScratchFile::create(stored.folder.path()).unwrap();
             let store = Store::open(&stored.path, &options, scratch, 1 << 30, &Monitor::none()).unwrap();
-            assert_eq!((store.labels(), store.n_samples()), (table.labels.as_ref(), 41));
+            assert_eq!((&store.outline().labels, store.n_samples()), (&table.labels, 41));
             let Samples::DenseF64(matrix) = &table.samples else { panic!() };
             let view = matrix.view().unwrap();
             let expected = widemargin::data::VectorSource(&view).chunk(5..30).unwrap();

@@ -8,6 +8,7 @@ mod blocks_basis_expansion;
 mod blocks_power_mean;
 mod blocks_thin_plate;
 #[path = "../../../../fuzz/src/bytes.rs"]
+#[allow(dead_code, reason = "each target uses some of it")]
 mod bytes;
 mod choosing_c;
 mod choosing_power_mean;

@@ -138,7 +138,7 @@ fn labels_that_are_no_classes_are_refused() {
         .fails(2, &["floats.svm", "the labels have numbers with fractions"]);
     let help = folder.run("train --method power-mean --help").well().out;
     let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(help.contains("otherwise the first if there is no header"), "{help}");
+    assert!(help.contains("otherwise the first column if there is no header"), "{help}");
 }
 
 #[test]

@@ -57,7 +57,7 @@ pub fn check(bytes: &[u8]) {
         delimiter: [None, None, Some(b';'), Some(b' ')][usize::from(choices / 4 % 4)],
         columns: if choices / 16 % 2 == 1 { ColumnRule::Learn } else { ColumnRule::Numbers },
         n_features: (choices / 32 % 4 == 3).then_some(3),
-        id: (choices >= 240).then(|| LabelColumn::Number(1)),
+        id: (choices >= 240).then_some(LabelColumn::Number(1)),
         ..ReadOptions::default()
     };
     let block_bytes = 1 + usize::from(bytes.byte());

@@ -175,7 +175,7 @@ def check_clicks(page: Page) -> None:
 
 
 def check_tables(page: Page, folder: Path) -> None:
-    """Files of a visitor, among them such that are no table."""
+    """Files of a visitor, some of which are not tables."""
 
     def load(name: str, content: bytes) -> None:
         (folder / name).write_bytes(content)
@@ -188,7 +188,7 @@ def check_tables(page: Page, folder: Path) -> None:
             assert time.monotonic() < end, f"{name}: expected {expected!r}, said: {page.said()}"
             time.sleep(0.02)
 
-    refused("picture.csv", b"\x89PNG\r\n\x1a\n\x00\x00", "no table")
+    refused("picture.csv", b"\x89PNG\r\n\x1a\n\x00\x00", "not a table")
     refused("letter.csv", b"Dear all,\nthis is no table.\n", "three columns")
     refused("short.csv", b"1,2,a\n3,4\n", "Line 2 has 2 cells")
     rows = "".join(f"{i * 37 % 19 - 9};{i * 23 % 17};{'cat' if i % 3 else 'dog, old'}\n" for i in range(60))

@@ -107,22 +107,6 @@ fn bins_and_graphs() {
     for spec in ["emd", "emd:ground=circle"] {
         time(&format!("{spec}, 64 bins"), 64, || fill(&emd(spec), &bases, &samples));
     }
-    // A cell is a pair of a source and a sink; in a grid about half of the bins are either. On 8 × 8 cells there are
-    // 120 pivots, which compare 342 times 32 costs with prices, a subtraction and a minimum each (2,700 of a vector of
-    // AVX2), climb 520 arcs and shift 2,000 prices; of 64 bins with any distances 240 pivots, 710 times 64 costs
-    // (11,400) and 8,100 prices.
-    let from_a_to_b = |bins: usize, a: usize, b: usize| if a == b { 0.0 } else { 1.0 + (a * b % bins) as f32 };
-    for rows in [4, 8, 16] {
-        let bins = rows * rows;
-        let (bases, samples) = (histograms(16, bins), histograms(16, bins));
-        let distances = (0..bins * bins).map(|at| from_a_to_b(bins, at / bins, at % bins).to_string());
-        let distances = emd(&format!("emd:distances={}", distances.collect::<Vec<_>>().join(";")));
-        let grid = emd(&format!("emd:ground=grid,rows={rows}"));
-        time(&format!("emd, grid of {rows} × {rows}"), bins * bins / 4, || fill(&grid, &bases, &samples));
-        time(&format!("emd, {bins} × {bins} distances, no metric"), bins * bins, || {
-            fill(&distances, &bases, &samples)
-        });
-    }
     let graphs: Vec<String> = (0..200)
         .map(|_| {
             let nodes: Vec<String> = (0..30).map(|_| format!("\"{}\"", ["C", "N", "O"][next(3)])).collect();

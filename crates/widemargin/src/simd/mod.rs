@@ -68,8 +68,7 @@ pub(crate) trait Simd: Copy {
     #[inline(always)]
     fn above(self, a: Self::F32s, b: Self::F32s) -> u16 {
         let mut lanes = [0; 16];
-        // SAFETY: a vector has at most sixteen lanes.
-        unsafe { self.store_i32(self.count_above(a, b, self.splat_i32(0)), lanes.as_mut_ptr()) };
+        self.store_i32(self.count_above(a, b, self.splat_i32(0)), &mut lanes);
         (0..16).map(|l| (lanes[l] as u16) << l).sum()
     }
 
@@ -81,10 +80,38 @@ pub(crate) trait Simd: Copy {
         }
     }
 
+    /// The first numbers of a slice that has those of a vector.
+    #[inline(always)]
+    fn load(self, from: &[f32]) -> Self::F32s {
+        // SAFETY: the slice has the numbers of a vector.
+        unsafe { self.load_unchecked(from[..Self::LANES].as_ptr()) }
+    }
+
+    /// Replaces the first numbers of a slice that has those of a vector.
+    #[inline(always)]
+    fn store(self, value: Self::F32s, to: &mut [f32]) {
+        // SAFETY: the slice has the numbers of a vector.
+        unsafe { self.store_unchecked(value, to[..Self::LANES].as_mut_ptr()) }
+    }
+
+    /// As [`load`](Self::load).
+    #[inline(always)]
+    fn load_i32(self, from: &[i32]) -> Self::I32s {
+        // SAFETY: the slice has the numbers of a vector.
+        unsafe { self.load_i32_unchecked(from[..Self::LANES].as_ptr()) }
+    }
+
+    /// As [`store`](Self::store).
+    #[inline(always)]
+    fn store_i32(self, value: Self::I32s, to: &mut [i32]) {
+        // SAFETY: the slice has the numbers of a vector.
+        unsafe { self.store_i32_unchecked(value, to[..Self::LANES].as_mut_ptr()) }
+    }
+
     /// # Safety
     /// A vector may be read.
     #[inline(always)]
-    unsafe fn load(self, from: *const f32) -> Self::F32s {
+    unsafe fn load_unchecked(self, from: *const f32) -> Self::F32s {
         // SAFETY: guaranteed by the caller; a vector is its lanes without padding, and any bits are numbers.
         unsafe { from.cast::<Self::F32s>().read_unaligned() }
     }
@@ -92,55 +119,41 @@ pub(crate) trait Simd: Copy {
     /// # Safety
     /// A vector may be written.
     #[inline(always)]
-    unsafe fn store(self, value: Self::F32s, to: *mut f32) {
-        // SAFETY: as in `load`.
+    unsafe fn store_unchecked(self, value: Self::F32s, to: *mut f32) {
+        // SAFETY: as in `load_unchecked`.
         unsafe { to.cast::<Self::F32s>().write_unaligned(value) }
     }
 
     /// # Safety
     /// A vector may be read.
     #[inline(always)]
-    unsafe fn load_i32(self, from: *const i32) -> Self::I32s {
-        // SAFETY: as in `load`.
+    unsafe fn load_i32_unchecked(self, from: *const i32) -> Self::I32s {
+        // SAFETY: as in `load_unchecked`.
         unsafe { from.cast::<Self::I32s>().read_unaligned() }
     }
 
     /// # Safety
     /// A vector may be written.
     #[inline(always)]
-    unsafe fn store_i32(self, value: Self::I32s, to: *mut i32) {
-        // SAFETY: as in `load`.
+    unsafe fn store_i32_unchecked(self, value: Self::I32s, to: *mut i32) {
+        // SAFETY: as in `load_unchecked`.
         unsafe { to.cast::<Self::I32s>().write_unaligned(value) }
     }
 
-    /// Loads the first `n` lanes; the others are 0.
-    ///
-    /// # Safety
-    /// `n` numbers may be read.
+    /// The numbers of a slice that has at most those of a vector; the other lanes are 0.
     #[inline(always)]
-    unsafe fn load_part(self, from: *const f32, n: usize) -> Self::F32s {
+    fn load_part(self, from: &[f32]) -> Self::F32s {
         let mut lanes = [0.0; 16];
-        for (l, lane) in lanes.iter_mut().enumerate().take(n) {
-            // SAFETY: guaranteed by the caller.
-            *lane = unsafe { *from.add(l) };
-        }
-        // SAFETY: a vector has at most sixteen lanes.
-        unsafe { self.load(lanes.as_ptr()) }
+        lanes[..from.len()].copy_from_slice(from);
+        self.load(&lanes)
     }
 
-    /// Stores the first `n` lanes.
-    ///
-    /// # Safety
-    /// `n` numbers may be written.
+    /// Stores as many lanes as the slice has numbers, at most those of a vector.
     #[inline(always)]
-    unsafe fn store_part(self, value: Self::F32s, to: *mut f32, n: usize) {
+    fn store_part(self, value: Self::F32s, to: &mut [f32]) {
         let mut lanes = [0.0; 16];
-        // SAFETY: a vector has at most sixteen lanes.
-        unsafe { self.store(value, lanes.as_mut_ptr()) };
-        for (l, lane) in lanes.into_iter().enumerate().take(n) {
-            // SAFETY: guaranteed by the caller.
-            unsafe { *to.add(l) = lane };
-        }
+        self.store(value, &mut lanes);
+        to.copy_from_slice(&lanes[..to.len()]);
     }
 
     /// Sets lane l to `numbers[pattern[l]]`.
@@ -195,62 +208,59 @@ mod tests {
         let four = pattern.map(|l| l % 4);
         let lanes = |value: S::F32s| {
             let mut lanes = [f32::NAN; 16];
-            // SAFETY: a vector has at most sixteen lanes.
-            unsafe { simd.store(value, lanes.as_mut_ptr()) };
+            simd.store(value, &mut lanes);
             lanes[..S::LANES].to_vec()
         };
         let integers = |value: S::I32s| {
             let mut lanes = [i32::MAX; 16];
-            // SAFETY: as above.
-            unsafe { simd.store_i32(value, lanes.as_mut_ptr()) };
+            simd.store_i32(value, &mut lanes);
             lanes[..S::LANES].to_vec()
         };
         let each = |f: &dyn Fn(usize) -> f32| (0..S::LANES).map(f).collect::<Vec<f32>>();
         let each_i32 = |f: &dyn Fn(usize) -> i32| (0..S::LANES).map(f).collect::<Vec<i32>>();
-        // SAFETY: sixteen numbers each; the patterns are below sixteen and four.
-        unsafe {
-            let (a, b, c) = (simd.load(x.as_ptr()), simd.load(y.as_ptr()), simd.splat(0.5));
-            assert_eq!(lanes(simd.add(a, b)), each(&|l| x[l] + y[l]));
-            assert_eq!(lanes(simd.subtract(a, b)), each(&|l| x[l] - y[l]));
-            assert_eq!(lanes(simd.multiply(a, b)), each(&|l| x[l] * y[l]));
-            assert_eq!(lanes(simd.abs(a)), each(&|l| x[l].abs()));
-            assert_eq!(lanes(simd.sqrt(simd.abs(a))), each(&|l| x[l].abs().sqrt()));
-            assert_eq!(lanes(simd.min(a, b)), each(&|l| x[l].min(y[l])));
-            assert_eq!(lanes(simd.max(a, b)), each(&|l| x[l].max(y[l])));
-            assert_eq!(lanes(simd.multiply_add(a, b, c)), each(&|l| x[l] * y[l] + 0.5));
-            assert_eq!(lanes(simd.where_at_most(a, b, c, a)), each(&|l| if x[l] <= y[l] { 0.5 } else { x[l] }));
-            assert_eq!(simd.sum(a), x[..S::LANES].iter().sum::<f32>());
-            let (wide, narrow) = (simd.load_i32(pattern.as_ptr()), simd.load_i32(four.as_ptr()));
-            assert_eq!(lanes(simd.spread::<true>(x.as_ptr(), wide)), each(&|l| x[pattern[l] as usize]));
-            assert_eq!(lanes(simd.spread::<false>(x.as_ptr(), narrow)), each(&|l| x[four[l] as usize]));
-            for n in 0..=S::LANES {
-                assert_eq!(lanes(simd.load_part(x.as_ptr(), n)), each(&|l| if l < n { x[l] } else { 0.0 }));
-                let mut part = y;
-                simd.store_part(a, part.as_mut_ptr(), n);
-                assert!((0..16).all(|l| part[l] == if l < n { x[l] } else { y[l] }));
-            }
-            let (a, b, c) = (simd.load_i32(i.as_ptr()), simd.load_i32(j.as_ptr()), simd.splat_i32(-7));
-            assert_eq!(simd.sum_i32(a), i[..S::LANES].iter().sum::<i32>());
-            let above = simd.count_above(simd.load(x.as_ptr()), simd.load(y.as_ptr()), a);
-            assert_eq!(integers(above), each_i32(&|l| i[l] + i32::from(x[l] > y[l])));
-            let nowhere = simd.count_above(simd.splat(f32::NEG_INFINITY), simd.splat(f32::NEG_INFINITY), a);
-            assert_eq!(integers(nowhere), each_i32(&|l| i[l]));
-            let (low, high) = (simd.load(x.as_ptr()), simd.load(y.as_ptr()));
-            let bits = each_i32(&|l| i32::from(x[l] > y[l]) << l).into_iter().sum::<i32>();
-            assert_eq!(i32::from(simd.above(low, high)), bits);
-            for n_rows in [0, 1, 2, 31] {
-                let bits = |row: usize, at: usize| if at == 5 { u16::MAX } else { (row * 2909 + at * 40_503) as u16 };
-                let rows: Vec<[u16; 32]> = (0..n_rows).map(|row| std::array::from_fn(|at| bits(row, at))).collect();
-                let mut counts: [i32; 32] = std::array::from_fn(|at| 1000 * at as i32);
-                let ones = |at: usize| rows.iter().map(|row| row[at].count_ones() as i32).sum::<i32>();
-                let right = std::array::from_fn(|at| counts[at] + ones(at));
-                simd.add_bits(&rows, &mut counts);
-                assert_eq!(counts, right);
-            }
-            assert_eq!(integers(simd.add_i32(a, b)), each_i32(&|l| i[l] + j[l]));
-            assert_eq!(integers(simd.max_i32(a, b)), each_i32(&|l| i[l].max(j[l])));
-            assert_eq!(integers(simd.where_equal_i32(a, b, c, a)), each_i32(&|l| if i[l] == j[l] { -7 } else { i[l] }));
+        let (a, b, c) = (simd.load(&x), simd.load(&y), simd.splat(0.5));
+        assert_eq!(lanes(simd.add(a, b)), each(&|l| x[l] + y[l]));
+        assert_eq!(lanes(simd.subtract(a, b)), each(&|l| x[l] - y[l]));
+        assert_eq!(lanes(simd.multiply(a, b)), each(&|l| x[l] * y[l]));
+        assert_eq!(lanes(simd.abs(a)), each(&|l| x[l].abs()));
+        assert_eq!(lanes(simd.sqrt(simd.abs(a))), each(&|l| x[l].abs().sqrt()));
+        assert_eq!(lanes(simd.min(a, b)), each(&|l| x[l].min(y[l])));
+        assert_eq!(lanes(simd.max(a, b)), each(&|l| x[l].max(y[l])));
+        assert_eq!(lanes(simd.multiply_add(a, b, c)), each(&|l| x[l] * y[l] + 0.5));
+        assert_eq!(lanes(simd.where_at_most(a, b, c, a)), each(&|l| if x[l] <= y[l] { 0.5 } else { x[l] }));
+        assert_eq!(simd.sum(a), x[..S::LANES].iter().sum::<f32>());
+        let (wide, narrow) = (simd.load_i32(&pattern), simd.load_i32(&four));
+        // SAFETY: sixteen numbers; the patterns are below sixteen and four.
+        let spread = unsafe { [simd.spread::<true>(x.as_ptr(), wide), simd.spread::<false>(x.as_ptr(), narrow)] };
+        assert_eq!(lanes(spread[0]), each(&|l| x[pattern[l] as usize]));
+        assert_eq!(lanes(spread[1]), each(&|l| x[four[l] as usize]));
+        for n in 0..=S::LANES {
+            assert_eq!(lanes(simd.load_part(&x[..n])), each(&|l| if l < n { x[l] } else { 0.0 }));
+            let mut part = y;
+            simd.store_part(a, &mut part[..n]);
+            assert!((0..16).all(|l| part[l] == if l < n { x[l] } else { y[l] }));
         }
+        let (a, b, c) = (simd.load_i32(&i), simd.load_i32(&j), simd.splat_i32(-7));
+        assert_eq!(simd.sum_i32(a), i[..S::LANES].iter().sum::<i32>());
+        let above = simd.count_above(simd.load(&x), simd.load(&y), a);
+        assert_eq!(integers(above), each_i32(&|l| i[l] + i32::from(x[l] > y[l])));
+        let nowhere = simd.count_above(simd.splat(f32::NEG_INFINITY), simd.splat(f32::NEG_INFINITY), a);
+        assert_eq!(integers(nowhere), each_i32(&|l| i[l]));
+        let (low, high) = (simd.load(&x), simd.load(&y));
+        let bits = each_i32(&|l| i32::from(x[l] > y[l]) << l).into_iter().sum::<i32>();
+        assert_eq!(i32::from(simd.above(low, high)), bits);
+        for n_rows in [0, 1, 2, 31] {
+            let bits = |row: usize, at: usize| if at == 5 { u16::MAX } else { (row * 2909 + at * 40_503) as u16 };
+            let rows: Vec<[u16; 32]> = (0..n_rows).map(|row| std::array::from_fn(|at| bits(row, at))).collect();
+            let mut counts: [i32; 32] = std::array::from_fn(|at| 1000 * at as i32);
+            let ones = |at: usize| rows.iter().map(|row| row[at].count_ones() as i32).sum::<i32>();
+            let right = std::array::from_fn(|at| counts[at] + ones(at));
+            simd.add_bits(&rows, &mut counts);
+            assert_eq!(counts, right);
+        }
+        assert_eq!(integers(simd.add_i32(a, b)), each_i32(&|l| i[l] + j[l]));
+        assert_eq!(integers(simd.max_i32(a, b)), each_i32(&|l| i[l].max(j[l])));
+        assert_eq!(integers(simd.where_equal_i32(a, b, c, a)), each_i32(&|l| if i[l] == j[l] { -7 } else { i[l] }));
     }
 
     #[test]

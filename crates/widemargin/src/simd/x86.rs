@@ -80,22 +80,22 @@ impl Simd for Avx512 {
             let sums = _mm512_maddubs_epi16(bytes, _mm512_set1_epi8(1));
             let halves = [_mm512_castsi512_si256(sums), _mm512_extracti64x4_epi64::<1>(sums)];
             for (half, counts) in halves.into_iter().zip(counts.as_chunks_mut::<16>().0) {
-                let so_far = self.load_i32(counts.as_ptr());
-                self.store_i32(self.add_i32(so_far, _mm512_cvtepu16_epi32(half)), counts.as_mut_ptr());
+                let so_far = self.load_i32(counts);
+                self.store_i32(self.add_i32(so_far, _mm512_cvtepu16_epi32(half)), counts);
             }
         }
     }
 
     #[inline(always)]
-    unsafe fn load_part(self, from: *const f32, n: usize) -> __m512 {
+    fn load_part(self, from: &[f32]) -> __m512 {
         // SAFETY: as above; lanes outside the mask are not read.
-        unsafe { _mm512_maskz_loadu_ps(((1u32 << n) - 1) as u16, from) }
+        unsafe { _mm512_maskz_loadu_ps(first_lanes_mask(from.len()), from.as_ptr()) }
     }
 
     #[inline(always)]
-    unsafe fn store_part(self, value: __m512, to: *mut f32, n: usize) {
+    fn store_part(self, value: __m512, to: &mut [f32]) {
         // SAFETY: as above; lanes outside the mask are not written.
-        unsafe { _mm512_mask_storeu_ps(to, ((1u32 << n) - 1) as u16, value) }
+        unsafe { _mm512_mask_storeu_ps(to.as_mut_ptr(), first_lanes_mask(to.len()), value) }
     }
 
     #[inline(always)]
@@ -103,12 +103,18 @@ impl Simd for Avx512 {
         // SAFETY: as above; sixteen numbers may be read where WIDE, else four.
         unsafe {
             if WIDE {
-                _mm512_permutexvar_ps(pattern, self.load(numbers))
+                _mm512_permutexvar_ps(pattern, self.load_unchecked(numbers))
             } else {
                 _mm512_permutevar_ps(_mm512_broadcast_f32x4(_mm_loadu_ps(numbers)), pattern)
             }
         }
     }
+}
+
+/// The mask of the first `n` of sixteen lanes.
+#[inline(always)]
+fn first_lanes_mask(n: usize) -> u16 {
+    ((1u32 << n.min(16)) - 1) as u16
 }
 
 /// AVX2 and FMA.
@@ -181,15 +187,15 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn load_part(self, from: *const f32, n: usize) -> __m256 {
+    fn load_part(self, from: &[f32]) -> __m256 {
         // SAFETY: `self` is the proof that the machine has the instruction sets; lanes outside the mask are not read.
-        unsafe { _mm256_maskload_ps(from, self.load_i32(first_lanes(n).as_ptr())) }
+        unsafe { _mm256_maskload_ps(from.as_ptr(), self.load_i32(&first_lanes(from.len()))) }
     }
 
     #[inline(always)]
-    unsafe fn store_part(self, value: __m256, to: *mut f32, n: usize) {
+    fn store_part(self, value: __m256, to: &mut [f32]) {
         // SAFETY: as above; lanes outside the mask are not written.
-        unsafe { _mm256_maskstore_ps(to, self.load_i32(first_lanes(n).as_ptr()), value) }
+        unsafe { _mm256_maskstore_ps(to.as_mut_ptr(), self.load_i32(&first_lanes(to.len())), value) }
     }
 
     #[inline(always)]

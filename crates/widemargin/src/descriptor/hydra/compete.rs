@@ -61,10 +61,10 @@ fn compete_inlined<S: Simd>(
         let (mut taps, mut responses) = ([zero; LENGTH], [zero; A_GROUP]);
         for (p, tap) in taps.iter_mut().enumerate() {
             // SAFETY: the last vector ends SLACK numbers behind the last tap at most; see the assertion.
-            *tap = unsafe { simd.load(x.as_ptr().add(t + p * dilation)) };
+            *tap = unsafe { simd.load_unchecked(x.as_ptr().add(t + p * dilation)) };
         }
         // SAFETY: both ends of the lanes are within the array, since there are SLACK at most.
-        let inside = unsafe { simd.load(INSIDE.as_ptr().add(SLACK - n_inside)) };
+        let inside = unsafe { simd.load_unchecked(INSIDE.as_ptr().add(SLACK - n_inside)) };
         for (response, weights) in responses.iter_mut().zip(weights.chunks_exact(LENGTH)) {
             *response = simd.multiply(taps[0], simd.splat(weights[0]));
             for p in 1..LENGTH {

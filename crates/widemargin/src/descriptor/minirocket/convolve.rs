@@ -170,10 +170,10 @@ impl Rows {
             for at in (0..steps).step_by(S::LANES) {
                 // SAFETY: rows are whole vectors, and two of them are as long as the tile's.
                 unsafe {
-                    let x = simd.load(x.as_ptr().add(at));
-                    simd.store(x, row.as_mut_ptr().add(at));
-                    let sum = simd.add(simd.load(alpha.as_ptr().add(at)), x);
-                    simd.store(sum, row.as_mut_ptr().add(width + at));
+                    let x = simd.load_unchecked(x.as_ptr().add(at));
+                    simd.store_unchecked(x, row.as_mut_ptr().add(at));
+                    let sum = simd.add(simd.load_unchecked(alpha.as_ptr().add(at)), x);
+                    simd.store_unchecked(sum, row.as_mut_ptr().add(width + at));
                 }
             }
         }
@@ -349,7 +349,7 @@ fn features_of_dilation<S: Simd>(
 fn vector<S: Simd>(simd: S, from: &[f32], at: usize) -> S::F32s {
     assert!(at + S::LANES <= from.len());
     // SAFETY: the assertion.
-    unsafe { simd.load(from.as_ptr().add(at)) }
+    unsafe { simd.load_unchecked(from.as_ptr().add(at)) }
 }
 
 /// Stores a vector at a place.
@@ -357,5 +357,5 @@ fn vector<S: Simd>(simd: S, from: &[f32], at: usize) -> S::F32s {
 fn set_vector<S: Simd>(simd: S, value: S::F32s, to: &mut [f32], at: usize) {
     assert!(at + S::LANES <= to.len());
     // SAFETY: the assertion.
-    unsafe { simd.store(value, to.as_mut_ptr().add(at)) }
+    unsafe { simd.store_unchecked(value, to.as_mut_ptr().add(at)) }
 }

@@ -74,8 +74,7 @@ impl Tally {
         kernel: usize,
     ) {
         let tail = &TAIL[SLACK - (n_steps - (N - 1) * S::LANES)..][..SLACK];
-        // SAFETY: a vector has at most sixteen lanes.
-        values[N - 1] = simd.add(values[N - 1], unsafe { simd.load(tail.as_ptr()) });
+        values[N - 1] = simd.add(values[N - 1], simd.load(tail));
         for (column, &bias) in (kernel / 2 * self.n_biases..).zip(biases) {
             let bias = simd.splat(bias);
             let bits = &mut self.bits[column / BLOCK];
@@ -88,9 +87,7 @@ impl Tally {
     /// Stores vector v of the tile for [`add_stored`](Self::add_stored).
     #[inline(always)]
     pub fn store<S: Simd>(&mut self, simd: S, values: S::F32s, v: usize) {
-        let stored = &mut self.convolved[v * S::LANES..][..S::LANES];
-        // SAFETY: a vector is its lanes.
-        unsafe { simd.store(values, stored.as_mut_ptr()) };
+        simd.store(values, &mut self.convolved[v * S::LANES..]);
     }
 
     /// Compares the first `n_steps` stored values with the biases of a kernel.
@@ -145,8 +142,7 @@ fn add_counts<S: Simd, const N: usize>(simd: S, values: &[f32], biases: &[f32], 
     let biases: [S::F32s; N] = std::array::from_fn(|at| simd.splat(biases[at]));
     let mut counts = [simd.splat_i32(0); N];
     for values in values.chunks_exact(S::LANES) {
-        // SAFETY: the chunk is a vector.
-        let values = unsafe { simd.load(values.as_ptr()) };
+        let values = simd.load(values);
         for at in 0..N {
             counts[at] = simd.count_above(values, biases[at], counts[at]);
         }

@@ -1,6 +1,8 @@
 //! The two products as loops over register tiles, for any vector type.
 #![expect(clippy::needless_range_loop, reason = "constant indices into register tiles are unrolled by the compiler")]
 
+use std::slice::from_raw_parts as slice;
+
 use super::panel::Panel;
 use crate::simd::{Simd, prefetch};
 
@@ -112,12 +114,12 @@ unsafe fn scores_tile<S: Simd, const R: usize, const P: usize>(
         let mut sums = [[simd.splat(0.0); P]; R];
         let mut at = 0;
         while at + S::LANES <= width {
-            let features: [S::F32s; R] = std::array::from_fn(|r| simd.load(rows[r].add(at)));
+            let features: [S::F32s; R] = std::array::from_fn(|r| simd.load_unchecked(rows[r].add(at)));
             for next in next {
                 prefetch(next.add(at));
             }
             for p in 0..P {
-                let weight = simd.load(weights.add(p * stride + at));
+                let weight = simd.load_unchecked(weights.add(p * stride + at));
                 for r in 0..R {
                     sums[r][p] = simd.multiply_add(features[r], weight, sums[r][p]);
                 }
@@ -126,9 +128,9 @@ unsafe fn scores_tile<S: Simd, const R: usize, const P: usize>(
         }
         if at < width {
             let rest = width - at;
-            let features: [S::F32s; R] = std::array::from_fn(|r| simd.load_part(rows[r].add(at), rest));
+            let features: [S::F32s; R] = std::array::from_fn(|r| simd.load_part(slice(rows[r].add(at), rest)));
             for p in 0..P {
-                let weight = simd.load_part(weights.add(p * stride + at), rest);
+                let weight = simd.load_part(slice(weights.add(p * stride + at), rest));
                 for r in 0..R {
                     sums[r][p] = simd.multiply_add(features[r], weight, sums[r][p]);
                 }
@@ -213,7 +215,7 @@ unsafe fn combine_tile<S: Simd, const V: usize, const P: usize>(
         if width == V * S::LANES {
             for (i, &row) in panel.rows.iter().enumerate() {
                 let row = first.add(row as usize * d);
-                let features: [S::F32s; V] = std::array::from_fn(|v| simd.load(row.add(v * S::LANES)));
+                let features: [S::F32s; V] = std::array::from_fn(|v| simd.load_unchecked(row.add(v * S::LANES)));
                 for p in 0..P {
                     let factor = simd.splat(*factors.add(p * n + i));
                     for v in 0..V {
@@ -225,20 +227,20 @@ unsafe fn combine_tile<S: Simd, const V: usize, const P: usize>(
             for p in 0..P {
                 for v in 0..V {
                     let to = sums.add(p * d + v * S::LANES);
-                    simd.store(simd.multiply_add(tile[p][v], one, simd.load(to)), to);
+                    simd.store_unchecked(simd.multiply_add(tile[p][v], one, simd.load_unchecked(to)), to);
                 }
             }
         } else {
             for (i, &row) in panel.rows.iter().enumerate() {
-                let features = simd.load_part(first.add(row as usize * d), width);
+                let features = simd.load_part(slice(first.add(row as usize * d), width));
                 for p in 0..P {
                     tile[p][0] = simd.multiply_add(features, simd.splat(*factors.add(p * n + i)), tile[p][0]);
                 }
             }
             let one = simd.splat(1.0);
             for p in 0..P {
-                let to = sums.add(p * d);
-                simd.store_part(simd.multiply_add(tile[p][0], one, simd.load_part(to, width)), to, width);
+                let to = std::slice::from_raw_parts_mut(sums.add(p * d), width);
+                simd.store_part(simd.multiply_add(tile[p][0], one, simd.load_part(to)), to);
             }
         }
     }

@@ -157,23 +157,25 @@ unsafe fn fill_row<S: Simd, const LOCAL: bool>(
     // SAFETY: guaranteed by the caller.
     unsafe {
         let (open, extend, zero) = (simd.splat_i32(gaps.open), simd.splat_i32(gaps.extend), simd.splat_i32(0));
-        let (mut diagonal, mut left, mut along) = (simd.load_i32(best), simd.splat_i32(edge), simd.splat_i32(NEVER));
-        let mut highest = simd.load_i32(work.highest.as_ptr());
-        simd.store_i32(left, best);
+        let (mut diagonal, mut left, mut along) =
+            (simd.load_i32_unchecked(best), simd.splat_i32(edge), simd.splat_i32(NEVER));
+        let mut highest = simd.load_i32_unchecked(work.highest.as_ptr());
+        simd.store_i32_unchecked(left, best);
         for at in (0..pairs.len()).step_by(S::LANES) {
-            let above = simd.load_i32(best.add(at + S::LANES));
-            let below = simd.max_i32(simd.add_i32(simd.load_i32(down.add(at)), extend), simd.add_i32(above, open));
+            let above = simd.load_i32_unchecked(best.add(at + S::LANES));
+            let below =
+                simd.max_i32(simd.add_i32(simd.load_i32_unchecked(down.add(at)), extend), simd.add_i32(above, open));
             along = simd.max_i32(simd.add_i32(along, extend), simd.add_i32(left, open));
-            let pair = pair(simd.load_i32(pairs.as_ptr().add(at)));
+            let pair = pair(simd.load_i32_unchecked(pairs.as_ptr().add(at)));
             let mut value = simd.max_i32(simd.max_i32(simd.add_i32(diagonal, pair), below), along);
             if LOCAL {
                 value = simd.max_i32(value, zero);
                 highest = simd.max_i32(highest, value);
             }
-            simd.store_i32(below, down.add(at));
-            simd.store_i32(value, best.add(at + S::LANES));
+            simd.store_i32_unchecked(below, down.add(at));
+            simd.store_i32_unchecked(value, best.add(at + S::LANES));
             (diagonal, left) = (above, value);
         }
-        simd.store_i32(highest, work.highest.as_mut_ptr());
+        simd.store_i32_unchecked(highest, work.highest.as_mut_ptr());
     }
 }

@@ -54,7 +54,7 @@ pub(super) unsafe fn products<S: Simd, const B: usize, const V: usize>(simd: S, 
                 for _ in 0..work.inner {
                     let mut vectors = [simd.splat(0.0); V];
                     for v in 0..V {
-                        vectors[v] = simd.load(base.add(v * S::LANES));
+                        vectors[v] = simd.load_unchecked(base.add(v * S::LANES));
                     }
                     for b in 0..B {
                         let number = simd.splat(*sample.add(b));
@@ -69,7 +69,7 @@ pub(super) unsafe fn products<S: Simd, const B: usize, const V: usize>(simd: S, 
             let out = work.out.add(tile * B * V * S::LANES);
             for b in 0..B {
                 for v in 0..V {
-                    simd.store(sums[b][v], out.add((b * V + v) * S::LANES));
+                    simd.store_unchecked(sums[b][v], out.add((b * V + v) * S::LANES));
                 }
             }
         }
@@ -115,7 +115,7 @@ pub(super) unsafe fn windows<S: Simd, const PENALIZED: bool>(simd: S, work: &Win
                 for shift in 0..shifts_across {
                     let first = work.products.add(row * work.row + shift * work.tile + vector);
                     let largest = window::<S, PENALIZED>(simd, first, work.tile, local_across, work.penalty);
-                    simd.store(largest, work.scratch.add((row * shifts_across + shift) * S::LANES));
+                    simd.store_unchecked(largest, work.scratch.add((row * shifts_across + shift) * S::LANES));
                 }
             }
             for row in 0..shifts_down {
@@ -124,7 +124,7 @@ pub(super) unsafe fn windows<S: Simd, const PENALIZED: bool>(simd: S, work: &Win
                     let step = shifts_across * S::LANES;
                     let largest = window::<S, PENALIZED>(simd, first, step, local_down, work.penalty);
                     let sum = work.sums.add((row * shifts_across + shift) * work.tile + vector);
-                    simd.store(simd.add(simd.load(sum), largest), sum);
+                    simd.store_unchecked(simd.add(simd.load_unchecked(sum), largest), sum);
                 }
             }
         }
@@ -146,34 +146,19 @@ unsafe fn window<S: Simd, const PENALIZED: bool>(
 ) -> S::F32s {
     // SAFETY: guaranteed by the caller.
     unsafe {
-        let mut largest = displaced::<S, PENALIZED>(simd, first, local, penalty);
+        let mut largest = displaced::<S, PENALIZED>(simd, simd.load_unchecked(first), local, penalty);
         for u in 1..=2 * local {
-            largest =
-                simd.max(largest, displaced::<S, PENALIZED>(simd, first.add(u * step), u.abs_diff(local), penalty));
+            let other = simd.load_unchecked(first.add(u * step));
+            largest = simd.max(largest, displaced::<S, PENALIZED>(simd, other, u.abs_diff(local), penalty));
         }
         largest
     }
 }
 
 /// A vector minus the penalty of a displacement.
-///
-/// # Safety
-/// A vector may be read.
 #[inline(always)]
-unsafe fn displaced<S: Simd, const PENALIZED: bool>(
-    simd: S,
-    from: *const f32,
-    displacement: usize,
-    penalty: f32,
-) -> S::F32s {
-    // SAFETY: guaranteed by the caller.
-    unsafe {
-        if PENALIZED {
-            simd.add(simd.load(from), simd.splat(-penalty * (displacement * displacement) as f32))
-        } else {
-            simd.load(from)
-        }
-    }
+fn displaced<S: Simd, const PENALIZED: bool>(simd: S, value: S::F32s, displacement: usize, penalty: f32) -> S::F32s {
+    if PENALIZED { simd.add(value, simd.splat(-penalty * (displacement * displacement) as f32)) } else { value }
 }
 
 /// [`windows`] with a local radius of 1 and `SHIFTS` shifts across: three rows of maxima stay in registers, each
@@ -204,9 +189,9 @@ pub(super) unsafe fn windows_of_three<S: Simd, const SHIFTS: usize, const PENALI
                     let window = [above[shift], here[shift], below[shift], last[shift]];
                     let [first, second] = two_threes::<S, PENALIZED>(simd, window, cost);
                     let to = sum.add(shift * work.tile);
-                    simd.store(simd.add(simd.load(to), first), to);
+                    simd.store_unchecked(simd.add(simd.load_unchecked(to), first), to);
                     let to = to.add(SHIFTS * work.tile);
-                    simd.store(simd.add(simd.load(to), second), to);
+                    simd.store_unchecked(simd.add(simd.load_unchecked(to), second), to);
                 }
                 (above, here) = (below, last);
                 row = row.add(2 * work.row);
@@ -218,7 +203,7 @@ pub(super) unsafe fn windows_of_three<S: Simd, const SHIFTS: usize, const PENALI
                 for shift in 0..SHIFTS {
                     let largest = three::<S, PENALIZED>(simd, [above[shift], here[shift], below[shift]], cost);
                     let to = sum.add(shift * work.tile);
-                    simd.store(simd.add(simd.load(to), largest), to);
+                    simd.store_unchecked(simd.add(simd.load_unchecked(to), largest), to);
                 }
             }
         }
@@ -242,16 +227,20 @@ unsafe fn row_of_threes<S: Simd, const SHIFTS: usize, const PENALIZED: bool>(
         for pair in 0..SHIFTS / 2 {
             let first = row.add(2 * pair * tile);
             let window = [
-                simd.load(first),
-                simd.load(first.add(tile)),
-                simd.load(first.add(2 * tile)),
-                simd.load(first.add(3 * tile)),
+                simd.load_unchecked(first),
+                simd.load_unchecked(first.add(tile)),
+                simd.load_unchecked(first.add(2 * tile)),
+                simd.load_unchecked(first.add(3 * tile)),
             ];
             [largest[2 * pair], largest[2 * pair + 1]] = two_threes::<S, PENALIZED>(simd, window, cost);
         }
         if SHIFTS % 2 == 1 {
             let first = row.add((SHIFTS - 1) * tile);
-            let window = [simd.load(first), simd.load(first.add(tile)), simd.load(first.add(2 * tile))];
+            let window = [
+                simd.load_unchecked(first),
+                simd.load_unchecked(first.add(tile)),
+                simd.load_unchecked(first.add(2 * tile)),
+            ];
             largest[SHIFTS - 1] = three::<S, PENALIZED>(simd, window, cost);
         }
         largest

@@ -66,8 +66,7 @@ impl Rule for Warping {
 
     /// 3 + 2 · channels flops.
     #[inline(always)]
-    unsafe fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbors: Neighbors<S>) -> S::F32s {
-        // SAFETY: guaranteed by the caller.
-        unsafe { at.add_squared(neighbors.least(at.simd)) }
+    fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbors: Neighbors<S>) -> S::F32s {
+        at.add_squared(neighbors.least(at.simd))
     }
 }

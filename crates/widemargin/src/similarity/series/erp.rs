@@ -57,13 +57,10 @@ impl Rule for RealPenalty {
 
     /// 5 + 2 · channels flops, and a root where there are several channels; 2 numbers read.
     #[inline(always)]
-    unsafe fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbors: Neighbors<S>) -> S::F32s {
+    fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbors: Neighbors<S>) -> S::F32s {
         let simd = at.simd;
-        // SAFETY: guaranteed by the caller; the gaps are there.
-        unsafe {
-            let of_x = simd.add(neighbors.above, at.of_x(at.table.x.gaps));
-            let of_y = simd.add(neighbors.left, at.of_y(at.table.y.gaps));
-            simd.min(simd.add(neighbors.diagonal, at.distance()), simd.min(of_x, of_y))
-        }
+        let of_x = simd.add(neighbors.above, at.of_x(at.table.x.gaps));
+        let of_y = simd.add(neighbors.left, at.of_y(at.table.y.gaps));
+        simd.min(simd.add(neighbors.diagonal, at.distance()), simd.min(of_x, of_y))
     }
 }

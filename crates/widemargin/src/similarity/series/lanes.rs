@@ -193,15 +193,12 @@ impl Group {
 }
 
 fn fill<S: Simd, F: Rule>(simd: S, rule: F, table: Table<'_>, row: &mut [f32]) {
-    // SAFETY: the group was laid out for the lanes of the instruction set. Registers: four vectors for each row of the
-    // table, two of them values, and a few more.
+    // Registers: four vectors for each row of the table, two of them values, and a few more.
     simd.compiled(
         #[inline(always)]
-        || unsafe {
-            match S::REGISTERS {
-                32 => tile::fill::<S, F, 4>(simd, rule, table, row),
-                _ => tile::fill::<S, F, 2>(simd, rule, table, row),
-            }
+        || match S::REGISTERS {
+            32 => tile::fill::<S, F, 4>(simd, rule, table, row),
+            _ => tile::fill::<S, F, 2>(simd, rule, table, row),
         },
     );
 }

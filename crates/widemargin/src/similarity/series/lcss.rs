@@ -60,10 +60,9 @@ impl Rule for CommonSubsequence {
     /// Minus the length of the longest common subsequence: 6 + 2 · channels flops, and a root where there are several
     /// channels.
     #[inline(always)]
-    unsafe fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbors: Neighbors<S>) -> S::F32s {
+    fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbors: Neighbors<S>) -> S::F32s {
         let simd = at.simd;
-        // SAFETY: guaranteed by the caller.
-        let away = unsafe { at.distance() };
+        let away = at.distance();
         let common = simd.where_at_most(away, simd.splat(self.epsilon), simd.splat(-1.0), simd.splat(0.0));
         simd.min(simd.add(neighbors.diagonal, common), simd.min(neighbors.above, neighbors.left))
     }

@@ -55,33 +55,30 @@ impl Rule for MoveSplitMerge {
 
     /// 15 + 5 · channels flops, one of them a root where there are several channels; 4 numbers read.
     #[inline(always)]
-    unsafe fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbors: Neighbors<S>) -> S::F32s {
+    fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbors: Neighbors<S>) -> S::F32s {
         let (simd, x, y) = (at.simd, at.table.x, at.table.y);
         let Neighbors { above, diagonal, left } = neighbors;
         let zero = simd.splat(0.0);
         // (x_i − x_{i−1})·(x_i − y_j) and (y_j − y_{j−1})·(x_i − y_j): the first is negative where x_i is between, the
         // second positive where y_j is.
         let (mut of_x, mut of_y, mut squared) = (zero, zero, zero);
-        // SAFETY: guaranteed by the caller; the second numbers and gaps are there.
-        unsafe {
-            let away = if ONE {
-                let difference = simd.subtract(at.x, at.y);
-                of_x = simd.multiply(at.of_x(x.second), difference);
-                of_y = simd.multiply(at.of_y(y.second), difference);
-                simd.abs(difference)
-            } else {
-                for channel in 0..at.table.channels {
-                    let difference = simd.subtract(at.x_at(x.values, channel), at.y_at(y.values, channel));
-                    of_x = simd.multiply_add(at.x_at(x.second, channel), difference, of_x);
-                    of_y = simd.multiply_add(at.y_at(y.second, channel), difference, of_y);
-                    squared = simd.multiply_add(difference, difference, squared);
-                }
-                simd.sqrt(squared)
-            };
-            let split = simd.where_at_most(of_x, zero, zero, simd.min(at.of_x(x.gaps), away));
-            let merge = simd.where_at_most(zero, of_y, zero, simd.min(at.of_y(y.gaps), away));
-            let alone = simd.min(simd.add(above, split), simd.add(left, merge));
-            simd.min(simd.add(diagonal, away), simd.add(alone, simd.splat(self.c)))
-        }
+        let away = if ONE {
+            let difference = simd.subtract(at.x, at.y);
+            of_x = simd.multiply(at.of_x(x.second), difference);
+            of_y = simd.multiply(at.of_y(y.second), difference);
+            simd.abs(difference)
+        } else {
+            for channel in 0..at.table.channels {
+                let difference = simd.subtract(at.x_at(x.values, channel), at.y_at(y.values, channel));
+                of_x = simd.multiply_add(at.x_at(x.second, channel), difference, of_x);
+                of_y = simd.multiply_add(at.y_at(y.second, channel), difference, of_y);
+                squared = simd.multiply_add(difference, difference, squared);
+            }
+            simd.sqrt(squared)
+        };
+        let split = simd.where_at_most(of_x, zero, zero, simd.min(at.of_x(x.gaps), away));
+        let merge = simd.where_at_most(zero, of_y, zero, simd.min(at.of_y(y.gaps), away));
+        let alone = simd.min(simd.add(above, split), simd.add(left, merge));
+        simd.min(simd.add(diagonal, away), simd.add(alone, simd.splat(self.c)))
     }
 }

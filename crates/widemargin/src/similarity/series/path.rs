@@ -20,6 +20,7 @@ pub(super) fn path<F: Rule>(rule: F, band: usize, y: &Series, x: &Series) -> Opt
     let group = Group::new(isa, y, &of_y, &[0]);
     let (offsets, mut work) = (rule.offsets(m.max(n)), Work::default());
     group.with_table(x.series(0), &of_x[0], band, &offsets, &mut work, |table| {
+        table.check::<F>(isa.lanes());
         let mut filled =
             Filled { rule, table, values: vec![f32::INFINITY; m * n], edges: [&of_x[0].edge, &of_y[0].edge] };
         filled.fill();
@@ -77,9 +78,7 @@ impl<F: Rule> Filled<'_, F> {
             x: splat(0.0),
             y: splat(0.0),
         };
-        // SAFETY: the cell is in the table, whose sides were laid out for these lanes.
-        let lanes = unsafe { self.rule.cell(&place, neighbors) };
-        lanes[0]
+        self.rule.cell(&place, neighbors)[0]
     }
 
     fn fill(&mut self) {

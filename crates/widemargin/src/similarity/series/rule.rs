@@ -48,10 +48,7 @@ pub(super) trait Rule: Copy + std::fmt::Debug + PartialEq + Send + Sync {
 
     /// The value of a cell from those above it (an earlier step of the sample), before it in both, and to the left (an
     /// earlier step of the basis); those outside the table or the band are infinite.
-    ///
-    /// # Safety
-    /// The place is in the table.
-    unsafe fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbors: Neighbors<S>) -> S::F32s;
+    fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbors: Neighbors<S>) -> S::F32s;
 }
 
 /// The values of the neighbors of a cell.
@@ -128,7 +125,26 @@ pub(super) struct Table<'a> {
     pub offsets: OffsetsOfPair<'a>,
 }
 
-/// A cell of the table: a time step of the sample and one of each basis. `ONE`: there is one channel.
+impl Table<'_> {
+    /// Checks the lengths of all that the table refers to, for a rule and vectors of some lanes.
+    ///
+    /// # Panics
+    /// If a side or the limits have another length: cells are computed without looking.
+    pub fn check<F: Rule>(&self, lanes: usize) {
+        let (n_x, n_y) = (self.rows, self.columns * lanes);
+        assert!(self.y.values.len() == n_y * self.channels);
+        assert!(self.x.values.len() == n_x * self.channels * if self.x_has_lanes { lanes } else { 1 });
+        for (side, n) in [(&self.x, n_x), (&self.y, n_y)] {
+            assert!(side.second.is_empty() || side.second.len() == n * self.channels);
+            assert!(side.gaps.is_empty() || side.gaps.len() == n);
+            assert!(side.edge.len() == if F::HAS_EDGES { n } else { 0 });
+        }
+        assert!(self.limits.is_none_or(|limits| limits.len() == lanes));
+    }
+}
+
+/// A cell of a [checked](Table::check) table: a time step of the sample and one of each basis. `ONE`: there is one
+/// channel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place<'a, S: Simd, const ONE: bool> {
     pub simd: S,
@@ -140,113 +156,100 @@ pub(super) struct Place<'a, S: Simd, const ONE: bool> {
     pub y: S::F32s,
 }
 
-/// # Safety
-/// For all of these: the place is in the table, and its sides have these entries.
 impl<S: Simd, const ONE: bool> Place<'_, S, ONE> {
     /// A number of the sample's time step.
     #[inline(always)]
-    pub unsafe fn of_x(&self, numbers: &[f32]) -> S::F32s {
-        // SAFETY: guaranteed by the caller.
-        unsafe { self.simd.splat(*numbers.get_unchecked(self.row)) }
+    pub fn of_x(&self, numbers: &[f32]) -> S::F32s {
+        self.simd.splat(numbers[self.row])
     }
 
     /// A number of the bases' time step.
     #[inline(always)]
-    pub unsafe fn of_y(&self, numbers: &[f32]) -> S::F32s {
-        // SAFETY: guaranteed by the caller.
-        unsafe { self.simd.load(numbers.as_ptr().add(self.column * S::LANES)) }
+    pub fn of_y(&self, numbers: &[f32]) -> S::F32s {
+        self.simd.load(&numbers[self.column * S::LANES..])
     }
 
     /// A channel of `numbers` of the sample, such as its values.
     #[inline(always)]
-    pub unsafe fn x_at(&self, numbers: &[f32], channel: usize) -> S::F32s {
+    pub fn x_at(&self, numbers: &[f32], channel: usize) -> S::F32s {
         let at = self.row * self.table.channels + channel;
-        // SAFETY: guaranteed by the caller.
-        unsafe {
-            match self.table.x_has_lanes {
-                true => self.simd.load(numbers.as_ptr().add(at * S::LANES)),
-                false => self.simd.splat(*numbers.get_unchecked(at)),
-            }
+        match self.table.x_has_lanes {
+            true => self.simd.load(&numbers[at * S::LANES..]),
+            false => self.simd.splat(numbers[at]),
         }
     }
 
     /// A channel of `numbers` of the bases.
     #[inline(always)]
-    pub unsafe fn y_at(&self, numbers: &[f32], channel: usize) -> S::F32s {
-        let at = self.column * self.table.channels + channel;
-        // SAFETY: guaranteed by the caller.
-        unsafe { self.simd.load(numbers.as_ptr().add(at * S::LANES)) }
+    pub fn y_at(&self, numbers: &[f32], channel: usize) -> S::F32s {
+        self.simd.load(&numbers[(self.column * self.table.channels + channel) * S::LANES..])
     }
 
     /// ‖x − y‖²: 2 flops a channel.
     #[inline(always)]
-    pub unsafe fn squared(&self) -> S::F32s {
+    pub fn squared(&self) -> S::F32s {
         let simd = self.simd;
         if ONE {
             let difference = simd.subtract(self.x, self.y);
             return simd.multiply(difference, difference);
         }
-        // SAFETY: guaranteed by the caller.
-        unsafe { self.squared_of(self.table.x.values, self.table.y.values) }
+        self.squared_of(self.table.x.values, self.table.y.values)
     }
 
     /// ‖x − y‖² + sum.
     #[inline(always)]
-    pub unsafe fn add_squared(&self, sum: S::F32s) -> S::F32s {
+    pub fn add_squared(&self, sum: S::F32s) -> S::F32s {
         if ONE {
             let difference = self.simd.subtract(self.x, self.y);
             return self.simd.multiply_add(difference, difference, sum);
         }
-        // SAFETY: guaranteed by the caller.
-        unsafe { self.simd.add(self.squared(), sum) }
+        self.simd.add(self.squared(), sum)
     }
 
     #[inline(always)]
-    unsafe fn squared_of(&self, x: &[f32], y: &[f32]) -> S::F32s {
-        let mut sum = self.simd.splat(0.0);
-        for channel in 0..self.table.channels {
-            // SAFETY: guaranteed by the caller.
-            let difference = unsafe { self.simd.subtract(self.x_at(x, channel), self.y_at(y, channel)) };
-            sum = self.simd.multiply_add(difference, difference, sum);
+    fn squared_of(&self, x: &[f32], y: &[f32]) -> S::F32s {
+        let Table { channels, x_has_lanes, .. } = self.table;
+        let (simd, step) = (self.simd, if x_has_lanes { S::LANES } else { 1 });
+        let mut sum = simd.splat(0.0);
+        for channel in 0..channels {
+            // SAFETY: the place is in a checked table.
+            let [x, y] = unsafe {
+                let x = x.as_ptr().add((self.row * channels + channel) * step);
+                let x = if x_has_lanes { simd.load_unchecked(x) } else { simd.splat(*x) };
+                [x, simd.load_unchecked(y.as_ptr().add((self.column * channels + channel) * S::LANES))]
+            };
+            let difference = simd.subtract(x, y);
+            sum = simd.multiply_add(difference, difference, sum);
         }
         sum
     }
 
     /// ‖x − y‖.
     #[inline(always)]
-    pub unsafe fn distance(&self) -> S::F32s {
+    pub fn distance(&self) -> S::F32s {
         if ONE {
             return self.simd.abs(self.simd.subtract(self.x, self.y));
         }
-        // SAFETY: guaranteed by the caller.
-        unsafe { self.simd.sqrt(self.squared()) }
+        self.simd.sqrt(self.squared())
     }
 
     /// ‖x' − y'‖ of the second numbers.
     #[inline(always)]
-    pub unsafe fn second_distance(&self) -> S::F32s {
+    pub fn second_distance(&self) -> S::F32s {
         let (x, y) = (self.table.x.second, self.table.y.second);
-        // SAFETY: guaranteed by the caller.
-        unsafe {
-            match ONE {
-                true => self.simd.abs(self.simd.subtract(self.of_x(x), self.of_y(y))),
-                false => self.simd.sqrt(self.squared_of(x, y)),
-            }
+        match ONE {
+            true => self.simd.abs(self.simd.subtract(self.of_x(x), self.of_y(y))),
+            false => self.simd.sqrt(self.squared_of(x, y)),
         }
     }
 
     /// The number of this |row − column|.
     #[inline(always)]
-    pub unsafe fn offset(&self) -> S::F32s {
+    pub fn offset(&self) -> S::F32s {
         let away = self.row.abs_diff(self.column);
-        // SAFETY: guaranteed by the caller.
-        unsafe {
-            match self.table.offsets {
-                OffsetsOfPair::Shared { numbers, start, stride } => {
-                    self.simd.splat(*numbers.get_unchecked(start + stride * away))
-                }
-                OffsetsOfPair::Lanes(numbers) => self.simd.load(numbers.as_ptr().add(away * S::LANES)),
-            }
+        match self.table.offsets {
+            OffsetsOfPair::Shared { numbers, start, stride } => self.simd.splat(numbers[start + stride * away]),
+            OffsetsOfPair::Lanes(numbers) => self.simd.load(&numbers[away * S::LANES..]),
         }
     }
 }

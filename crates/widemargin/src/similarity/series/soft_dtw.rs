@@ -56,7 +56,7 @@ impl Rule for SoftWarping {
 
     /// About 60 flops, most of them in two exponentials and a logarithm.
     #[inline(always)]
-    unsafe fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbors: Neighbors<S>) -> S::F32s {
+    fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbors: Neighbors<S>) -> S::F32s {
         let (simd, Neighbors { above, diagonal, left }) = (at.simd, neighbors);
         let (low, high) = (simd.min(above, left), simd.max(above, left));
         let (least, middle) = (simd.min(low, diagonal), simd.max(low, diagonal));
@@ -66,8 +66,7 @@ impl Rule for SoftWarping {
             exp_of_minus(simd, simd.multiply(simd.subtract(high, least), scale)),
         );
         let soft = simd.multiply_add(simd.splat(-self.smoothing), ln_of_1_plus(simd, sum), least);
-        // SAFETY: guaranteed by the caller.
-        unsafe { at.add_squared(soft) }
+        at.add_squared(soft)
     }
 }
 
@@ -139,8 +138,7 @@ mod tests {
     fn largest_errors<S: Simd>(simd: S) -> [f64; 2] {
         let value = |vector: S::F32s| {
             let mut lanes = [0.0; 16];
-            // SAFETY: a vector has at most sixteen lanes.
-            unsafe { simd.store(vector, lanes.as_mut_ptr()) };
+            simd.store(vector, &mut lanes);
             f64::from(lanes[0])
         };
         let mut worst = [0.0f64; 2];

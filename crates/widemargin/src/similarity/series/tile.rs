@@ -14,53 +14,35 @@
 use super::rule::{Neighbors, OffsetsOfPair, Place, Rule, Table};
 use crate::simd::Simd;
 
-/// Fills `row`, \[column\]\[lane\], which must hold the values above the first row, with the last row of the table.
-///
-/// # Safety
-/// All that has lanes holds `S::LANES` numbers for each of its positions, and the offsets reach as far as the band.
+/// Fills `row`, \[column\]\[lane\], which must hold the values above the first row, with the last row of the table. All
+/// that has lanes holds `S::LANES` numbers for each of its positions, and the offsets reach as far as the band.
 #[inline(always)]
-pub(super) unsafe fn fill<S: Simd, F: Rule, const R: usize>(simd: S, rule: F, table: Table<'_>, row: &mut [f32]) {
-    let (n_x, n_y) = (table.rows, table.columns * S::LANES);
-    assert!(row.len() == n_y && table.y.values.len() == n_y * table.channels);
-    assert!(table.x.values.len() == n_x * table.channels * if table.x_has_lanes { S::LANES } else { 1 });
-    for (side, n) in [(&table.x, n_x), (&table.y, n_y)] {
-        assert!(side.second.is_empty() || side.second.len() == n * table.channels);
-        assert!(side.gaps.is_empty() || side.gaps.len() == n);
-        assert!(side.edge.len() == if F::HAS_EDGES { n } else { 0 });
-    }
-    assert!(table.limits.is_none_or(|limits| limits.len() == S::LANES));
-    let row = row.as_mut_ptr();
-    // SAFETY: the sizes were checked.
-    unsafe {
-        match (table.limits.is_some(), table.channels == 1) {
-            (false, true) => rows::<S, F, R, false, true>(simd, rule, table, row),
-            (false, false) => rows::<S, F, R, false, false>(simd, rule, table, row),
-            (true, true) => rows::<S, F, R, true, true>(simd, rule, table, row),
-            (true, false) => rows::<S, F, R, true, false>(simd, rule, table, row),
-        }
+pub(super) fn fill<S: Simd, F: Rule, const R: usize>(simd: S, rule: F, table: Table<'_>, row: &mut [f32]) {
+    table.check::<F>(S::LANES);
+    assert!(row.len() == table.columns * S::LANES);
+    match (table.limits.is_some(), table.channels == 1) {
+        (false, true) => rows::<S, F, R, false, true>(simd, rule, table, row),
+        (false, false) => rows::<S, F, R, false, false>(simd, rule, table, row),
+        (true, true) => rows::<S, F, R, true, true>(simd, rule, table, row),
+        (true, false) => rows::<S, F, R, true, false>(simd, rule, table, row),
     }
 }
 
-/// # Safety
-/// As [`fill`], whose sizes were checked.
 #[inline(always)]
-unsafe fn rows<S: Simd, F: Rule, const R: usize, const LIMITED: bool, const ONE: bool>(
+fn rows<S: Simd, F: Rule, const R: usize, const LIMITED: bool, const ONE: bool>(
     simd: S,
     rule: F,
     table: Table<'_>,
-    row: *mut f32,
+    row: &mut [f32],
 ) {
     let mut at = 0;
     while at < table.rows {
-        // SAFETY: the rows of a tile are rows of the table.
-        unsafe {
-            if at + R <= table.rows {
-                Tile::<S, F, R, LIMITED, ONE>::new(simd, rule, table, at, row).run();
-                at += R;
-            } else {
-                Tile::<S, F, 1, LIMITED, ONE>::new(simd, rule, table, at, row).run();
-                at += 1;
-            }
+        if at + R <= table.rows {
+            Tile::<S, F, R, LIMITED, ONE>::new(simd, rule, table, at, row).run();
+            at += R;
+        } else {
+            Tile::<S, F, 1, LIMITED, ONE>::new(simd, rule, table, at, row).run();
+            at += 1;
         }
     }
 }
@@ -71,7 +53,7 @@ struct Tile<'a, S: Simd, F: Rule, const R: usize, const LIMITED: bool, const ONE
     rule: F,
     table: Table<'a>,
     first: usize,
-    row: *mut f32,
+    row: &'a mut [f32],
     /// The last value of each row, infinite outside its band, and the one above that, one column earlier.
     current: [S::F32s; R],
     diagonal: [S::F32s; R],
@@ -83,7 +65,7 @@ struct Tile<'a, S: Simd, F: Rule, const R: usize, const LIMITED: bool, const ONE
 
 impl<'a, S: Simd, F: Rule, const R: usize, const LIMITED: bool, const ONE: bool> Tile<'a, S, F, R, LIMITED, ONE> {
     #[inline(always)]
-    unsafe fn new(simd: S, rule: F, table: Table<'a>, first: usize, row: *mut f32) -> Self {
+    fn new(simd: S, rule: F, table: Table<'a>, first: usize, row: &'a mut [f32]) -> Self {
         let infinite = simd.splat(f32::INFINITY);
         let mut tile = Tile {
             simd,
@@ -98,20 +80,18 @@ impl<'a, S: Simd, F: Rule, const R: usize, const LIMITED: bool, const ONE: bool>
             infinite,
         };
         let from = first.saturating_sub(table.band);
-        // SAFETY: the row above holds the column before the band's first.
-        unsafe {
-            tile.diagonal[0] = match (first, from) {
-                (0, _) => simd.splat(0.0),
-                (_, 0) => tile.edge(first - 1),
-                _ => simd.load(row.add((from - 1) * S::LANES)),
-            };
-            if from == 0 {
-                tile.current[0] = tile.edge(first);
-            }
-            if ONE {
-                for r in 0..R {
-                    tile.x[r] = tile.place(r, 0).x_at(table.x.values, 0);
-                }
+        tile.diagonal[0] = match (first, from) {
+            (0, _) => simd.splat(0.0),
+            (_, 0) => tile.edge(first - 1),
+            // The row above holds the column before the band's first.
+            _ => simd.load(&tile.row[(from - 1) * S::LANES..]),
+        };
+        if from == 0 {
+            tile.current[0] = tile.edge(first);
+        }
+        if ONE {
+            for r in 0..R {
+                tile.x[r] = tile.place(r, 0).x_at(table.x.values, 0);
             }
         }
         tile
@@ -124,20 +104,16 @@ impl<'a, S: Simd, F: Rule, const R: usize, const LIMITED: bool, const ONE: bool>
 
     /// The value before the first column of a row of the table; infinite where the band is the diagonal alone.
     #[inline(always)]
-    unsafe fn edge(&self, row: usize) -> S::F32s {
+    fn edge(&self, row: usize) -> S::F32s {
         if !F::HAS_EDGES || self.table.band == 0 {
             return self.infinite;
         }
-        // SAFETY: a row of the table has an edge.
-        unsafe {
-            let edge = self.simd.splat(*self.table.x.edge.get_unchecked(row));
-            match self.table.limits {
-                Some(limits) if LIMITED => {
-                    let limits = self.simd.load(limits.as_ptr());
-                    self.simd.where_at_most(self.simd.splat(1.0), limits, edge, self.infinite)
-                }
-                _ => edge,
+        let edge = self.simd.splat(self.table.x.edge[row]);
+        match self.table.limits {
+            Some(limits) if LIMITED => {
+                self.simd.where_at_most(self.simd.splat(1.0), self.simd.load(limits), edge, self.infinite)
             }
+            _ => edge,
         }
     }
 
@@ -149,7 +125,7 @@ impl<'a, S: Simd, F: Rule, const R: usize, const LIMITED: bool, const ONE: bool>
     }
 
     #[inline(always)]
-    unsafe fn run(mut self) {
+    fn run(mut self) {
         let ((start, top_end), (bottom_start, bottom_end)) = (self.columns(0), self.columns(R - 1));
         let end = bottom_end + R - 1;
         // Between these all rows are in their bands.
@@ -176,7 +152,7 @@ impl<'a, S: Simd, F: Rule, const R: usize, const LIMITED: bool, const ONE: bool>
                     self.y[r] = self.y[r - 1];
                 }
                 if t < self.table.columns {
-                    self.y[0] = self.simd.load(self.table.y.values.as_ptr().add(t * S::LANES));
+                    self.y[0] = self.simd.load_unchecked(self.table.y.values.as_ptr().add(t * S::LANES));
                 }
             }
             for r in (0..R).rev() {
@@ -186,7 +162,7 @@ impl<'a, S: Simd, F: Rule, const R: usize, const LIMITED: bool, const ONE: bool>
                     t >= r && (from..to).contains(&column)
                 };
                 let above = match r {
-                    0 if inside => self.simd.load(self.row.add(column * S::LANES)),
+                    0 if inside => self.simd.load_unchecked(self.row.as_ptr().add(column * S::LANES)),
                     0 => self.infinite,
                     _ => self.current[r - 1],
                 };
@@ -195,7 +171,7 @@ impl<'a, S: Simd, F: Rule, const R: usize, const LIMITED: bool, const ONE: bool>
                     let neighbors = Neighbors { above, diagonal: self.diagonal[r], left: self.current[r] };
                     value = self.limited(r, column, self.rule.cell(&self.place(r, column), neighbors));
                     if r + 1 == R {
-                        self.simd.store(value, self.row.add(column * S::LANES));
+                        self.simd.store_unchecked(value, self.row.as_mut_ptr().add(column * S::LANES));
                     }
                 } else if F::HAS_EDGES && t + 1 == r {
                     value = self.edge(self.first + r);
@@ -208,12 +184,11 @@ impl<'a, S: Simd, F: Rule, const R: usize, const LIMITED: bool, const ONE: bool>
 
     /// The value in lanes whose band has this cell.
     #[inline(always)]
-    unsafe fn limited(&self, r: usize, column: usize, value: S::F32s) -> S::F32s {
+    fn limited(&self, r: usize, column: usize, value: S::F32s) -> S::F32s {
         match self.table.limits {
             Some(limits) if LIMITED => {
                 let away = self.simd.splat((self.first + r).abs_diff(column) as f32);
-                // SAFETY: there is a limit for each lane.
-                unsafe { self.simd.where_at_most(away, self.simd.load(limits.as_ptr()), value, self.infinite) }
+                self.simd.where_at_most(away, self.simd.load(limits), value, self.infinite)
             }
             _ => value,
         }

@@ -61,14 +61,11 @@ impl Rule for TimeWarpEdit {
 
     /// 7 + 4 · channels flops, and two roots where there are several channels; 5 numbers read.
     #[inline(always)]
-    unsafe fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbors: Neighbors<S>) -> S::F32s {
+    fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbors: Neighbors<S>) -> S::F32s {
         let simd = at.simd;
-        // SAFETY: guaranteed by the caller; the second numbers, gaps and offsets are there.
-        unsafe {
-            let paired = simd.add(simd.add(at.distance(), at.second_distance()), at.offset());
-            let of_x = simd.add(neighbors.above, at.of_x(at.table.x.gaps));
-            let of_y = simd.add(neighbors.left, at.of_y(at.table.y.gaps));
-            simd.min(simd.add(neighbors.diagonal, paired), simd.min(of_x, of_y))
-        }
+        let paired = simd.add(simd.add(at.distance(), at.second_distance()), at.offset());
+        let of_x = simd.add(neighbors.above, at.of_x(at.table.x.gaps));
+        let of_y = simd.add(neighbors.left, at.of_y(at.table.y.gaps));
+        simd.min(simd.add(neighbors.diagonal, paired), simd.min(of_x, of_y))
     }
 }

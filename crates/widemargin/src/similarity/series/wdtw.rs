@@ -51,8 +51,7 @@ impl Rule for Weighted {
 
     /// 3 + 2 · channels flops and a vector read.
     #[inline(always)]
-    unsafe fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbors: Neighbors<S>) -> S::F32s {
-        // SAFETY: guaranteed by the caller.
-        unsafe { at.simd.multiply_add(at.offset(), at.squared(), neighbors.least(at.simd)) }
+    fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbors: Neighbors<S>) -> S::F32s {
+        at.simd.multiply_add(at.offset(), at.squared(), neighbors.least(at.simd))
     }
 }

@@ -172,7 +172,7 @@ unsafe fn dot<S: Simd, E: Entry, const V: usize, const WIDE: bool>(
                     for more in &sums[1..unroll] {
                         sum = simd.add(sum, more[v][part]);
                     }
-                    simd.store(sum, out.0.as_mut_ptr().add(v * LANES + part * S::LANES));
+                    simd.store(sum, &mut out.0[v * LANES + part * S::LANES..]);
                 }
             }
         },
@@ -199,7 +199,7 @@ unsafe fn add_products<S: Simd, E: Entry, const V: usize, const WIDE: bool>(
         for v in 0..V {
             for part in 0..LANES / S::LANES {
                 let numbers = simd.spread::<WIDE>(numbers, pattern[v][part]);
-                let weights = simd.load(at.add(v * LANES + part * S::LANES));
+                let weights = simd.load_unchecked(at.add(v * LANES + part * S::LANES));
                 sums[v][part] = simd.multiply_add(numbers, weights, sums[v][part]);
             }
         }
@@ -226,7 +226,7 @@ unsafe fn add<S: Simd, E: Entry, const V: usize, const WIDE: bool>(
             let mut steps = [[simd.splat(0.0); MAX_PARTS]; V];
             for v in 0..V {
                 for part in 0..LANES / S::LANES {
-                    steps[v][part] = simd.load(step.0.as_ptr().add(v * LANES + part * S::LANES));
+                    steps[v][part] = simd.load(&step.0[v * LANES + part * S::LANES..]);
                 }
             }
             // Backwards: the last rows that `dot` read are still in the first-level cache.
@@ -237,7 +237,7 @@ unsafe fn add<S: Simd, E: Entry, const V: usize, const WIDE: bool>(
                     for part in 0..LANES / S::LANES {
                         let at = at.add(v * LANES + part * S::LANES);
                         let numbers = simd.spread::<WIDE>(numbers, pattern[v][part]);
-                        simd.store(simd.multiply_add(numbers, steps[v][part], simd.load(at)), at);
+                        simd.store_unchecked(simd.multiply_add(numbers, steps[v][part], simd.load_unchecked(at)), at);
                     }
                 }
             }
@@ -251,8 +251,7 @@ fn patterns<S: Simd, const V: usize>(simd: S, pattern: &Pattern<LANES>) -> Parts
     let mut parts = [[simd.splat_i32(0); MAX_PARTS]; V];
     for v in 0..V {
         for part in 0..LANES / S::LANES {
-            // SAFETY: the parts of sixteen lanes.
-            parts[v][part] = unsafe { simd.load_i32(pattern[v].as_ptr().add(part * S::LANES)) };
+            parts[v][part] = simd.load_i32(&pattern[v][part * S::LANES..]);
         }
     }
     parts

@@ -1520,8 +1520,9 @@ class Tfidf(Named, DescriptorMixin):
     ----------
     n : str, default="1-3"
         From 1 to 64. The number of characters or words of an n-gram.
-    by : {"characters", "words-padded", "words"}, default="characters"
-        The source of the n-grams: the string, each word with a space before and after it, or the words.
+    by : {"characters", "words-padded", "words", "positions"}, default="characters"
+        The source of the n-grams: the string, each word with a space before and after it, the words, or the string
+        with different n-grams at each position, for strings of one length.
     sublinear : bool, default=False
         Whether an n-gram that occurs t times counts 1 + ln t.
     min_df : int, default=1

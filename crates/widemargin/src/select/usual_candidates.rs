@@ -110,11 +110,13 @@ pub(super) fn linear_model(table: Option<&DenseMatrix<f32>>) -> Candidate {
     Candidate { similarity: vec!["features".to_owned()], normalization }
 }
 
-/// Weighted n-grams that suit strings: longer ones where strings are longer, but not as long as texts, and words where
-/// most strings have several. Terms of a single training sample are not informative.
+/// Weighted n-grams that suit strings: longer ones where strings are longer, but not as long as texts, words where
+/// most strings have several, and those of each position where all strings have one length. Terms of a single training
+/// sample are not informative.
 fn weighted_ngrams(strings: &[String]) -> Vec<&'static str> {
     let n = strings.len().max(1);
-    let length = strings.iter().map(|string| string.chars().count()).sum::<usize>() / n;
+    let lengths: Vec<usize> = strings.iter().map(|string| string.chars().count()).collect();
+    let length = lengths.iter().sum::<usize>() / n;
     let have_words = 2 * strings.iter().filter(|string| string.trim().contains(char::is_whitespace)).count() > n;
     let mut all = vec!["tfidf:n=1-4,by=words-padded,min_df=2/features"];
     if (SHORT_STRING..LONG_STRING).contains(&length) {
@@ -122,6 +124,9 @@ fn weighted_ngrams(strings: &[String]) -> Vec<&'static str> {
     }
     if have_words {
         all.push("tfidf:n=1-2,by=words,min_df=2/features");
+    }
+    if length > 1 && lengths.iter().all(|one| *one == length) {
+        all.extend(["tfidf:n=1-3,by=positions,min_df=5/features", "tfidf:n=1-3,by=positions,min_df=5/rbf"]);
     }
     all
 }
@@ -163,6 +168,18 @@ pub(super) fn is_histogram(vectors: &Vectors) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn strings_of_one_length_are_compared_by_position() {
+        let has_positions = |strings: &[&str]| {
+            let strings = strings.iter().map(|&one| one.to_owned()).collect();
+            candidates_for(&AnySamples::Strings(strings), false)
+                .iter()
+                .any(|one| one.similarity[0].contains("positions"))
+        };
+        assert!(has_positions(&["ACGT", "AGGT", "CCÄT"]));
+        assert!(!has_positions(&["ACGT", "AGG"]) && !has_positions(&["A", "C"]));
+    }
 
     #[test]
     fn graphs_are_compared_by_the_patterns_around_their_nodes() {

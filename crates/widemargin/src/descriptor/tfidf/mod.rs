@@ -6,7 +6,7 @@
 //!
 //! Salton and Buckley, *Term-weighting approaches in automatic text retrieval*, 1988; the weights are those of
 //! scikit-learn's `TfidfVectorizer` as it is (`smooth_idf`, `norm="l2"`), and so are the terms, with two exceptions:
-//! case is preserved, and words may have one character.
+//! case is preserved, and words may have one character. `by=positions` is ours.
 //!
 //! Terms are known by a hash of 48 bits, so that a model has 12 bytes for each, whatever its length.
 
@@ -44,8 +44,9 @@ const TFIDF: DescriptorRow = DescriptorRow {
             .written(),
         Parameter::new(
             "by",
-            Values::Words(&["characters", "words-padded", "words"]),
-            "The source of the n-grams: the string, each word with a space before and after it, or the words.",
+            Values::Words(&["characters", "words-padded", "words", "positions"]),
+            "The source of the n-grams: the string, each word with a space before and after it, the words, or the \
+             string with different n-grams at each position, for strings of one length.",
         )
         .or("characters"),
         Parameter::new("sublinear", Values::Flag, "Whether an n-gram that occurs t times counts 1 + ln t.").or("false"),
@@ -125,7 +126,7 @@ impl Tfidf {
             let (mut counts, mut terms) = (Counts::default(), Vec::new());
             for (string, &weight) in strings.iter().zip(&training.weights[rows]).filter(|(_, weight)| **weight > 0.0) {
                 terms.clear();
-                each_term(string, self.by, self.unit, self.lengths, |term, _| terms.push(term));
+                each_term(string, self.by, self.unit, self.lengths, |term, _, _| terms.push(term));
                 terms.sort_unstable();
                 terms.dedup();
                 terms.iter().for_each(|&term| *counts.entry(term).or_default() += weight);
@@ -168,7 +169,7 @@ impl Tfidf {
         let (mut columns, mut values) = (Vec::new(), Vec::new());
         for string in strings {
             columns.clear();
-            each_term(string, self.by, self.unit, self.lengths, |term, _| columns.extend(self.columns.get(&term)));
+            each_term(string, self.by, self.unit, self.lengths, |term, _, _| columns.extend(self.columns.get(&term)));
             columns.sort_unstable();
             values.clear();
             for same in columns.chunk_by(|a, b| a == b) {
@@ -208,11 +209,14 @@ impl Descriptor for Tfidf {
     fn terms(&self, strings: &[String]) -> Option<BTreeMap<usize, String>> {
         let (mut all, between) = (BTreeMap::new(), if self.by == TermsBy::Words { " " } else { "" });
         for string in strings {
-            each_term(string, self.by, self.unit, self.lengths, |term, pieces| {
+            each_term(string, self.by, self.unit, self.lengths, |term, pieces, first| {
                 if let Some(&column) = self.columns.get(&term) {
-                    let name =
+                    let gram =
                         || pieces.iter().map(|piece| String::from_utf8_lossy(piece)).collect::<Vec<_>>().join(between);
-                    all.entry(column as usize).or_insert_with(name);
+                    all.entry(column as usize).or_insert_with(|| match self.by {
+                        TermsBy::Positions => format!("{} at {}", gram(), first + 1),
+                        _ => gram(),
+                    });
                 }
             });
         }

@@ -43,6 +43,11 @@ fn grams(string: &str, by: TermsBy, lengths: Span) -> Vec<String> {
                 string.split([' ', '-', '.']).filter(|word| !word.is_empty()).map(String::from).collect();
             windows(&words, " ", first)
         }
+        TermsBy::Positions => {
+            let all = characters(string);
+            let of = |n: usize| all.windows(n).enumerate().map(|(at, window)| format!("{} at {at}", window.concat()));
+            (first..=lengths.last as usize).flat_map(of).collect()
+        }
     }
 }
 
@@ -79,7 +84,7 @@ proptest! {
     #[test]
     fn vectors_are_those_of_the_definition(
         strings in proptest::collection::vec("([abé]|[ab] [ab]|-|\\.|[aé]{3}){0,5}", 1..8),
-        by in proptest::sample::select(vec!["characters", "words-padded", "words"]),
+        by in proptest::sample::select(vec!["characters", "words-padded", "words", "positions"]),
         (first, more, min_df, sublinear) in (1usize..4, 0usize..3, 1usize..3, any::<bool>()),
     ) {
         let spec = format!("tfidf:n={first}-{},by={by},sublinear={sublinear},min_df={min_df}", first + more);
@@ -115,6 +120,15 @@ fn white_space_of_several_characters_is_one_space() {
     let rows = dense(&tfidf.vectors(&owned(&["a \n b", "a  b", "a\tb", "a\u{2003}b"])).unwrap());
     assert_eq!(tfidf.state[2].len(), 2);
     assert!(rows[0..2] == rows[2..4] && rows[4..6] != rows[0..2] && rows[6..8] == [0.0, 0.0], "{rows:?}");
+}
+
+#[test]
+fn terms_by_positions_are_named_with_them() {
+    let strings = owned(&["aab", "aba"]);
+    let tfidf = fitted("tfidf:n=1-2,by=positions", &strings, &[1.0; 2]).unwrap();
+    let mut names: Vec<String> = tfidf.terms(&strings).unwrap().into_values().collect();
+    names.sort();
+    assert_eq!(names, ["a at 1", "a at 2", "a at 3", "aa at 1", "ab at 1", "ab at 2", "b at 2", "b at 3", "ba at 2"]);
 }
 
 #[test]

@@ -1,11 +1,10 @@
-//! The error type of this crate.
+//! What can go wrong between a file and a table.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-
-use crate::problem::Problem;
 
 /// `Result` with the crate's [`IoError`].
 pub type Result<T, E = IoError> = std::result::Result<T, E>;
@@ -48,12 +47,6 @@ pub enum IoError {
         /// What is wrong.
         problem: Problem,
     },
-    /// An unknown format name.
-    #[error("unknown format '{name}': expected {}", crate::Format::names())]
-    UnknownFormat {
-        /// The unknown name.
-        name: String,
-    },
     /// An error of the library about the samples read.
     #[error(transparent)]
     Library(#[from] widemargin::Error),
@@ -84,10 +77,6 @@ impl IoError {
         }
     }
 
-    pub(crate) fn reading(file: &Path) -> impl FnOnce(io::Error) -> IoError {
-        IoError::refused(file, "cannot read")
-    }
-
     /// The error of an operation on a file that the system refused.
     pub(crate) fn refused(file: &Path, action: &'static str) -> impl FnOnce(io::Error) -> IoError {
         let file = file.to_owned();
@@ -103,57 +92,125 @@ impl IoError {
         };
         IoError::Write { file: path.to_owned(), action, source, outcome }
     }
+}
 
-    /// The error of a file without samples.
-    pub(crate) fn no_samples(file: &Path) -> IoError {
-        Problem::new("no samples in the file").of(file)
+/// A problem of the content of a file, or of an option that does not fit it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Problem {
+    /// The problem.
+    pub text: String,
+    /// A suggested remedy, if there is one.
+    pub help: Option<Cow<'static, str>>,
+    /// What callers distinguish.
+    pub kind: ProblemKind,
+}
+
+/// The problems that callers distinguish.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ProblemKind {
+    /// Any other.
+    #[default]
+    Other,
+    /// A cell that is not a number, in a column that may hold categories or missing values.
+    NotNumeric,
+    /// The label column does not exist, for this reason.
+    NoLabelColumn(String),
+}
+
+/// The remedy for single values that cannot be used.
+pub(crate) const IMPUTE: &str = "remove the row or impute the value";
+
+/// The remedy for text in an encoding without a mark.
+const NOT_UTF_8: &str =
+    "convert the file to UTF-8; if it is in Latin-1 (Windows), with: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW";
+
+impl Problem {
+    pub(crate) fn new(text: impl Into<String>) -> Problem {
+        Problem { text: text.into(), help: None, kind: ProblemKind::Other }
     }
 
-    /// The error of LIBSVM text without features.
-    pub(crate) fn no_pairs(file: &Path) -> IoError {
-        Problem::new("no index:value pair in the file; if this is another format, name it with --format").of(file)
+    pub(crate) fn missing() -> Problem {
+        Problem::new("missing value").help(IMPUTE)
     }
 
-    /// The error of a file that cannot be read as one input with the first.
-    pub(crate) fn misfit(file: &Path, found: &str, first: &Path, expected: &str) -> IoError {
-        let help = "the files of a folder are read as one input, but for those whose names begin with . or _";
-        Problem::new(format!("{found}, but {} {expected}", first.display())).help(help).of(file)
+    pub(crate) fn not_text() -> Problem {
+        Problem::new("not UTF-8 text").help(NOT_UTF_8)
     }
 
-    /// The error of multilabel samples where one label per sample is needed.
-    pub(crate) fn multilabel(file: &Path) -> IoError {
+    pub(crate) fn no_samples() -> Problem {
+        Problem::new("no samples in the file")
+    }
+
+    /// LIBSVM text without features.
+    pub(crate) fn no_pairs() -> Problem {
+        Problem::new("no index:value pair in the file; if this is another format, name it with --format")
+    }
+
+    /// A file that cannot be read as one input with the first.
+    pub(crate) fn misfit(found: &str, first: &Path, expected: &str) -> Problem {
+        Problem::new(format!("{found}, but {} {expected}", first.display()))
+            .help("the files of a folder are read as one input, but for those whose names begin with . or _")
+    }
+
+    /// Multilabel samples where one label per sample is needed.
+    pub(crate) fn multilabel() -> Problem {
         let what = "multilabel samples, where one label per sample is needed";
         Problem::new(format!("{what}: train on them in memory, with a named method"))
             .help("name one column with --label, or train a model on all of them")
-            .of(file)
     }
-}
 
-impl Problem {
+    /// The same with a remedy.
+    pub(crate) fn help(self, help: impl Into<Cow<'static, str>>) -> Problem {
+        Problem { help: Some(help.into()), ..self }
+    }
+
+    pub(crate) fn kind(self, kind: ProblemKind) -> Problem {
+        Problem { kind, ..self }
+    }
+
     /// The error of a file as a whole.
     pub(crate) fn of(self, file: &Path) -> IoError {
-        IoError::Input { file: file.to_owned(), place: None, problem: self }
+        Failure::from(self).reading(file)
     }
 
-    /// The error at a place in a file.
-    pub(crate) fn at(self, file: &Path, place: impl fmt::Display) -> IoError {
-        IoError::Input { file: file.to_owned(), place: Some(place.to_string()), problem: self }
+    /// The failure at a place in a file.
+    pub(crate) fn at(self, place: impl fmt::Display) -> Failure {
+        Failure::Input(Some(place.to_string()), self)
     }
 }
 
-/// Why something was not read or not written, before the file is known.
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl<T: Into<String>> From<T> for Problem {
+    fn from(text: T) -> Problem {
+        Problem::new(text)
+    }
+}
+
+/// Why something was not read or not written. Readers and writers do not know their file: who opened it names it.
 #[derive(Debug)]
 pub(crate) enum Failure {
+    /// The system refused.
     System(io::Error),
-    Problem(Problem),
+    /// A problem, and its place in the file if one is meant.
+    Input(Option<String>, Problem),
+    /// An error that names its file, or is not about one.
+    Known(IoError),
 }
 
 impl Failure {
     /// The error of a file that was read.
     pub fn reading(self, file: &Path) -> IoError {
         match self {
-            Failure::System(source) => IoError::reading(file)(source),
-            Failure::Problem(problem) => problem.of(file),
+            Failure::System(source) => IoError::refused(file, "cannot read")(source),
+            Failure::Input(place, problem) => IoError::Input { file: file.to_owned(), place, problem },
+            Failure::Known(error) => error,
         }
     }
 
@@ -161,7 +218,7 @@ impl Failure {
     pub fn writing(self, file: &Path) -> IoError {
         match self {
             Failure::System(source) => IoError::writing(file, "cannot write", source),
-            Failure::Problem(problem) => problem.of(file),
+            failure => failure.reading(file),
         }
     }
 }
@@ -174,13 +231,41 @@ impl From<io::Error> for Failure {
 
 impl From<Problem> for Failure {
     fn from(problem: Problem) -> Self {
-        Failure::Problem(problem)
+        Failure::Input(None, problem)
     }
 }
 
-impl From<widemargin::Error> for Failure {
-    fn from(error: widemargin::Error) -> Self {
-        // Only a manually constructed table can be inconsistent; this is reported like invalid input data.
-        Failure::System(io::Error::new(io::ErrorKind::InvalidInput, error))
+impl<E: Into<IoError>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Failure::Known(error.into())
     }
+}
+
+/// Text of a file as shown in a message: at most 40 characters, with control characters escaped.
+pub(crate) fn excerpt(text: &str) -> String {
+    let mut out = String::new();
+    for (position, character) in text.chars().enumerate() {
+        if position == 40 {
+            out.push('…');
+            break;
+        }
+        if character.is_control() {
+            out.extend(character.escape_default());
+        } else {
+            out.push(character);
+        }
+    }
+    out
+}
+
+/// Bytes of a file as shown in a message: at most a few, without control characters.
+pub(crate) fn shown(bytes: &[u8]) -> String {
+    excerpt(&String::from_utf8_lossy(&bytes[..bytes.len().min(160)]))
+}
+
+/// Names for a message: all of them if there are few.
+pub(crate) fn list(names: &[String]) -> String {
+    let shown: Vec<_> = names.iter().take(12).map(|name| excerpt(name)).collect();
+    let more = if names.len() > shown.len() { ", …" } else { "" };
+    format!("{}{more}", shown.join(", "))
 }

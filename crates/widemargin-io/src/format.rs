@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::Path;
+use std::str::FromStr;
 
 /// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,18 +30,18 @@ pub enum Format {
     Images,
 }
 
-/// All formats by name, in the order of messages.
-pub(crate) const ALL: [(&str, Format); 10] = [
-    ("libsvm", Format::Libsvm),
-    ("csv", Format::Csv),
-    ("tsv", Format::Tsv),
-    ("npy", Format::Npy),
-    ("npz", Format::Npz),
-    ("parquet", Format::Parquet),
-    ("strings", Format::Strings),
-    ("ucr", Format::Ucr),
-    ("ts", Format::Ts),
-    ("images", Format::Images),
+/// All formats in the order of messages, with their names and the endings of their files.
+pub(crate) const ALL: [(Format, &str, &[&str]); 10] = [
+    (Format::Libsvm, "libsvm", &["svm", "libsvm", "txt"]),
+    (Format::Csv, "csv", &["csv"]),
+    (Format::Tsv, "tsv", &["tsv"]),
+    (Format::Npy, "npy", &["npy"]),
+    (Format::Npz, "npz", &["npz"]),
+    (Format::Parquet, "parquet", &["parquet"]),
+    (Format::Strings, "strings", &[]),
+    (Format::Ucr, "ucr", &[]),
+    (Format::Ts, "ts", &["ts"]),
+    (Format::Images, "images", &IMAGE_ENDINGS),
 ];
 
 /// Endings of the images that are read.
@@ -61,23 +62,13 @@ impl Format {
     pub(crate) fn from_ending(path: &Path) -> Option<Format> {
         let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
         let name = name.strip_suffix(".gz").unwrap_or(&name);
-        match name.rsplit_once('.')?.1 {
-            "svm" | "libsvm" | "txt" => Some(Format::Libsvm),
-            "csv" => Some(Format::Csv),
-            "tsv" => Some(Format::Tsv),
-            "npy" => Some(Format::Npy),
-            "npz" => Some(Format::Npz),
-            "parquet" => Some(Format::Parquet),
-            "ts" => Some(Format::Ts),
-            image if IMAGE_ENDINGS.contains(&image) => Some(Format::Images),
-            _ => None,
-        }
+        let ending = name.rsplit_once('.')?.1;
+        ALL.iter().find(|(.., endings)| endings.contains(&ending)).map(|(format, ..)| *format)
     }
 
     /// True if the samples are vectors.
     pub fn is_vectors(self) -> bool {
-        use Format::{Csv, Libsvm, Npy, Npz, Parquet, Tsv};
-        matches!(self, Libsvm | Csv | Tsv | Npy | Npz | Parquet)
+        self.kind() == "vectors"
     }
 
     /// The kind of samples of the format, as named in messages.
@@ -92,19 +83,28 @@ impl Format {
 
     /// The names of all formats, for messages.
     pub(crate) fn names() -> String {
-        let names = ALL.map(|(name, _)| name);
+        let names = ALL.map(|(_, name, _)| name);
         let (last, others) = names.split_last().unwrap_or((&"", &[]));
         format!("{} or {last}", others.join(", "))
     }
 
     /// The name parsed by [`FromStr`](std::str::FromStr).
     pub fn name(self) -> &'static str {
-        ALL.iter().find(|(_, format)| *format == self).map_or("", |(name, _)| name)
+        ALL.iter().find(|(format, ..)| *format == self).map_or("", |(_, name, _)| name)
     }
 }
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Format, String> {
+        let known = ALL.iter().find(|(_, known, _)| *known == name).map(|(format, ..)| *format);
+        known.ok_or_else(|| format!("unknown format '{name}': expected {}", Format::names()))
     }
 }

@@ -1,12 +1,10 @@
 //! Determines the format of a file.
 
 use std::path::Path;
-use std::str::FromStr;
 
-use crate::error::{IoError, Result};
-use crate::format::{ALL, Format};
+use crate::error::{Problem, Result};
+use crate::format::Format;
 use crate::input::is_stdin;
-use crate::problem::Problem;
 use crate::shards;
 
 impl Format {
@@ -14,7 +12,7 @@ impl Format {
     /// folder has the vector format common to all its files; otherwise its format is images.
     ///
     /// # Errors
-    /// [`IoError::Input`] for an unknown ending, and for files of several formats in a folder.
+    /// [`IoError::Input`](crate::IoError::Input) for an unknown ending, and for files of several formats in a folder.
     pub fn from_path(path: &Path) -> Result<Format> {
         if is_stdin(path) {
             return Ok(Format::Libsvm);
@@ -29,18 +27,10 @@ impl Format {
     }
 }
 
-impl FromStr for Format {
-    type Err = IoError;
-
-    fn from_str(name: &str) -> Result<Format> {
-        let known = ALL.iter().find(|(known, _)| *known == name).map(|(_, format)| *format);
-        known.ok_or_else(|| IoError::UnknownFormat { name: name.to_owned() })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::ALL;
 
     #[test]
     fn the_ending_tells_the_format() {
@@ -75,7 +65,7 @@ mod tests {
 
     #[test]
     fn names_parse_back() {
-        for (_, format) in ALL {
+        for (format, ..) in ALL {
             assert_eq!(format.to_string().parse::<Format>().unwrap(), format);
         }
         assert!("excel".parse::<Format>().unwrap_err().to_string().contains("unknown format 'excel'"));

@@ -15,11 +15,10 @@ use image::{DynamicImage, ImageDecoder, ImageReader, Limits};
 use rayon::prelude::*;
 use widemargin::data::{AnySamples, Images, Label, Labels};
 
-use crate::error::{IoError, Result};
+use crate::error::{Failure, IoError, Problem};
 use crate::format::IMAGE_ENDINGS;
 use crate::list_folder::list;
 use crate::options::ReadOptions;
-use crate::problem::Problem;
 use crate::reader::SampleReader;
 use crate::table::{Samples, Table};
 
@@ -52,8 +51,8 @@ pub(crate) struct Reader {
 impl Reader {
     /// Reads the header of every file, so that mismatches are reported before any work is done, and all blocks agree on
     /// the number of channels.
-    pub fn new(folder: &Path, options: &ReadOptions) -> Result<Reader> {
-        let labeled = options.wants_labels(folder, "images have no columns")?;
+    pub fn new(folder: &Path, options: &ReadOptions) -> Result<Reader, Failure> {
+        let labeled = options.wants_labels("images have no columns")?;
         let is_single = folder.is_file() || (!folder.is_dir() && is_image(folder));
         let Contents { images, folders, mut unread } = match is_single {
             true => Contents { images: vec![folder.to_owned()], ..Contents::default() },
@@ -61,7 +60,7 @@ impl Reader {
         };
         let misplaced = |text: &str, at: &Path| {
             let help = "put the images of each class into a folder of its own, or all into one folder";
-            Err(Problem::new(text).help(help).of(at))
+            Err(Problem::new(text).help(help).of(at).into())
         };
         let mut files = Vec::new();
         let classes = match (images.is_empty(), folders.is_empty()) {
@@ -87,11 +86,11 @@ impl Reader {
         };
         if let (true, Some(first)) = (files.is_empty(), unread.first()) {
             let what = format!("images of the format {} are not read: {CONVERT}", ending_of(first));
-            return Err(undecodable(first, what));
+            return Err(undecodable(first, what).into());
         }
         if files.is_empty() {
             let text = "no images in the folder (.png, .jpg, .bmp, .pnm, .webp, .tif, .gif)";
-            return Err(Problem::new(text).of(folder));
+            return Err(Problem::new(text).into());
         }
         let headers: Vec<_> = files.par_iter().map(|(file, _)| header(file)).collect();
         // In file order, so that the first problem is reported.
@@ -100,7 +99,7 @@ impl Reader {
             let (size, is_gray) = header?;
             let expected = *first.get_or_insert(size);
             if size != expected {
-                return Err(other_size(file, size, expected, &files[0].0.display().to_string()));
+                return Err(other_size(file, size, expected, &files[0].0.display().to_string()).into());
             }
             gray &= is_gray;
         }
@@ -136,7 +135,7 @@ impl Reader {
         (n > 0).then(|| format!("{what} left out, in formats that are not read: {}; {CONVERT}", formats.join(", ")))
     }
 
-    fn decode(&self, file: &Path, pixels: &mut [u8]) -> Result<()> {
+    fn decode(&self, file: &Path, pixels: &mut [u8]) -> Result<(), IoError> {
         let image = upright(file)?;
         let found = (image.width() as usize, image.height() as usize);
         // The file may have been replaced since its header was read.
@@ -154,7 +153,7 @@ impl Reader {
 }
 
 impl SampleReader for Reader {
-    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool> {
+    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool, Failure> {
         let size = self.height * self.width * self.channels();
         let n = (bytes / size.max(1)).clamp(1, self.files.len());
         let files = &self.files[self.next..self.files.len().min(self.next + n)];
@@ -165,12 +164,12 @@ impl SampleReader for Reader {
         let needed = files.len().checked_mul(size).filter(|&needed| pixels.try_reserve_exact(needed).is_ok());
         let Some(needed) = needed else {
             let text = format!("{} images of {size} bytes do not fit in memory", files.len());
-            return Err(Problem::new(text).of(&self.folder));
+            return Err(Problem::new(text).into());
         };
         pixels.resize(needed, 0);
         let images = pixels.par_chunks_mut(size.max(1)).zip(files);
         let results: Vec<_> = images.map(|(pixels, (file, _))| self.decode(file, pixels)).collect();
-        results.into_iter().collect::<Result<Vec<()>>>()?;
+        results.into_iter().collect::<Result<Vec<()>, _>>()?;
         let labels = self.classes.as_ref();
         let labels = labels.map(|classes| Labels::new(files.iter().map(|(_, class)| classes[*class].clone())));
         let names: Vec<String> = files.iter().map(|(file, _)| self.shown(file)).collect();
@@ -219,20 +218,20 @@ struct Contents {
     unread: Vec<PathBuf>,
 }
 
-fn contents(folder: &Path) -> Result<Contents> {
+fn contents(folder: &Path) -> Result<Contents, IoError> {
     let (files, folders) = list(folder, &['.'])?;
     let (images, others): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| is_image(file));
     let unread = others.into_iter().filter(|file| ends_in(file, &UNREAD_ENDINGS)).collect();
     Ok(Contents { images, folders, unread })
 }
 
-fn opened(file: &Path) -> Result<ImageReader<BufReader<File>>> {
+fn opened(file: &Path) -> Result<ImageReader<BufReader<File>>, IoError> {
     // By content: a JPEG with extension .png is read as JPEG.
     ImageReader::open(file).and_then(ImageReader::with_guessed_format).map_err(IoError::refused(file, "cannot open"))
 }
 
 /// The image, in the orientation of its metadata.
-fn upright(file: &Path) -> Result<DynamicImage> {
+fn upright(file: &Path) -> Result<DynamicImage, IoError> {
     let wrong = |error| undecoded(file, error);
     let mut decoder = opened(file)?.into_decoder().map_err(wrong)?;
     let mut limits = Limits::default();
@@ -250,7 +249,7 @@ fn orientation(decoder: &mut impl ImageDecoder) -> Orientation {
 }
 
 /// Width and height of the upright image, and whether it is gray.
-fn header(file: &Path) -> Result<((usize, usize), bool)> {
+fn header(file: &Path) -> Result<((usize, usize), bool), IoError> {
     let mut decoder = opened(file)?.into_decoder().map_err(|error| undecoded(file, error))?;
     let (mut width, mut height) = decoder.dimensions();
     // In addition to the decoder's own memory limit; also bounds products of sizes elsewhere.
@@ -268,7 +267,7 @@ fn header(file: &Path) -> Result<((usize, usize), bool)> {
 /// The decoder's error, or the system's.
 fn undecoded(file: &Path, error: image::ImageError) -> IoError {
     match error {
-        image::ImageError::IoError(source) if source.raw_os_error().is_some() => IoError::reading(file)(source),
+        image::ImageError::IoError(source) if source.raw_os_error().is_some() => Failure::System(source).reading(file),
         error => undecodable(file, error.to_string()),
     }
 }

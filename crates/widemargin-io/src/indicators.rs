@@ -5,9 +5,8 @@ use std::io::Read;
 use widemargin::data::{Label, Labels, as_boolean};
 
 use crate::csv::{Header, Numbers, Records, is_missing, text_of};
-use crate::error::{Failure, Result};
+use crate::error::{Failure, Problem, shown};
 use crate::npy::{Array, Values};
-use crate::problem::{Problem, shown};
 
 /// The labels of multilabel samples.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -63,20 +62,20 @@ pub(crate) fn indicator(cell: &[u8], numbers: Numbers) -> Result<f64, Problem> {
 }
 
 /// The columns of a CSV or TSV file with a header that names the labels.
-pub(crate) fn of_table(mut records: Records) -> Result<Indicators> {
+pub(crate) fn of_table(mut records: Records) -> Result<Indicators, Failure> {
     let (header, numbers) = (Header { names: Some(records.names()?), n: records.n }, records.numbers);
     let names = header.names.as_deref().unwrap_or_default();
     if let Some(column) = names.iter().position(|name| indicator(name.as_bytes(), numbers).is_ok()) {
         let name = shown(names[column].as_bytes());
         let text = format!("'{name}' in the first line is not a name: a header with the names of the labels is needed");
-        return Err(Problem::new(text).at(&records.file, format!("column {}", column + 1)));
+        return Err(Problem::new(text).at(format!("column {}", column + 1)));
     }
     records.skip_header();
     let mut values = Vec::new();
     while let Some(line) = records.next_row()? {
         for column in 0..records.n {
             let value = indicator(records.cell(column), numbers);
-            values.push(value.map_err(|p| records.problem(line, Some(header.called(column)), p))?);
+            values.push(value.map_err(|p| p.at(format!("line {line}, column {}", header.called(column))))?);
         }
     }
     let names = names.iter().cloned().map(Label::Text).collect();

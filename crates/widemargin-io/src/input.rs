@@ -6,13 +6,10 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
-use crate::error::{IoError, Result};
-use crate::problem::Problem;
+use crate::error::{Failure, IoError, Problem};
 
 /// An opened input.
 pub(crate) struct Input {
-    /// Its name in messages.
-    pub file: PathBuf,
     /// The number of bytes, if known in advance.
     pub length: Option<u64>,
     source: Source,
@@ -34,39 +31,41 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-impl Input {
-    /// Opens the file, or standard input for `-`.
-    pub fn open(path: &Path) -> Result<Input> {
-        if is_stdin(path) {
-            return Input::of_stream(io::stdin(), shown(path));
+/// Opens the file, or standard input for `-`, and reports an empty file as such, whatever its format.
+pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
+    if is_stdin(path) {
+        return Input::of_stream(io::stdin());
+    }
+    let open = || {
+        let file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if metadata.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { Ok((file, metadata)) }
+    };
+    let (mut file, metadata) = open().map_err(IoError::refused(path, "cannot open"))?;
+    // Pipes and devices report a meaningless length of 0, and cannot be rewound.
+    if metadata.is_file() {
+        if metadata.len() == 0 {
+            return Err(Problem::new("the file is empty").into());
         }
-        let refused = |source| IoError::Read { file: path.to_owned(), action: "cannot open", source };
-        let mut file = File::open(path).map_err(refused)?;
-        let metadata = file.metadata().map_err(refused)?;
-        if metadata.is_dir() {
-            return Err(refused(io::ErrorKind::IsADirectory.into()));
-        }
-        // Pipes and devices report a meaningless length of 0, and cannot be rewound.
-        if !metadata.is_file() {
-            return Input::of_stream(file, path.to_owned());
-        }
-        let has_header = begins_as_gzip(&mut file).map_err(refused)?.1;
-        file.rewind().map_err(refused)?;
-        match has_header {
-            true => Input::of_stream(file, path.to_owned()),
-            false => Ok(Input { file: path.to_owned(), length: Some(metadata.len()), source: Source::File(file) }),
+        let (_, is_compressed) = begins_as_gzip(&mut file)?;
+        file.rewind()?;
+        if !is_compressed {
+            return Ok(Input { length: Some(metadata.len()), source: Source::File(file) });
         }
     }
+    Input::of_stream(file)
+}
 
+impl Input {
     /// A stream, decompressed if it begins as gzip does.
-    fn of_stream(mut stream: impl Read + Send + 'static, file: PathBuf) -> Result<Input> {
-        let (start, has_header) = begins_as_gzip(&mut stream).map_err(IoError::reading(&file))?;
+    fn of_stream(mut stream: impl Read + Send + 'static) -> Result<Input, Failure> {
+        let (start, is_compressed) = begins_as_gzip(&mut stream)?;
         let stream = Cursor::new(start).chain(stream);
-        let stream: Box<dyn Read + Send> = match has_header {
+        let stream: Box<dyn Read + Send> = match is_compressed {
             true => Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 16, stream))),
             false => Box::new(stream),
         };
-        Ok(Input { file, length: None, source: Source::Stream(stream) })
+        Ok(Input { length: None, source: Source::Stream(stream) })
     }
 
     /// The file itself, if it is regular and not compressed.
@@ -79,12 +78,12 @@ impl Input {
     }
 
     /// The input as a seekable stream; anything but a regular file is read into memory.
-    pub fn seekable(mut self) -> Result<Box<dyn ReadSeek>> {
+    pub fn seekable(self) -> io::Result<Box<dyn ReadSeek>> {
         match self.source {
             Source::File(file) => Ok(Box::new(BufReader::new(file))),
-            Source::Stream(_) => {
+            Source::Stream(mut stream) => {
                 let mut bytes = Vec::new();
-                self.read_to_end(&mut bytes).map_err(IoError::reading(&self.file.clone()))?;
+                stream.read_to_end(&mut bytes)?;
                 Ok(Box::new(Cursor::new(bytes)))
             }
         }
@@ -110,13 +109,4 @@ impl Read for Input {
             Source::Stream(stream) => stream.read(buffer),
         }
     }
-}
-
-/// Opens the input, and reports an empty file as such, whatever its format.
-pub(crate) fn open(path: &Path) -> Result<Input> {
-    let input = Input::open(path)?;
-    if input.length == Some(0) {
-        return Err(Problem::new("the file is empty").of(&input.file));
-    }
-    Ok(input)
 }

@@ -1,7 +1,6 @@
 //! Labels in a separate file: text, one label per line, or a NumPy vector; of multilabel samples a table with one
 //! column per label, or a NumPy matrix. Groups of samples: text, one name per line.
 
-use std::cmp::Ordering;
 use std::io::Read as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -10,20 +9,23 @@ use widemargin::data::{Decimal, Label, Labels};
 
 use crate::Format;
 use crate::csv::{Numbers, Records, label as label_of};
-use crate::error::{Failure, IoError, Result};
+use crate::error::{Failure, IoError, Problem, Result};
 use crate::indicators::{self, Indicators, of_table};
 use crate::input::{Input, open};
 use crate::npy::Array;
 use crate::options::ReadOptions;
-use crate::problem::Problem;
-use crate::reader::SampleReader;
-use crate::shards::Layout;
 use crate::table::Table;
 use crate::text_input::open_text;
 
 /// The labels of a file.
 #[derive(Debug)]
-enum FileLabels {
+pub(crate) struct FileLabels {
+    file: PathBuf,
+    found: Found,
+}
+
+#[derive(Debug)]
+enum Found {
     Classes(Vec<Label>),
     Indicators(Indicators),
 }
@@ -32,55 +34,39 @@ impl FileLabels {
     /// The labels of a file: of a `.npy` file a vector, or a column, of integers or text, or a matrix of indicators; of
     /// a `.csv` or `.tsv` file the columns of indicators, or one column of classes; otherwise text with one label per
     /// line in the order of the samples and no header. The decimal mark is by default determined from the text.
-    fn read(path: &Path, decimal: Option<Decimal>) -> Result<FileLabels> {
-        let delimiter = match Format::from_ending(path) {
-            Some(Format::Csv) => Some(b','),
-            Some(Format::Tsv) => Some(b'\t'),
-            Some(Format::Npy) => return of_array(open(path)?).map_err(|failure| failure.reading(path)),
-            _ => None,
+    pub fn read(file: &Path, decimal: Option<Decimal>) -> Result<FileLabels, IoError> {
+        let of_table = |delimiter| of_table_file(file, delimiter, decimal);
+        let found = match Format::from_ending(file) {
+            Some(Format::Csv) => of_table(b','),
+            Some(Format::Tsv) => of_table(b'\t'),
+            Some(Format::Npy) => open(file).and_then(of_array),
+            _ => of_lines(file, decimal),
         };
-        if let Some(delimiter) = delimiter {
-            let options = ReadOptions { decimal, ..ReadOptions::default() };
-            let records = Records::new(open_text(path)?, delimiter, true, &options)?;
-            return if records.n == 1 { of_column(records) } else { of_table(records).map(FileLabels::Indicators) };
-        }
-        let texts = read_names(path, "no labels in the file", "the file has the label of one sample on each line")?;
-        let numbers = Numbers::of(decimal, texts.iter().map(String::as_bytes), b'\n');
-        let label = |(row, text): (usize, &String)| {
-            label_of(text.as_bytes(), numbers).map_err(|problem| problem.at(path, format!("line {}", row + 1)))
+        let found = found.map_err(|failure| failure.reading(file))?;
+        Ok(FileLabels { file: file.to_owned(), found })
+    }
+
+    /// Puts the labels of some samples into their table, which need not hold the samples.
+    ///
+    /// # Errors
+    /// For fewer labels than samples, and for more if these samples are the last.
+    pub fn put(&self, rows: Range<usize>, is_last: bool, table: &mut Table) -> Result<(), IoError> {
+        let n_labels = match &self.found {
+            Found::Classes(labels) => labels.len(),
+            Found::Indicators(indicators) => indicators.n_samples(),
         };
-        texts.iter().enumerate().map(label).collect::<Result<_>>().map(FileLabels::Classes)
-    }
-
-    fn len(&self) -> usize {
-        match self {
-            FileLabels::Classes(labels) => labels.len(),
-            FileLabels::Indicators(indicators) => indicators.n_samples(),
+        if rows.end > n_labels || (is_last && rows.end < n_labels) {
+            let relation = if is_last { "" } else { "at least " };
+            let help =
+                "the file has the label of one sample on each line, in the order of the samples and without a header";
+            let text = format!("{n_labels} labels for {relation}{} samples", rows.end);
+            return Err(Problem::new(text).help(help).of(&self.file));
         }
-    }
-
-    /// Puts the labels of some samples into their table.
-    fn put(&self, rows: Range<usize>, table: &mut Table) {
-        match self {
-            FileLabels::Classes(labels) => table.labels = Some(Labels::new(labels[rows].iter().cloned())),
-            FileLabels::Indicators(indicators) => table.indicators = Some(indicators.part(rows)),
+        match &self.found {
+            Found::Classes(labels) => table.labels = Some(Labels::new(labels[rows].iter().cloned())),
+            Found::Indicators(indicators) => table.indicators = Some(indicators.part(rows)),
         }
-    }
-
-    /// Puts the labels of all samples into their table, which need not hold the samples.
-    fn put_all(&self, file: &Path, n_samples: usize, table: &mut Table) -> Result<()> {
-        if n_samples != self.len() {
-            return Err(self.wrong_number(file, "", n_samples));
-        }
-        self.put(0..n_samples, table);
         Ok(())
-    }
-
-    /// The error of another number of samples.
-    fn wrong_number(&self, file: &Path, relation: &str, samples: usize) -> IoError {
-        Problem::new(format!("{} labels for {relation}{samples} samples", self.len()))
-            .help("the file has the label of one sample on each line, in the order of the samples and without a header")
-            .of(file)
     }
 }
 
@@ -91,16 +77,17 @@ impl FileLabels {
 /// UTF-8.
 pub fn read_groups(path: &Path) -> Result<Labels> {
     let help = "the file has the group of one sample on each line";
-    Ok(Labels::new(read_names(path, "no groups in the file", help)?))
+    let names = read_names(path, "no groups in the file", help);
+    names.map(Labels::new).map_err(|failure| failure.reading(path))
 }
 
 /// Text with one name on each line.
-fn read_names(path: &Path, empty: &str, help: &'static str) -> Result<Vec<String>> {
+fn read_names(path: &Path, empty: &str, help: &'static str) -> Result<Vec<String>, Failure> {
     let mut bytes = Vec::new();
-    open_text(path)?.read_to_end(&mut bytes).map_err(IoError::reading(path))?;
+    open_text(path)?.read_to_end(&mut bytes)?;
     let bytes = bytes.trim_ascii_end();
     if bytes.is_empty() {
-        return Err(Problem::new(empty).of(path));
+        return Err(Problem::new(empty).into());
     }
     let read = |(number, line): (usize, &[u8])| {
         let found = match std::str::from_utf8(line).map(str::trim) {
@@ -108,76 +95,46 @@ fn read_names(path: &Path, empty: &str, help: &'static str) -> Result<Vec<String
             Ok(text) => Ok(text.to_owned()),
             Err(_) => Err("the text is not UTF-8"),
         };
-        found.map_err(|problem| Problem::new(problem).help(help).at(path, format!("line {}", number + 1)))
+        found.map_err(|problem| Problem::new(problem).help(help).at(format!("line {}", number + 1)))
     };
     bytes.split(|&byte| byte == b'\n').enumerate().map(read).collect()
 }
 
-/// The classes of a table of one column, with or without a header.
-fn of_column(mut records: Records) -> Result<FileLabels> {
+/// The classes of a text, one on each line.
+fn of_lines(path: &Path, decimal: Option<Decimal>) -> Result<Found, Failure> {
+    let texts = read_names(path, "no labels in the file", "the file has the label of one sample on each line")?;
+    let numbers = Numbers::of(decimal, texts.iter().map(String::as_bytes), b'\n');
+    let label = |(row, text): (usize, &String)| {
+        label_of(text.as_bytes(), numbers).map_err(|problem| problem.at(format!("line {}", row + 1)))
+    };
+    texts.iter().enumerate().map(label).collect::<Result<_, _>>().map(Found::Classes)
+}
+
+/// The classes of a table of one column, with or without a header; the indicators of one of several.
+fn of_table_file(path: &Path, delimiter: u8, decimal: Option<Decimal>) -> Result<Found, Failure> {
+    let options = ReadOptions { decimal, ..ReadOptions::default() };
+    let mut records = Records::new(open_text(path)?, delimiter, true, &options)?;
+    if records.n > 1 {
+        return of_table(records).map(Found::Indicators);
+    }
     if records.has_names() {
         records.skip_header();
     }
     let mut labels = Vec::new();
     while let Some(line) = records.next()? {
         let cell = records.record.get(0).unwrap_or_default().trim_ascii();
-        labels.push(label_of(cell, records.numbers).map_err(|problem| records.problem(line, None, problem))?);
+        labels.push(label_of(cell, records.numbers).map_err(|problem| problem.at(format!("line {line}")))?);
     }
-    Ok(FileLabels::Classes(labels))
+    Ok(Found::Classes(labels))
 }
 
-fn of_array(input: Input) -> Result<FileLabels, Failure> {
+fn of_array(input: Input) -> Result<Found, Failure> {
     let mut array = Array::open(input)?;
     match array.header.shape[..] {
-        [_] | [_, 1] => Ok(FileLabels::Classes(array.labels()?)),
-        [_, _] => Ok(FileLabels::Indicators(indicators::of_array(&mut array)?)),
+        [_] | [_, 1] => Ok(Found::Classes(array.labels()?)),
+        [_, _] => Ok(Found::Indicators(indicators::of_array(&mut array)?)),
         _ => Err(array.header.wrong_shape("one dimension, a label per sample, or two for multilabel samples").into()),
     }
-}
-
-/// Samples of one file with the labels of another.
-pub(crate) struct WithLabels {
-    samples: Box<dyn SampleReader>,
-    labels: FileLabels,
-    file: PathBuf,
-    next: usize,
-}
-
-impl WithLabels {
-    pub fn new(samples: Box<dyn SampleReader>, file: &Path, decimal: Option<Decimal>) -> Result<Self> {
-        Ok(WithLabels { samples, labels: FileLabels::read(file, decimal)?, file: file.to_owned(), next: 0 })
-    }
-}
-
-impl SampleReader for WithLabels {
-    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool> {
-        let any = self.samples.next_into(bytes, table)?;
-        let rows = self.next..self.next + if any { table.samples.n_rows() } else { 0 };
-        match rows.end.cmp(&self.labels.len()) {
-            Ordering::Greater => return Err(self.labels.wrong_number(&self.file, "at least ", rows.end)),
-            Ordering::Less if !any => return Err(self.labels.wrong_number(&self.file, "", rows.end)),
-            _ => self.next = rows.end,
-        }
-        if any {
-            self.labels.put(rows, table);
-        }
-        Ok(any)
-    }
-
-    fn layout(&self) -> Layout {
-        self.samples.layout()
-    }
-
-    fn read_all(&mut self) -> Result<Option<Table>> {
-        let Some(mut table) = self.samples.read_all()? else { return Ok(None) };
-        self.labels.put_all(&self.file, table.samples.n_rows(), &mut table)?;
-        Ok(Some(table))
-    }
-}
-
-/// Adds the labels of a file to a table of `n` samples, which need not be in it.
-pub(crate) fn label_rows(table: &mut Table, path: &Path, n: usize, decimal: Option<Decimal>) -> Result<()> {
-    FileLabels::read(path, decimal)?.put_all(path, n, table)
 }
 
 #[cfg(test)]

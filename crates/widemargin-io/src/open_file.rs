@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::error::Result;
+use crate::error::Failure;
 use crate::input::open;
 use crate::options::ReadOptions;
 use crate::reader::SampleReader;
@@ -10,11 +10,11 @@ use crate::text_input::open_text;
 use crate::{Format, csv, images, libsvm, npy, npz, series, strings};
 
 /// Opens one file, or a folder of images.
-pub(crate) fn open_file(path: &Path, format: Format, options: &ReadOptions) -> Result<Box<dyn SampleReader>> {
+pub(crate) fn open_file(path: &Path, format: Format, options: &ReadOptions) -> Result<Box<dyn SampleReader>, Failure> {
     Ok(match format {
         Format::Libsvm => Box::new(libsvm::Reader::new(open_text(path)?, options)?),
-        Format::Csv => Box::new(csv::Reader::new(open_text(path)?, b',', options)?),
-        Format::Tsv => Box::new(csv::Reader::new(open_text(path)?, b'\t', options)?),
+        Format::Csv => Box::new(csv::Reader::new(path, b',', options)?),
+        Format::Tsv => Box::new(csv::Reader::new(path, b'\t', options)?),
         Format::Npy => Box::new(npy::Reader::new(open(path)?, options)?),
         Format::Npz => Box::new(npz::Reader::new(open(path)?, options)?),
         #[cfg(feature = "parquet")]
@@ -23,11 +23,10 @@ pub(crate) fn open_file(path: &Path, format: Format, options: &ReadOptions) -> R
         Format::Parquet => {
             let help =
                 "build it with the cargo feature 'parquet' (--features parquet), or write the samples as .npy or .csv";
-            return Err(crate::problem::Problem::new("this build does not read parquet")
-                .help(help)
-                .of(&open(path)?.file));
+            open(path)?;
+            return Err(crate::error::Problem::new("this build does not read parquet").help(help).into());
         }
-        Format::Strings => Box::new(strings::Reader::new(open_text(path)?, options)?),
+        Format::Strings => Box::new(strings::Reader::new(path, options)?),
         Format::Ucr | Format::Ts => Box::new(series::Reader::new(open_text(path)?, format, options)?),
         Format::Images => Box::new(images::Reader::new(path, options)?),
     })

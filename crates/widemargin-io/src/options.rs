@@ -8,9 +8,7 @@ use std::sync::Arc;
 use widemargin::data::{ColumnRoles, Decimal, Notation, TableColumns};
 
 use crate::Format;
-use crate::error::{IoError, Result};
-use crate::input::shown;
-use crate::problem::{Problem, ProblemKind};
+use crate::error::{Problem, ProblemKind};
 
 /// How to read a file. The defaults suit self-describing files.
 #[derive(Clone, Debug, Default)]
@@ -62,9 +60,8 @@ pub struct ReadOptions {
 
 impl ReadOptions {
     /// Refuses options that do not apply to a format.
-    pub(crate) fn check(&self, file: &Path, format: Format) -> Result<()> {
-        let (file, is_table) = (&shown(file), matches!(format, Format::Csv | Format::Tsv));
-        let is_folder = file.is_dir();
+    pub(crate) fn check(&self, file: &Path, format: Format) -> Result<(), Problem> {
+        let is_table = matches!(format, Format::Csv | Format::Tsv);
         for (flag, column) in self.other_columns() {
             let reason = match is_table {
                 true if flag == "--categorical" && !file.is_file() => {
@@ -73,7 +70,7 @@ impl ReadOptions {
                 true => continue,
                 false => "it is for the columns of a CSV or TSV file",
             };
-            return Err(column.refused_as(flag, file, reason));
+            return Err(column.refused_as(flag, reason));
         }
         let strings = format == Format::Strings;
         for (flag, is_set, applies) in [
@@ -83,18 +80,18 @@ impl ReadOptions {
         ] {
             if is_set && !applies {
                 let problem = Problem::new(format!("{flag} is for CSV and TSV files, and this is {format}"));
-                return Err(problem.help("if it is a table, add --format csv").of(file));
+                return Err(problem.help("if it is a table, add --format csv"));
             }
         }
-        if matches!(&self.label, LabelColumn::Indicators(_)) && (is_folder || !is_table) {
+        if matches!(&self.label, LabelColumn::Indicators(_)) && (file.is_dir() || !is_table) {
             let reason = "indicator columns are for CSV and TSV files; pass the labels of other multilabel samples in a \
                           separate file (--label-file)";
-            return Err(self.label.refused(file, reason));
+            return Err(self.label.refused(reason));
         }
         if self.text == LabelColumn::Auto || strings {
             return Ok(());
         }
-        Err(self.text.refused_as_text(file, &format!("the samples of {format} are {}, not strings", format.kind())))
+        Err(self.text.refused_as_text(&format!("the samples of {format} are {}, not strings", format.kind())))
     }
 
     /// The columns other than the label's that the options name, with the flags of the command line that name them.
@@ -111,13 +108,11 @@ impl ReadOptions {
     }
 
     /// Whether labels are requested of a format without columns; `reason` is the message if a column is.
-    pub(crate) fn wants_labels(&self, file: &Path, reason: &str) -> Result<bool> {
+    pub(crate) fn wants_labels(&self, reason: &str) -> Result<bool, Problem> {
         match &self.label {
             LabelColumn::Auto => Ok(true),
             LabelColumn::None => Ok(false),
-            label @ (LabelColumn::Name(_) | LabelColumn::Number(_) | LabelColumn::Indicators(_)) => {
-                Err(label.refused(file, reason))
-            }
+            label => Err(label.refused(reason)),
         }
     }
 }
@@ -170,23 +165,23 @@ pub enum LabelColumn {
 }
 
 impl LabelColumn {
-    /// The error of a label column that does not exist.
-    pub(crate) fn refused(&self, file: &Path, reason: &str) -> IoError {
+    /// The problem of a label column that does not exist.
+    pub(crate) fn refused(&self, reason: &str) -> Problem {
         let problem = Problem::new(format!("no label column {self}: {reason}"));
         let kind = ProblemKind::NoLabelColumn(reason.to_owned());
-        problem.help("--label takes a name or a number: 1 is the first column, -1 the last").kind(kind).of(file)
+        problem.help("--label takes a name or a number: 1 is the first column, -1 the last").kind(kind)
     }
 
-    /// The error of a column of strings that does not exist.
-    pub(crate) fn refused_as_text(&self, file: &Path, reason: &str) -> IoError {
+    /// The problem of a column of strings that does not exist.
+    pub(crate) fn refused_as_text(&self, reason: &str) -> Problem {
         let help = "--format strings:COLUMN takes a name or a number: 1 is the first column, -1 the last";
-        Problem::new(format!("no text column {self}: {reason}")).help(help).of(file)
+        Problem::new(format!("no text column {self}: {reason}")).help(help)
     }
 
-    /// The error of another column, which the flag of the command line names.
-    pub(crate) fn refused_as(&self, flag: &str, file: &Path, reason: &str) -> IoError {
-        let problem = Problem::new(format!("{flag} {self}: {reason}"));
-        problem.help("it takes a name or a number: 1 is the first column, -1 the last").of(file)
+    /// The problem of another column, which the flag of the command line names.
+    pub(crate) fn refused_as(&self, flag: &str, reason: &str) -> Problem {
+        Problem::new(format!("{flag} {self}: {reason}"))
+            .help("it takes a name or a number: 1 is the first column, -1 the last")
     }
 
     /// Position, from 0, of column `number` (from 1, or from the end if negative) among `n_columns`.
@@ -201,7 +196,7 @@ impl FromStr for LabelColumn {
     type Err = std::convert::Infallible;
 
     /// `none`, a number, a name, or several of these with commas between.
-    fn from_str(text: &str) -> std::result::Result<LabelColumn, Self::Err> {
+    fn from_str(text: &str) -> Result<LabelColumn, Self::Err> {
         let one = |text: &str| text.parse().map_or_else(|_| LabelColumn::Name(text.to_owned()), LabelColumn::Number);
         Ok(match text {
             "none" => LabelColumn::None,

@@ -3,27 +3,31 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::error::{IoError, Result};
+use crate::error::{Failure, Problem, Result};
 use crate::input::shown;
-use crate::label_file::WithLabels;
+use crate::label_file::FileLabels;
 use crate::open_file::open_file;
 use crate::options::{ColumnRule, LabelColumn, ReadOptions};
 use crate::reader::SampleReader;
 use crate::table::Table;
 use crate::{Format, shards};
 
-/// The reader of a file, or of a folder of files of one vector format or of images.
-fn open_reader(path: &Path, options: &ReadOptions) -> Result<Box<dyn SampleReader>> {
+/// The reader of a file, or of a folder of files of one vector format or of images; and the labels, if they are in
+/// another file.
+fn open(path: &Path, options: &ReadOptions) -> Result<(Box<dyn SampleReader>, Option<FileLabels>)> {
     let format = options.format.map_or_else(|| Format::from_path(path), Ok)?;
-    options.check(path, format)?;
-    if let Some(file) = &options.label_file {
-        let options = ReadOptions { label: LabelColumn::None, label_file: None, ..options.clone() };
-        return Ok(Box::new(WithLabels::new(open_reader(path, &options)?, file, options.decimal)?));
-    }
-    if format.is_vectors() && path.is_dir() {
-        return Ok(Box::new(shards::Reader::new(path, format, options)?));
-    }
-    open_file(path, format, options)
+    let open = || -> Result<Box<dyn SampleReader>, Failure> {
+        options.check(path, format)?;
+        let label = if options.label_file.is_some() { LabelColumn::None } else { options.label.clone() };
+        let options = ReadOptions { label, ..options.clone() };
+        Ok(match format.is_vectors() && path.is_dir() {
+            true => Box::new(shards::Reader::new(path, format, &options)?),
+            false => open_file(path, format, &options)?,
+        })
+    };
+    let reader = open().map_err(|failure| failure.reading(&shown(path)))?;
+    let labels = options.label_file.as_deref().map(|file| FileLabels::read(file, options.decimal)).transpose()?;
+    Ok((reader, labels))
 }
 
 /// Reads a whole file, or a folder of files of one vector format or of images; `-` is standard input.
@@ -31,9 +35,14 @@ fn open_reader(path: &Path, options: &ReadOptions) -> Result<Box<dyn SampleReade
 /// LIBSVM text is parsed and images are decoded in parallel, in the rayon pool installed by the caller.
 ///
 /// # Errors
-/// [`IoError`], which names the file, the line or row, and the column.
+/// [`IoError`](crate::IoError), which names the file, the line or row, and the column.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
-    let mut table = open_reader(path, options)?.read_all()?.ok_or_else(|| IoError::no_samples(&shown(path)))?;
+    let (mut reader, labels) = open(path, options)?;
+    let read = reader.read_all().and_then(|table| table.ok_or_else(|| Problem::no_samples().into()));
+    let mut table = read.map_err(|failure| failure.reading(&shown(path)))?;
+    if let Some(labels) = labels {
+        labels.put(0..table.samples.n_rows(), true, &mut table)?;
+    }
     if options.columns == ColumnRule::Learn {
         table.samples.store_densely_if_dense();
     }
@@ -58,6 +67,7 @@ pub struct Block {
 /// As an iterator this allocates a new block each time; [`Blocks::read_into`] reuses one.
 pub struct Blocks {
     reader: Box<dyn SampleReader>,
+    labels: Option<FileLabels>,
     bytes: usize,
     file: PathBuf,
     next_row: usize,
@@ -70,8 +80,8 @@ impl Blocks {
     /// # Errors
     /// As [`crate::read`].
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Blocks> {
-        let (reader, bytes) = (open_reader(path, options)?, options.block_bytes());
-        Ok(Blocks { reader, bytes, file: shown(path), next_row: 0, ended: false })
+        let (reader, labels) = open(path, options)?;
+        Ok(Blocks { reader, labels, bytes: options.block_bytes(), file: shown(path), next_row: 0, ended: false })
     }
 
     /// Reads the next rows into `block`, reusing its memory; false after the last.
@@ -84,12 +94,18 @@ impl Blocks {
         }
         // Reset only if this call succeeds.
         self.ended = true;
-        let any = self.reader.next_into(self.bytes, &mut block.table)?;
+        let read = self.reader.next_into(self.bytes, &mut block.table);
+        let any = read.map_err(|failure| failure.reading(&self.file))?;
         if !any && self.next_row == 0 {
-            return Err(IoError::no_samples(&self.file));
+            return Err(Problem::no_samples().of(&self.file));
         }
         block.first_row = self.next_row;
-        self.next_row += block.table.samples.n_rows();
+        if any {
+            self.next_row += block.table.samples.n_rows();
+        }
+        if let Some(labels) = &self.labels {
+            labels.put(block.first_row..self.next_row, !any, &mut block.table)?;
+        }
         self.ended = !any;
         Ok(any)
     }

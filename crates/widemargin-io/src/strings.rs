@@ -7,16 +7,17 @@
 //! Columns are separated by tabs, without quoting; tabs beyond those of the first line belong to the last column, so
 //! that strings may contain them. In a file named `.csv` the separator is a comma, and cells may be quoted.
 
+use std::path::Path;
+
 use csv::ByteRecord;
 use widemargin::data::{AnySamples, Label, Labels};
 
 use crate::csv::{Header, LABEL_NAMES, Numbers, Records, is_one_of, label};
-use crate::error::{IoError, Result};
+use crate::error::{Failure, Problem};
 use crate::options::{LabelColumn, ReadOptions};
-use crate::problem::Problem;
 use crate::reader::SampleReader;
 use crate::table::{RowLines, Samples, Table};
-use crate::text_input::TextInput;
+use crate::text_input::open_text;
 
 /// Names of a string column.
 const STRING_NAMES: [&str; 6] = ["text", "string", "sequence", "smiles", "sentence", "message"];
@@ -35,13 +36,13 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    pub fn new(input: TextInput, options: &ReadOptions) -> Result<Reader> {
-        let name = input.file.to_string_lossy().to_ascii_lowercase();
+    pub fn new(path: &Path, options: &ReadOptions) -> Result<Reader, Failure> {
+        let name = path.to_string_lossy().to_ascii_lowercase();
         let quoted = name.trim_end_matches(".gz").ends_with(".csv");
         let usual = if quoted { b',' } else { b'\t' };
         // Tabs are part of strings without quotes, as anything else is.
         let fixed = ReadOptions { delimiter: options.delimiter.or((!quoted).then_some(usual)), ..options.clone() };
-        let mut records = Records::new(input, usual, quoted, &fixed)?;
+        let mut records = Records::new(open_text(path)?, usual, quoted, &fixed)?;
         let (first, mut others) = records.first();
         let second = others.next();
         let named = |names: &[&str]| first.iter().any(|cell| is_one_of(cell, names));
@@ -53,12 +54,7 @@ impl Reader {
             .unwrap_or_else(|| has_known_name || named(&LABEL_NAMES) || named(&STRING_NAMES) || named(&WEAK_NAMES));
         let name = |cell: &[u8]| String::from_utf8_lossy(cell.trim_ascii()).into_owned();
         let header = Header { names: has_header.then(|| first.iter().map(name).collect()), n: records.n };
-        let guess = Guess {
-            file: &records.file,
-            header,
-            sample: if has_header { second } else { Some(first) },
-            numbers: records.numbers,
-        };
+        let guess = Guess { header, sample: if has_header { second } else { Some(first) }, numbers: records.numbers };
         let (label, string) = guess.columns(options)?;
         let label_called = label.map(|label| guess.header.called(label));
         drop(others);
@@ -68,26 +64,22 @@ impl Reader {
         Ok(Reader { records, quoted, label_called, label, string })
     }
 
-    fn problem(&self, line: usize, column: usize, problem: Problem) -> IoError {
-        self.records.problem(line, Some((column + 1).to_string()), problem)
-    }
-
     /// The cell of a column; the last column of unquoted text extends to the end of the line.
-    fn cell(&self, column: usize, line: usize) -> Result<String> {
+    fn cell(&self, column: usize, line: usize) -> Result<String, Failure> {
         let bytes = if !self.quoted && column + 1 == self.records.n {
             let rest: Vec<&[u8]> = self.records.record.iter().skip(column).collect();
             rest.join(&self.records.delimiter)
         } else {
             self.records.record.get(column).unwrap_or_default().to_vec()
         };
-        let text = String::from_utf8(bytes).map_err(|_| self.problem(line, column, Problem::not_text()))?;
+        let text = String::from_utf8(bytes).map_err(|_| in_cell(line, column, Problem::not_text()))?;
         // A CRLF line end leaves a carriage return in the last cell.
         Ok(text.strip_suffix('\r').map(str::to_owned).unwrap_or(text))
     }
 }
 
 impl SampleReader for Reader {
-    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool> {
+    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool, Failure> {
         let (mut strings, mut labels, mut lines) = (Vec::new(), Vec::<Label>::new(), RowLines::default());
         let start = self.records.bytes();
         while strings.is_empty() || self.records.bytes() - start < bytes as u64 {
@@ -99,7 +91,7 @@ impl SampleReader for Reader {
             if let Some(column) = self.label {
                 let text = self.cell(column, line)?;
                 let found = label(text.trim().as_bytes(), self.records.numbers);
-                labels.push(found.map_err(|p| self.problem(line, column, p))?);
+                labels.push(found.map_err(|problem| in_cell(line, column, problem))?);
             }
             strings.push(self.cell(self.string, line)?);
             lines.push((), line, 1);
@@ -114,9 +106,13 @@ impl SampleReader for Reader {
     }
 }
 
+/// The failure of a cell.
+fn in_cell(line: usize, column: usize, problem: Problem) -> Failure {
+    problem.at(format!("line {line}, column {}", column + 1))
+}
+
 /// The basis for determining the columns.
 struct Guess<'a> {
-    file: &'a std::path::Path,
     header: Header,
     /// The first line of samples.
     sample: Option<&'a ByteRecord>,
@@ -125,11 +121,11 @@ struct Guess<'a> {
 
 impl Guess<'_> {
     /// Determines the label column and that of the strings.
-    fn columns(&self, options: &ReadOptions) -> Result<(Option<usize>, usize)> {
-        let specified = self.header.label(self.file, &options.label)?;
+    fn columns(&self, options: &ReadOptions) -> Result<(Option<usize>, usize), Problem> {
+        let specified = self.header.label(&options.label)?;
         let label =
             specified.or_else(|| self.header.last_of(&LABEL_NAMES).filter(|_| options.label == LabelColumn::Auto));
-        let refused = |reason: &str| options.text.refused_as_text(self.file, reason);
+        let refused = |reason: &str| options.text.refused_as_text(reason);
         let string = match &options.text {
             LabelColumn::Auto => self.guess_text(label, options)?,
             text => self.header.find(text).map_err(|reason| refused(&reason))?,
@@ -153,7 +149,7 @@ impl Guess<'_> {
     }
 
     /// The only column that can contain the strings.
-    fn guess_text(&self, label: Option<usize>, options: &ReadOptions) -> Result<usize> {
+    fn guess_text(&self, label: Option<usize>, options: &ReadOptions) -> Result<usize, Problem> {
         let mut candidates: Vec<usize> = (0..self.header.n).filter(|column| Some(*column) != label).collect();
         let is_label = |column: &usize| self.header.is_one_of(*column, &LABEL_NAMES);
         if candidates.iter().any(|column| !is_label(column)) {
@@ -172,7 +168,7 @@ impl Guess<'_> {
             |column: &usize| self.sample.and_then(|row| self.numbers.number(row.get(*column)?.trim_ascii())).is_some();
         let texts: Vec<usize> = candidates.iter().copied().filter(|column| !is_number(column)).collect();
         match (&candidates[..], &texts[..]) {
-            ([], _) => Err(options.label.refused(self.file, "it is the only column, and the strings need one")),
+            ([], _) => Err(options.label.refused("it is the only column, and the strings need one")),
             ([only], _) => Ok(*only),
             // The traditional layout: a label and a string.
             ([.., last], _) if self.header.names.is_none() && self.header.n == 2 => Ok(*last),
@@ -182,13 +178,13 @@ impl Guess<'_> {
         }
     }
 
-    fn ambiguous(&self, what: &str, candidates: &[usize]) -> IoError {
+    fn ambiguous(&self, what: &str, candidates: &[usize]) -> Problem {
         let candidates: Vec<String> = candidates.iter().map(|column| self.header.called(*column)).collect();
         let help = match what {
             "labels" => "name the label column with --label; --label none if there is none",
             _ => "name the column of strings with --format strings:COLUMN",
         };
         let text = format!("several columns may hold the {what}: {}", candidates.join(", "));
-        Problem::new(text).help(help).of(self.file)
+        Problem::new(text).help(help)
     }
 }

@@ -8,9 +8,8 @@ use widemargin::data::{
     TableColumns, column_order,
 };
 
-use crate::error::{IoError, Result};
+use crate::error::{Problem, Result, list};
 use crate::indicators::Indicators;
-use crate::problem::{Problem, list};
 
 /// Samples and the metadata of their file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -70,7 +69,7 @@ impl Table {
     /// The labels to train with: one per sample, or multilabel.
     ///
     /// # Errors
-    /// [`IoError::Input`] for no labels; [`widemargin::Error::Parameter`] for a repeated name of a label.
+    /// [`IoError::Input`](crate::IoError::Input) for no labels; [`widemargin::Error::Parameter`] for a repeated name of a label.
     pub fn any_labels(&self, file: &Path) -> Result<Cow<'_, Labels>> {
         match &self.indicators {
             Some(indicators) => Ok(Cow::Owned(indicators.labels()?)),
@@ -99,10 +98,10 @@ impl Table {
     /// The labels, for tasks that need them; `file` is named in the error.
     ///
     /// # Errors
-    /// [`IoError::Input`] for no labels, and for multilabel samples.
+    /// [`IoError::Input`](crate::IoError::Input) for no labels, and for multilabel samples.
     pub fn require_labels(&self, file: &Path) -> Result<&Labels> {
         if self.indicators.is_some() {
-            return Err(IoError::multilabel(file));
+            return Err(Problem::multilabel().of(file));
         }
         self.labels.as_ref().ok_or_else(|| {
             let names = match &self.columns {

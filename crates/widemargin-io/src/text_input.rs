@@ -1,11 +1,11 @@
 //! Text files as UTF-8 with line feeds, whatever their encoding and line ends.
 
 use std::io::{self, Cursor, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
-use crate::error::{IoError, Result};
+use crate::error::Failure;
 use crate::input::{Input, open};
 
 /// Bytes of text that are available before reading starts.
@@ -17,8 +17,6 @@ const SAMPLE: usize = 256;
 /// The text of a file. Byte-order marks are skipped, UTF-16 is decoded, and where the start of the text has carriage
 /// returns and no line feeds, carriage returns end lines.
 pub(crate) struct TextInput {
-    /// Its name in messages.
-    pub file: PathBuf,
     /// The start of the text, whether it is the whole text, and how much of it has been returned.
     start: Vec<u8>,
     is_whole: bool,
@@ -28,15 +26,14 @@ pub(crate) struct TextInput {
 }
 
 /// Opens a text file, and reports an empty one as such.
-pub(crate) fn open_text(path: &Path) -> Result<TextInput> {
-    TextInput::new(open(path)?)
+pub(crate) fn open_text(path: &Path) -> Result<TextInput, Failure> {
+    Ok(TextInput::new(open(path)?)?)
 }
 
 impl TextInput {
-    fn new(mut input: Input) -> Result<TextInput> {
-        let file = input.file.clone();
+    fn new(mut input: Input) -> io::Result<TextInput> {
         let mut start = Vec::with_capacity(AHEAD);
-        fill(&mut start, &mut input).map_err(IoError::reading(&file))?;
+        fill(&mut start, &mut input)?;
         let mut rest: Box<dyn Read + Send> = match encoding(&start) {
             (encoding, skipped) if encoding == UTF_8 => {
                 start.drain(..skipped);
@@ -48,14 +45,14 @@ impl TextInput {
                 Box::new(Utf16 { input, decoder, text: Cursor::default(), has_ended: false })
             }
         };
-        fill(&mut start, &mut rest).map_err(IoError::reading(&file))?;
+        fill(&mut start, &mut rest)?;
         let has = |byte| memchr::memchr(byte, &start).is_some();
         let has_old_line_ends = has(b'\r') && !has(b'\n');
         if has_old_line_ends {
             end_lines(&mut start);
         }
         let is_whole = start.len() < AHEAD;
-        Ok(TextInput { file, start, is_whole, at: 0, rest, has_old_line_ends })
+        Ok(TextInput { start, is_whole, at: 0, rest, has_old_line_ends })
     }
 
     /// The start of the text that is still to be read: whole lines, unless the first line is longer.
@@ -146,7 +143,7 @@ fn end_lines(text: &mut [u8]) {
 mod tests {
     use super::*;
 
-    fn text(bytes: &[u8]) -> Result<Vec<u8>> {
+    fn text(bytes: &[u8]) -> Result<Vec<u8>, Failure> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("text");
         std::fs::write(&path, bytes).unwrap();
@@ -154,7 +151,7 @@ mod tests {
         // Pieces of a few bytes, as some readers request.
         let mut piece = [0; 3];
         loop {
-            match text.read(&mut piece).map_err(IoError::reading(&path))? {
+            match text.read(&mut piece)? {
                 0 => return Ok(all),
                 n => all.extend(&piece[..n]),
             }
@@ -171,7 +168,8 @@ mod tests {
             for bytes in [expected.as_bytes(), marked.as_bytes(), &le(&marked), &be(&marked)] {
                 assert!(text(bytes).unwrap() == expected.as_bytes());
             }
-            assert!(text(&le(&marked)[..9]).unwrap_err().to_string().contains("not UTF-16"));
+            let error = text(&le(&marked)[..9]).unwrap_err().reading(Path::new("text"));
+            assert!(error.to_string().contains("not UTF-16"));
         }
         assert_eq!(text(&"1,2\n".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>()).unwrap(), b"1,2\n");
     }

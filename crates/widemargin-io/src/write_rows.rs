@@ -5,8 +5,7 @@ use std::fmt;
 use widemargin::data::Rows as _;
 
 use crate::Format;
-use crate::error::Failure;
-use crate::problem::Problem;
+use crate::error::{Failure, Problem};
 use crate::table::Samples;
 
 /// The failure of a table that a format cannot hold.

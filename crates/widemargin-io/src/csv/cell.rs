@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use widemargin::data::{ColumnKind, Decimal, Encoded, Label, TableColumn};
 
 use super::number::{Lookalike, Numbers};
-use crate::problem::{IMPUTE, Problem, ProblemKind, excerpt, shown};
+use crate::error::{IMPUTE, Problem, ProblemKind, excerpt, shown};
 
 /// True for an empty cell and for words that denote missing values.
 pub(crate) fn is_missing(cell: &[u8]) -> bool {

@@ -11,9 +11,8 @@ use super::header::{Header, LABEL_NAMES};
 use super::number::Numbers;
 use super::records::Records;
 use super::roles::{Roles, in_order, label_column};
-use crate::error::Result;
+use crate::error::{Failure, Problem, shown};
 use crate::options::{ColumnRule, LabelColumn, ReadOptions, TrainedTable};
-use crate::problem::{Problem, shown};
 
 /// The columns of a file.
 #[derive(Debug)]
@@ -29,14 +28,14 @@ pub(super) struct Columns {
 
 impl Columns {
     /// Determines the columns from the first lines.
-    pub fn from_first_lines(records: &Records, options: &ReadOptions) -> Result<Columns> {
+    pub fn from_first_lines(records: &Records, options: &ReadOptions) -> Result<Columns, Failure> {
         let (first, others) = records.first();
         let others: Vec<&ByteRecord> = others.collect();
         let trained = trained_table(options);
         let trained = trained.as_deref();
         let names = if has_header(records, first, &others, options, trained)? { Some(records.names()?) } else { None };
         let header = Header { names, n: records.n };
-        let mut roles = Roles::named(&records.file, &header, options)?;
+        let mut roles = Roles::named(&header, options)?;
         let is_auto = options.label == LabelColumn::Auto;
         if let Some(trained) = trained.and_then(|trained| trained.roles.as_ref()) {
             roles.add_trained(trained, &header, is_auto);
@@ -49,7 +48,7 @@ impl Columns {
             roles.label = match trained {
                 Some(trained) => {
                     let text = text.filter(|_| options.columns == ColumnRule::Numbers);
-                    label_column(&records.file, trained, &header, text, &free)?
+                    label_column(trained, &header, text, &free)?
                 }
                 None => guess_label(&header, text, &free),
             };
@@ -61,7 +60,7 @@ impl Columns {
         if features.is_empty() {
             return Err(match roles.indicators.is_empty() {
                 true => records.one_column(),
-                false => Problem::new("no feature columns: all columns are labels").of(&records.file),
+                false => Problem::new("no feature columns: all columns are labels").into(),
             });
         }
         if options.columns != ColumnRule::Numbers {
@@ -119,7 +118,7 @@ fn has_header(
     others: &[&ByteRecord],
     options: &ReadOptions,
     trained: Option<&TrainedTable>,
-) -> Result<bool> {
+) -> Result<bool, Failure> {
     if let Some(has_header) = options.header {
         return Ok(has_header);
     }

@@ -7,15 +7,14 @@ use super::delimiter::{is_comment, without_sign};
 use super::first_line::{self, FirstLine};
 use super::header::{LABEL_NAMES, is_one_of};
 use super::records::Records;
-use crate::error::Result;
+use crate::error::{Failure, Problem};
 use crate::options::ReadOptions;
-use crate::problem::Problem;
 
 /// Skips the comment above the table unless it has the names of the columns.
 ///
 /// # Errors
 /// For one that could be either.
-pub(super) fn settle(records: &mut Records, options: &ReadOptions) -> Result<()> {
+pub(super) fn settle(records: &mut Records, options: &ReadOptions) -> Result<(), Failure> {
     if is_comment(records.first().0) && !has_names(records, options)? {
         records.skip_comment();
     } else {
@@ -24,7 +23,7 @@ pub(super) fn settle(records: &mut Records, options: &ReadOptions) -> Result<()>
     Ok(())
 }
 
-fn has_names(records: &Records, options: &ReadOptions) -> Result<bool> {
+fn has_names(records: &Records, options: &ReadOptions) -> Result<bool, Failure> {
     let (comment, rows) = records.first();
     let rows: Vec<&ByteRecord> = rows.collect();
     let [first, others @ ..] = &rows[..] else { return Ok(true) };

@@ -7,7 +7,7 @@ use widemargin::data::{ColumnKind, DenseMatrix, TableColumn, TableColumns};
 use super::cell::{encode, text_of};
 use super::number::Numbers;
 use super::statistics::{Statistics, fill};
-use crate::problem::Problem;
+use crate::error::Problem;
 
 /// A column of a data frame.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,13 +1,11 @@
 //! The columns of a table by number and by name.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use widemargin::data::Label;
 
-use crate::error::Result;
+use crate::error::{Problem, excerpt, list};
 use crate::options::LabelColumn;
-use crate::problem::{Problem, excerpt, list};
 
 /// Names of a label column.
 pub(crate) const LABEL_NAMES: [&str; 4] = ["label", "class", "target", "y"];
@@ -61,10 +59,10 @@ impl Header {
     }
 
     /// The label column, if the caller specified it.
-    pub fn label(&self, file: &Path, label: &LabelColumn) -> Result<Option<usize>> {
+    pub fn label(&self, label: &LabelColumn) -> Result<Option<usize>, Problem> {
         match label {
             LabelColumn::None | LabelColumn::Auto | LabelColumn::Indicators(_) => Ok(None),
-            one => self.find(one).map(Some).map_err(|reason| label.refused(file, &reason)),
+            one => self.find(one).map(Some).map_err(|reason| label.refused(&reason)),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Reads a CSV file in blocks.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use widemargin::data::{DenseMatrix, Label, Labels, Notation, TableColumns};
@@ -13,14 +13,13 @@ use super::records::Records;
 use super::remarks::of_features;
 use super::roles::Roles;
 use super::statistics::{Statistics, fill};
-use crate::error::{IoError, Result};
+use crate::error::{Failure, Problem, ProblemKind, shown};
 use crate::indicators::{Indicators, indicator};
 use crate::options::{ColumnRule, ReadOptions};
-use crate::problem::{Problem, ProblemKind, shown};
 use crate::reader::SampleReader;
 use crate::shards::Layout;
 use crate::table::{RowLines, Samples, Table};
-use crate::text_input::{TextInput, open_text};
+use crate::text_input::open_text;
 
 /// Reads tables of successive lines.
 pub(crate) struct Reader {
@@ -28,8 +27,8 @@ pub(crate) struct Reader {
     pub(super) columns: Columns,
     /// How cells become features, if they are more than numbers.
     pub(super) known: Option<Arc<TableColumns>>,
-    /// The usual delimiter and the options, if a model is trained on the table.
-    training: Option<(u8, ReadOptions)>,
+    /// The file, its usual delimiter and the options, if a model is trained on the table.
+    training: Option<(PathBuf, u8, ReadOptions)>,
 }
 
 /// The rows read so far.
@@ -51,8 +50,8 @@ struct ReadRows {
 const MAX_REMARKS: usize = 20;
 
 impl Reader {
-    pub fn new(input: TextInput, delimiter: u8, options: &ReadOptions) -> Result<Reader> {
-        let mut records = Records::new(input, delimiter, true, options)?;
+    pub fn new(path: &Path, delimiter: u8, options: &ReadOptions) -> Result<Reader, Failure> {
+        let mut records = Records::new(open_text(path)?, delimiter, true, options)?;
         comment_header::settle(&mut records, options)?;
         let columns = Columns::from_first_lines(&records, options)?;
         if columns.header.names.is_some() {
@@ -62,7 +61,7 @@ impl Reader {
             ColumnRule::Known(columns) => Some(columns.clone()),
             ColumnRule::Numbers | ColumnRule::Learn => None,
         };
-        let training = (options.columns == ColumnRule::Learn).then(|| (delimiter, options.clone()));
+        let training = (options.columns == ColumnRule::Learn).then(|| (path.to_owned(), delimiter, options.clone()));
         Ok(Reader { records, columns, known, training })
     }
 
@@ -101,11 +100,11 @@ impl Reader {
     }
 
     /// All rows.
-    fn read_rows(&mut self) -> Result<ReadRows> {
+    fn read_rows(&mut self) -> Result<ReadRows, Failure> {
         let mut rows = ReadRows::default();
         while self.read_row(&mut rows)? {}
         if rows.n == 0 {
-            return Err(Problem::new("a header and no samples").of(&self.records.file));
+            return Err(Problem::new("a header and no samples").into());
         }
         rows.values.shrink_to_fit();
         if self.training.is_some() {
@@ -115,12 +114,17 @@ impl Reader {
     }
 
     /// What is read of a cell in the current line.
-    fn cell<T>(&self, line: usize, column: usize, read: impl FnOnce(&[u8]) -> Result<T, Problem>) -> Result<T> {
-        let called = || Some(self.columns.header.called(column));
-        read(self.records.cell(column)).map_err(|problem| self.records.problem(line, called(), problem))
+    fn cell<T>(
+        &self,
+        line: usize,
+        column: usize,
+        read: impl FnOnce(&[u8]) -> Result<T, Problem>,
+    ) -> Result<T, Failure> {
+        read(self.records.cell(column))
+            .map_err(|problem| problem.at(format!("line {line}, column {}", self.columns.header.called(column))))
     }
 
-    fn read_row(&mut self, rows: &mut ReadRows) -> Result<bool> {
+    fn read_row(&mut self, rows: &mut ReadRows) -> Result<bool, Failure> {
         let Some(line) = self.records.next_row()? else { return Ok(false) };
         let (columns, numbers) = (&self.columns, self.records.numbers);
         for (at, &column) in columns.features.iter().enumerate() {
@@ -167,7 +171,7 @@ impl Reader {
 }
 
 impl SampleReader for Reader {
-    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool> {
+    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool, Failure> {
         let mut rows = ReadRows::default();
         if let Samples::DenseF64(matrix) = &mut table.samples {
             rows.values = std::mem::take(&mut matrix.values);
@@ -194,29 +198,28 @@ impl SampleReader for Reader {
         }
     }
 
-    fn read_all(&mut self) -> Result<Option<Table>> {
-        let training = self.training.clone().filter(|_| self.known.is_none() && self.records.file.is_file());
-        if let Some((delimiter, options)) = &training
-            && !options.categorical.is_empty()
-        {
-            return learn(&self.records.file, *delimiter, options).map(Some);
-        }
-        match (self.read_rows(), training) {
-            (Ok(rows), _) => Ok(Some(self.table(rows))),
-            (Err(IoError::Input { problem, .. }), Some((delimiter, options)))
+    fn read_all(&mut self) -> Result<Option<Table>, Failure> {
+        let training = self.training.clone().filter(|(path, ..)| self.known.is_none() && path.is_file());
+        let rows = match &training {
+            Some((path, delimiter, options)) if !options.categorical.is_empty() => {
+                return learn(path, *delimiter, options).map(Some);
+            }
+            _ => self.read_rows(),
+        };
+        match (rows, training) {
+            (Err(Failure::Input(_, problem)), Some((path, delimiter, options)))
                 if problem.kind == ProblemKind::NotNumeric =>
             {
-                learn(&self.records.file, delimiter, &options).map(Some)
+                learn(&path, delimiter, &options).map(Some)
             }
-            (Err(error), _) => Err(error),
+            (rows, _) => Ok(Some(self.table(rows?))),
         }
     }
 }
 
 /// Reads a file twice: the kinds of its columns, then its rows.
-fn learn(path: &Path, delimiter: u8, options: &ReadOptions) -> Result<Table> {
-    let open = || Reader::new(open_text(path)?, delimiter, options);
-    let mut first = open()?;
+fn learn(path: &Path, delimiter: u8, options: &ReadOptions) -> Result<Table, Failure> {
+    let mut first = Reader::new(path, delimiter, options)?;
     let features = first.columns.features.clone();
     let is_category = |column: &usize| first.columns.roles.categorical.contains(column);
     let new = |column: &usize| Statistics::new(*column, is_category(column));
@@ -241,14 +244,14 @@ fn learn(path: &Path, delimiter: u8, options: &ReadOptions) -> Result<Table> {
         let called = first.columns.header.called(column);
         remarks.extend(statistics.remark(&called));
         let column = statistics.column(name, first.columns.is_label_specified);
-        columns.push(column.map_err(|(line, problem)| match line {
-            Some(line) => first.records.problem(line, Some(called), problem),
-            None => problem.at(path, format!("column {called}")),
+        columns.push(column.map_err(|(line, problem)| {
+            let line = line.map(|line| format!("line {line}, ")).unwrap_or_default();
+            problem.at(format!("{line}column {called}"))
         })?);
     }
-    let mut second = open()?;
+    let mut second = Reader::new(path, delimiter, options)?;
     second.known = Some(Arc::new(TableColumns(columns.clone())));
-    let mut table = second.read_all()?.ok_or_else(|| IoError::no_samples(path))?;
+    let mut table = second.read_all()?.ok_or_else(Problem::no_samples)?;
     if let Samples::DenseF64(matrix) = &mut table.samples {
         fill(&mut columns, &mut matrix.values, matrix.n_cols);
     }

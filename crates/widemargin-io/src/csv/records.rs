@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::io::{Chain, Read};
-use std::path::{Path, PathBuf};
 
 use csv::{ByteRecord, ReaderBuilder, Terminator};
 
@@ -10,9 +9,8 @@ use super::delimiter::{delimiter_of, in_every_line, is_comment, without_sign};
 use super::first_line::{self, FirstLine, is_same};
 use super::number::Numbers;
 use super::quotes::{BadQuote, Checked};
-use crate::error::{IoError, Result};
+use crate::error::{Failure, Problem};
 use crate::options::ReadOptions;
-use crate::problem::Problem;
 use crate::text_input::TextInput;
 use crate::tuning::TYPE_LINES;
 
@@ -27,7 +25,6 @@ struct Ahead {
 
 /// Lines, with the first ones read ahead.
 pub(crate) struct Records {
-    pub file: PathBuf,
     /// The file followed by a newline, so that every line ends with one.
     csv: csv::Reader<Chain<Checked<TextInput>, &'static [u8]>>,
     /// Lines before those that `csv` reads.
@@ -55,7 +52,7 @@ pub(crate) struct Records {
 impl Records {
     /// The lines of a table, at least one, whose cells may be in quotes if `quoting`. They are separated by `usual`
     /// unless the options or the text specify otherwise.
-    pub fn new(mut input: TextInput, usual: u8, quoting: bool, options: &ReadOptions) -> Result<Records> {
+    pub fn new(mut input: TextInput, usual: u8, quoting: bool, options: &ReadOptions) -> Result<Records, Failure> {
         let declared = declared_delimiter(input.start()).filter(|_| quoting);
         if let Some((_, length)) = declared {
             input.skip(length);
@@ -69,11 +66,9 @@ impl Records {
         let mut builder = ReaderBuilder::new();
         builder.delimiter(delimiter).quoting(quoting).buffer_capacity(1 << 18);
         builder.has_headers(false).flexible(true).terminator(Terminator::Any(b'\n'));
-        let file = input.file.clone();
         let checked = Checked::new(input, delimiter, lines_before, quoting);
         let csv = builder.from_reader(checked.chain(b"\n".as_slice()));
         let mut records = Records {
-            file,
             csv,
             lines_before,
             ahead: VecDeque::new(),
@@ -105,7 +100,7 @@ impl Records {
     }
 
     /// The names in the first line.
-    pub fn names(&self) -> Result<Vec<String>> {
+    pub fn names(&self) -> Result<Vec<String>, Failure> {
         let name = |cell: &[u8]| String::from_utf8(cell.trim_ascii().to_vec());
         let names = self.first().0.iter().map(name).collect::<Result<Vec<_>, _>>();
         names.map_err(|_| self.first_problem(Problem::not_text()))
@@ -140,21 +135,21 @@ impl Records {
     }
 
     /// Advances to the next line, which must have as many cells as the first, and not the same as the header.
-    pub fn next_row(&mut self) -> Result<Option<usize>> {
+    pub fn next_row(&mut self) -> Result<Option<usize>, Failure> {
         let line = self.next()?;
         match line {
             Some(line) if self.record.len() != self.n => Err(self.ragged(line)),
             Some(line) if self.n > 1 && self.header.as_ref().is_some_and(|header| is_same(header, &self.record)) => {
                 let problem = format!("repeats the names of the columns in line {}", self.first_line);
                 let help = "remove the line: where tables are joined, only the first keeps its header";
-                Err(self.problem(line, None, Problem::new(problem).help(help)))
+                Err(Problem::new(problem).help(help).at(format!("line {line}")))
             }
             line => Ok(line),
         }
     }
 
     /// Advances to the next line and returns its number; `None` at the end.
-    pub fn next(&mut self) -> Result<Option<usize>> {
+    pub fn next(&mut self) -> Result<Option<usize>, Failure> {
         if let Some(Ahead { record, line, end }) = self.ahead.pop_front() {
             (self.record, self.end) = (record, end);
             return Ok(Some(line));
@@ -172,14 +167,8 @@ impl Records {
         }
     }
 
-    /// An error in a line, or in a cell of it.
-    pub fn problem(&self, line: usize, column: Option<String>, problem: Problem) -> IoError {
-        let column = column.map(|column| format!(", column {column}")).unwrap_or_default();
-        problem.at(&self.file, format!("line {line}{column}"))
-    }
-
-    /// The error of a number of cells that is not that of the first line.
-    pub fn ragged(&self, line: usize) -> IoError {
+    /// The failure of a number of cells that is not that of the first line.
+    pub fn ragged(&self, line: usize) -> Failure {
         let (found, expected) = (self.record.len(), self.n);
         let problem = Problem::new(format!("{found} cells, expected {expected} as in line {}", self.first_line));
         let help = match expected {
@@ -189,16 +178,16 @@ impl Records {
                 named(self.delimiter)
             ),
         };
-        self.problem(line, None, problem.help(help))
+        problem.help(help).at(format!("line {line}"))
     }
 
-    /// An error in the first line.
-    pub fn first_problem(&self, problem: Problem) -> IoError {
-        self.problem(self.first_line, None, problem)
+    /// A failure in the first line.
+    pub fn first_problem(&self, problem: Problem) -> Failure {
+        problem.at(format!("line {}", self.first_line))
     }
 
-    /// The error of a file of one column that needs more.
-    pub fn one_column(&self) -> IoError {
+    /// The failure of a file of one column that needs more.
+    pub fn one_column(&self) -> Failure {
         let help = match self.other_delimiter {
             Some(b'\t') => "if tabs separate the cells, pass --delimiter tab".to_owned(),
             Some(b' ') => "if blanks separate the cells, pass --delimiter space".to_owned(),
@@ -211,7 +200,7 @@ impl Records {
     }
 
     /// Reads the first lines, without comments before the table.
-    fn read_ahead(&mut self) -> Result<()> {
+    fn read_ahead(&mut self) -> Result<(), Failure> {
         while self.ahead.len() < TYPE_LINES {
             let Some(line) = self.read()? else { break };
             let (record, end) = (std::mem::take(&mut self.record), self.csv.position().byte());
@@ -227,7 +216,7 @@ impl Records {
             });
         }
         let Some(first) = self.ahead.front() else {
-            return Err(IoError::no_samples(&self.file));
+            return Err(Problem::no_samples().into());
         };
         (self.n, self.first_line) = (first.record.len(), first.line);
         if self.is_table {
@@ -265,14 +254,12 @@ impl Records {
     }
 
     /// Reads the next non-blank line, and returns its number.
-    fn read(&mut self) -> Result<Option<usize>> {
+    fn read(&mut self) -> Result<Option<usize>, Failure> {
         let (csv, record) = (&mut self.csv, &mut self.record);
         loop {
-            match csv.read_byte_record(record) {
-                Ok(true) => {}
-                Ok(false) => return Ok(None),
-                // With flexible rows of bytes only reading can fail.
-                Err(error) => return Err(unreadable(&self.file, error)),
+            // With flexible rows of bytes only reading can fail.
+            if !csv.read_byte_record(record).map_err(unreadable)? {
+                return Ok(None);
             }
             if record.len() > 1 || !record.as_slice().trim_ascii().is_empty() {
                 // A record's position is before the preceding blank lines, so lines are counted from its end.
@@ -285,8 +272,8 @@ impl Records {
     }
 }
 
-/// The error of a read that failed: of the file, or of a quote in it.
-fn unreadable(file: &Path, error: csv::Error) -> IoError {
+/// The failure of a read: of the file, or of a quote in it.
+fn unreadable(error: csv::Error) -> Failure {
     let error = match error.into_kind() {
         csv::ErrorKind::Io(error) => error,
         other => std::io::Error::other(format!("{other:?}")),
@@ -297,8 +284,8 @@ fn unreadable(file: &Path, error: csv::Error) -> IoError {
                 "close the quote, or double it (\"\") if it is part of the text: otherwise the lines behind it would be \
                  read as one cell",
             )
-            .at(file, format!("line {line}")),
-        None => IoError::reading(file)(error),
+            .at(format!("line {line}")),
+        None => error.into(),
     }
 }
 

@@ -1,14 +1,11 @@
 //! Finds the columns that are not features: those named by the options, and those of the training table.
 
-use std::path::Path;
-
 use widemargin::Error;
 use widemargin::data::{ColumnRoles, RoleColumn, column_order};
 
 use super::header::{Header, LABEL_NAMES};
-use crate::error::Result;
+use crate::error::Problem;
 use crate::options::{LabelColumn, ReadOptions, TrainedTable};
-use crate::problem::Problem;
 
 /// The positions of columns that are not features.
 #[derive(Debug, Default)]
@@ -27,13 +24,13 @@ pub(super) struct Roles {
 
 impl Roles {
     /// The columns that the caller names.
-    pub fn named(file: &Path, header: &Header, options: &ReadOptions) -> Result<Roles> {
-        let indicators = indicators(file, header, &options.label)?;
-        let mut roles = Roles { label: header.label(file, &options.label)?, indicators, ..Roles::default() };
+    pub fn named(header: &Header, options: &ReadOptions) -> Result<Roles, Problem> {
+        let indicators = indicators(header, &options.label)?;
+        let mut roles = Roles { label: header.label(&options.label)?, indicators, ..Roles::default() };
         for (flag, column) in options.other_columns() {
             let found =
                 header.find(column).and_then(|at| if roles.is_free(at) { Ok(at) } else { Err(roles.conflict(at)) });
-            let at = found.map_err(|reason| column.refused_as(flag, file, &reason))?;
+            let at = found.map_err(|reason| column.refused_as(flag, &reason))?;
             match flag {
                 "--id" => roles.id = Some(at),
                 "--weight-column" => roles.weight = Some(at),
@@ -93,15 +90,15 @@ impl Roles {
 }
 
 /// The indicator columns; empty unless the labels are indicators columns.
-fn indicators(file: &Path, header: &Header, labels: &LabelColumn) -> Result<Vec<usize>> {
+fn indicators(header: &Header, labels: &LabelColumn) -> Result<Vec<usize>, Problem> {
     let LabelColumn::Indicators(columns) = labels else { return Ok(Vec::new()) };
     let mut found: Vec<usize> = Vec::with_capacity(columns.len());
     for column in columns {
-        let at = header.label(file, column)?;
+        let at = header.label(column)?;
         match at.filter(|at| !found.contains(at)) {
             Some(at) => found.push(at),
             None => {
-                return Err(column.refused(file, if at.is_some() { "it is named twice" } else { "it is not a column" }));
+                return Err(column.refused(if at.is_some() { "it is named twice" } else { "it is not a column" }));
             }
         }
     }
@@ -126,12 +123,11 @@ fn position(roles: &ColumnRoles, header: &Header, column: &RoleColumn) -> Option
 /// # Errors
 /// If there is one column more than the model has features, and it is not clear which is the label.
 pub(super) fn label_column(
-    file: &Path,
     trained: &TrainedTable,
     header: &Header,
     only_text: Option<usize>,
     free: &[usize],
-) -> Result<Option<usize>> {
+) -> Result<Option<usize>, Problem> {
     let (found, expected) = (free.len(), trained.n_columns);
     let is_feature = |column: &usize| match (&header.names, &trained.names) {
         (Some(names), Some(trained)) => trained.contains(&names[*column]),
@@ -149,21 +145,25 @@ pub(super) fn label_column(
     }
     let text = "the label column cannot be determined";
     let problem = Problem::new(format!("{found} columns, the model has {expected} features: {text}"));
-    Err(problem.help("name it with --label COLUMN: 1 is the first column, -1 the last").of(file))
+    Err(problem.help("name it with --label COLUMN: 1 is the first column, -1 the last"))
 }
 
 /// The columns of features in the order of training, by their names if both have names.
 ///
 /// # Errors
 /// [`Error::FeatureNames`] for a name that is missing or unknown, [`Error::FeatureCount`] for another number of columns.
-pub(super) fn in_order(trained: &TrainedTable, header: &Header, features: Vec<usize>) -> Result<Vec<usize>> {
+pub(super) fn in_order(
+    trained: &TrainedTable,
+    header: &Header,
+    features: Vec<usize>,
+) -> widemargin::Result<Vec<usize>> {
     if let (Some(names), Some(trained)) = (&header.names, &trained.names) {
         let found: Vec<String> = features.iter().map(|&column| names[column].clone()).collect();
         let order = column_order(trained, &found)?;
         return Ok(order.map_or(features.clone(), |order| order.iter().map(|&at| features[at]).collect()));
     }
     if features.len() != trained.n_columns {
-        return Err(Error::FeatureCount { found: features.len(), trained: trained.n_columns, hint: "" }.into());
+        return Err(Error::FeatureCount { found: features.len(), trained: trained.n_columns, hint: "" });
     }
     Ok(features)
 }

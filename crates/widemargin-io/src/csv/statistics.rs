@@ -10,7 +10,7 @@ use widemargin::data::{ColumnKind, TableColumn, as_boolean};
 
 use super::cell::unreadable;
 use super::number::Numbers;
-use crate::problem::{Problem, shown};
+use crate::error::{Problem, shown};
 use crate::tuning::{MAX_CATEGORIES, MAX_CATEGORY_SHARE, MAX_WORDS, MIN_CATEGORY_ROWS, MIN_DISTINCT_ROWS};
 
 /// Statistics of the cells of a column.

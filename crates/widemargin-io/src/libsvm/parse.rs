@@ -4,7 +4,7 @@ use memchr::memchr;
 use widemargin::data::{CsrMatrix, Label};
 
 use super::number::{is_blank, short_pair};
-use crate::problem::{IMPUTE, Problem, shown};
+use crate::error::{IMPUTE, Problem, shown};
 use crate::table::RowLines;
 
 /// What the caller expects of the text.
@@ -31,14 +31,6 @@ pub(crate) struct ParsedRows {
     pub lines: RowLines,
     /// The number of lines of the text.
     pub n_lines: usize,
-}
-
-/// A problem and its location: the line and the byte within it, both from 1.
-#[derive(Debug)]
-pub(crate) struct Misfit {
-    pub line: usize,
-    pub column: usize,
-    pub problem: Problem,
 }
 
 impl Default for ParsedRows {
@@ -74,15 +66,15 @@ impl ParsedRows {
     }
 
     /// Parses whole lines (the last need not be terminated) and appends their rows.
-    pub fn parse(&mut self, text: &[u8], rules: Rules) -> Result<(), Misfit> {
+    ///
+    /// # Errors
+    /// A problem in the last line counted, and the byte within it, from 1.
+    pub fn parse(&mut self, text: &[u8], rules: Rules) -> Result<(), (usize, Problem)> {
         let mut line_start = 0;
         while line_start < text.len() {
             self.n_lines += 1;
-            line_start = self.parse_line(text, line_start, rules).map_err(|(at, problem)| Misfit {
-                line: self.n_lines,
-                column: at - line_start + 1,
-                problem,
-            })?;
+            let parsed = self.parse_line(text, line_start, rules);
+            line_start = parsed.map_err(|(at, problem)| (at - line_start + 1, problem))?;
         }
         Ok(())
     }

@@ -1,18 +1,16 @@
 //! Reads a LIBSVM file in blocks, each parsed in parallel.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 
 use rayon::prelude::*;
 use widemargin::data::{CsrMatrix, DenseView, Label, Labels, Notation, offsets_of};
 
-use super::parse::{LARGE, Misfit, ParsedRows, Rules};
+use super::parse::{LARGE, ParsedRows, Rules};
 use super::start::Start;
 use super::text::{TextBlocks, split_lines};
-use crate::error::{IoError, Result};
+use crate::error::{Failure, Problem};
 use crate::indicators::Indicators;
 use crate::options::ReadOptions;
-use crate::problem::Problem;
 use crate::reader::SampleReader;
 use crate::shards::Layout;
 use crate::table::{Samples, Table};
@@ -23,7 +21,6 @@ const MIN_PIECE: usize = 128 << 10;
 
 /// Reads tables of successive lines.
 pub(crate) struct Reader {
-    file: PathBuf,
     text: TextBlocks<TextInput>,
     rules: Rules,
     lines_before: usize,
@@ -35,23 +32,22 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    pub fn new(input: TextInput, options: &ReadOptions) -> Result<Reader> {
-        let labels = options.wants_labels(&input.file, "in LIBSVM text the label is the first word of each line")?;
+    pub fn new(input: TextInput, options: &ReadOptions) -> Result<Reader, Failure> {
+        let labels = options.wants_labels("in LIBSVM text the label is the first word of each line")?;
         let start = Start::of(input.start());
         if let Some(line) = start.precomputed().filter(|_| options.notation.first_index != Some(0)) {
             let text = "the values of index 0 number the rows, as in LIBSVM's files of precomputed kernels";
             let help = "remove the pairs 0:1, 0:2, … and pass --similarity precomputed: the other columns are the \
                         similarities to the training samples";
-            return Err(Problem::new(text).help(help).at(&input.file, format!("line {line}, column 1")));
+            return Err(Problem::new(text).help(help).at(format!("line {line}, column 1")));
         }
         // If the number of features is specified, rows without pairs are samples; those of a table are not.
         if start.is_table() {
-            return Err(IoError::no_pairs(&input.file));
+            return Err(Problem::no_pairs().into());
         }
         let multilabel = labels && start.is_multilabel();
         let first = options.notation.first_index.unwrap_or_else(|| start.first_index());
         Ok(Reader {
-            file: input.file.clone(),
             text: TextBlocks::new(input, options.block_bytes()),
             rules: Rules { labels, n_features: options.n_features, first, multilabel },
             lines_before: 0,
@@ -62,10 +58,8 @@ impl Reader {
     }
 
     /// Appends the rows of the next block of text; false at the end.
-    fn parse_block(&mut self, rows: &mut ParsedRows) -> Result<bool> {
-        let Some(text) = self.text.next().map_err(IoError::reading(&self.file))? else {
-            return Ok(false);
-        };
+    fn parse_block(&mut self, rows: &mut ParsedRows) -> Result<bool, Failure> {
+        let Some(text) = self.text.next()? else { return Ok(false) };
         let n_pieces = (text.len() / MIN_PIECE).clamp(1, 2 * rayon::current_num_threads());
         let rules = self.rules;
         let parsed = if n_pieces == 1 || rayon::current_num_threads() == 1 {
@@ -77,21 +71,18 @@ impl Reader {
                 self.pieces.par_iter_mut().zip(texts).map(|(piece, text)| piece.parse(text, rules)).collect();
             // In text order, so that the first problem of the file is reported.
             self.pieces.iter_mut().zip(results).try_for_each(|(piece, result)| {
-                let lines_before = rows.n_lines;
                 rows.append(piece);
-                result.map_err(|mut misfit| {
-                    misfit.line += lines_before;
-                    misfit
-                })
+                result
             })
         };
         self.lines_before = rows.n_lines;
-        let located = |m: Misfit| m.problem.at(&self.file, format!("line {}, column {}", m.line, m.column));
-        parsed.map_err(located).map(|()| true)
+        // Lines are counted up to that of the problem.
+        parsed.map_err(|(column, problem)| problem.at(format!("line {}, column {column}", rows.n_lines)))?;
+        Ok(true)
     }
 
     /// Refuses rows with an index whose digits are lost: most of its values are large and close together.
-    fn check_digits(&self, rows: &ParsedRows) -> Result<()> {
+    fn check_digits(&self, rows: &ParsedRows) -> Result<(), Failure> {
         let (matrix, n_rows) = (&rows.matrix, rows.matrix.indptr.len() - 1);
         let rounded = rows.rounded.iter().map(|(at, _)| (matrix.indices[*at], Vec::new()));
         let (mut columns, mut exact) = (rounded.collect::<BTreeMap<u32, Vec<f64>>>(), rows.rounded.iter().peekable());
@@ -111,7 +102,7 @@ impl Reader {
                             read, loses their digits";
                 let help = "subtract their mean, or write the samples as CSV, which is read in double precision";
                 let place = format!("index {}", column + self.rules.first);
-                return Err(Problem::new(text).help(help).at(&self.file, place));
+                return Err(Problem::new(text).help(help).at(place));
             }
         }
         Ok(())
@@ -121,7 +112,7 @@ impl Reader {
         Notation { decimal: None, first_index: Some(self.rules.first) }
     }
 
-    fn table(&self, mut rows: ParsedRows) -> Result<Table> {
+    fn table(&self, mut rows: ParsedRows) -> Result<Table, Failure> {
         self.check_digits(&rows)?;
         rows.matrix.n_cols = self.rules.n_features.unwrap_or(rows.matrix.n_cols);
         let matrix: CsrMatrix<f32> = rows.matrix;
@@ -148,7 +139,7 @@ fn indicators_of(texts: &[Label]) -> Indicators {
 }
 
 impl SampleReader for Reader {
-    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool> {
+    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool, Failure> {
         let is_whole = bytes == usize::MAX;
         let mut rows = ParsedRows::default();
         if let Samples::SparseF32(matrix) = &mut table.samples {
@@ -166,7 +157,7 @@ impl SampleReader for Reader {
         self.has_rows |= any;
         // Rows may be empty, but not those of the whole file.
         if (is_whole || !any) && self.has_rows && !self.has_pairs && self.rules.n_features.is_none() {
-            return Err(IoError::no_pairs(&self.file));
+            return Err(Problem::no_pairs().into());
         }
         if is_whole {
             rows.matrix.indices.shrink_to_fit();

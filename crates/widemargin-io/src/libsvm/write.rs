@@ -6,9 +6,8 @@ use std::io::Write;
 use widemargin::data::{Label, Labels, Rows};
 
 use crate::Format;
-use crate::error::Failure;
+use crate::error::{Failure, excerpt};
 use crate::indicators::Indicators;
-use crate::problem::excerpt;
 use crate::table::Table;
 use crate::text_input::AHEAD;
 use crate::write_rows::{Number, not_in};

@@ -6,8 +6,7 @@ use widemargin::data::Label;
 
 use super::dtype::{Dtype, Kind, for_numbers};
 use super::header::Header;
-use crate::error::Failure;
-use crate::problem::{IMPUTE, Problem};
+use crate::error::{Failure, IMPUTE, Problem};
 
 /// Bytes decoded at a time; a multiple of every element size.
 const CHUNK: usize = 1 << 18;
@@ -66,7 +65,7 @@ impl<R: Read> Array<R> {
 
     fn truncated(&self, found: u64) -> Failure {
         let text = format!("truncated: the header claims {} bytes of data, there are {found}", self.claimed);
-        Failure::Problem(text.into())
+        Problem::new(text).into()
     }
 
     /// The length of a vector.

@@ -1,6 +1,6 @@
 //! Element types of NumPy arrays.
 
-use crate::problem::Problem;
+use crate::error::Problem;
 
 /// An element type.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,7 +84,7 @@ impl Dtype {
             text if text.starts_with('S') => "bytes",
             _ => "",
         };
-        let spelling = crate::problem::excerpt(&self.spelling);
+        let spelling = crate::error::excerpt(&self.spelling);
         let found = if name.is_empty() { format!("'{spelling}'") } else { format!("'{spelling}' ({name})") };
         let problem = Problem::new(format!("dtype {found} is not read, expected {expected}"));
         problem.help("convert the array with .astype() before saving it")

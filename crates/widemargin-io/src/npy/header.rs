@@ -3,8 +3,7 @@
 use std::io::{self, Read};
 
 use super::dtype::Dtype;
-use crate::error::Failure;
-use crate::problem::{Problem, excerpt};
+use crate::error::{Failure, Problem, excerpt};
 
 /// The maximum length of a header; NumPy itself stops at 10,000.
 const MAX_HEADER: usize = 1 << 20;
@@ -85,8 +84,8 @@ impl Header {
 /// Fills the buffer, or reports `problem` if the file ends before.
 fn read_or(reader: &mut impl Read, buffer: &mut [u8], problem: &str) -> Result<(), Failure> {
     reader.read_exact(buffer).map_err(|error| match error.kind() {
-        io::ErrorKind::UnexpectedEof => Failure::Problem(problem.into()),
-        _ => Failure::System(error),
+        io::ErrorKind::UnexpectedEof => Problem::new(problem).into(),
+        _ => error.into(),
     })
 }
 

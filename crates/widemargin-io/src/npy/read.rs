@@ -1,17 +1,15 @@
 //! Reads an NPY file, completely or in blocks.
 
 use std::io::BufReader;
-use std::path::{Path, PathBuf};
 
 use widemargin::data::{DenseMatrix, Element, Label, Labels};
 
 use super::Dtype;
 use super::array::{Array, Values, not_finite};
 use crate::csv::Header;
-use crate::error::{Failure, Result};
+use crate::error::{Failure, Problem};
 use crate::input::Input;
 use crate::options::{LabelColumn, ReadOptions};
-use crate::problem::Problem;
 use crate::reader::SampleReader;
 use crate::shards::Layout;
 use crate::table::{Samples, Table};
@@ -29,7 +27,6 @@ pub(crate) struct Placed {
 
 /// Reads tables of consecutive rows.
 pub(crate) struct Reader {
-    file: PathBuf,
     array: Array<BufReader<Input>>,
     /// Size of the file in bytes, if it supports random access.
     length: Option<u64>,
@@ -40,27 +37,23 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    pub fn new(input: Input, options: &ReadOptions) -> Result<Reader> {
-        let (file, length) = (input.file.clone(), input.length);
-        let open = || {
-            let array = Array::open(BufReader::with_capacity(1 << 16, input))?;
-            let (n_rows, n_cols) = array.header.matrix()?;
-            length.map_or(Ok(()), |length| array.check_size(length))?;
-            Ok((array, n_rows, n_cols))
-        };
-        let (array, n_rows, n_cols) = open().map_err(|failure: Failure| failure.reading(&file))?;
-        let label = label_column(&file, &options.label, n_cols)?;
-        Ok(Reader { file, array, length, n_rows, n_cols, label, next_row: 0 })
+    pub fn new(input: Input, options: &ReadOptions) -> Result<Reader, Failure> {
+        let length = input.length;
+        let array = Array::open(BufReader::with_capacity(1 << 16, input))?;
+        let (n_rows, n_cols) = array.header.matrix()?;
+        length.map_or(Ok(()), |length| array.check_size(length))?;
+        let label = label_column(&options.label, n_cols)?;
+        Ok(Reader { array, length, n_rows, n_cols, label, next_row: 0 })
     }
 
     /// The location of the rows; `None` unless the file supports random access.
-    pub fn placed(&self) -> Result<Option<Placed>> {
+    pub fn placed(&self) -> Result<Option<Placed>, Problem> {
         let header = &self.array.header;
         let Some(length) = self.length.filter(|_| header.dtype.is_exact_in_double() && !header.fortran) else {
             return Ok(None);
         };
         if length > header.length + self.array.n_bytes() {
-            return Err(self.array.trailing().of(&self.file));
+            return Err(self.array.trailing());
         }
         let dtype = header.dtype.clone();
         Ok(Some(Placed { n_rows: self.n_rows, n_cols: self.n_cols, dtype, start: header.length }))
@@ -94,7 +87,7 @@ impl Reader {
 }
 
 impl SampleReader for Reader {
-    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool> {
+    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool, Failure> {
         let left = self.n_rows - self.next_row;
         let block_rows = (bytes / self.n_cols.saturating_mul(self.array.header.dtype.size).max(1)).max(1);
         // The rows of a column-major array are scattered over the file.
@@ -102,7 +95,7 @@ impl SampleReader for Reader {
         if n_rows == 0 {
             return Ok(false);
         }
-        *table = self.rows(n_rows).map_err(|failure| failure.reading(&self.file))?;
+        *table = self.rows(n_rows)?;
         Ok(true)
     }
 
@@ -146,10 +139,10 @@ fn take_column<T: Element>(matrix: &mut DenseMatrix<T>, column: usize) -> Vec<La
     labels
 }
 
-fn label_column(file: &Path, label: &LabelColumn, n_cols: usize) -> Result<Option<usize>> {
+fn label_column(label: &LabelColumn, n_cols: usize) -> Result<Option<usize>, Problem> {
     match label {
-        LabelColumn::Name(_) => Err(label.refused(file, "the columns of an array have numbers, not names")),
-        LabelColumn::Number(_) if n_cols == 1 => Err(label.refused(file, "it is the only column")),
-        label => Header { names: None, n: n_cols }.label(file, label),
+        LabelColumn::Name(_) => Err(label.refused("the columns of an array have numbers, not names")),
+        LabelColumn::Number(_) if n_cols == 1 => Err(label.refused("it is the only column")),
+        label => Header { names: None, n: n_cols }.label(label),
     }
 }

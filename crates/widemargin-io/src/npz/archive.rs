@@ -1,15 +1,13 @@
 //! The arrays of an archive, by name.
 
 use std::io;
-use std::path::PathBuf;
 
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use crate::error::{Failure, IoError, Result};
+use crate::error::{Failure, Problem, excerpt};
 use crate::input::{Input, ReadSeek};
 use crate::npy::Array;
-use crate::problem::{Problem, excerpt};
 
 /// A compressed array.
 type Member<'a> = zip::read::ZipFile<'a, Box<dyn ReadSeek>>;
@@ -19,17 +17,15 @@ const MAX_EXPANSION: u64 = 1032;
 
 /// An opened archive.
 pub(crate) struct Archive {
-    pub file: PathBuf,
     zip: ZipArchive<Box<dyn ReadSeek>>,
 }
 
 impl Archive {
-    pub fn open(input: Input) -> Result<Archive> {
-        let file = input.file.clone();
+    pub fn open(input: Input) -> Result<Archive, Failure> {
         match ZipArchive::new(input.seekable()?) {
-            Ok(zip) => Ok(Archive { file, zip }),
-            Err(ZipError::Io(source)) if source.raw_os_error().is_some() => Err(IoError::reading(&file)(source)),
-            Err(error) => Err(Problem::new(format!("not a usable NPZ archive: {error}")).of(&file)),
+            Ok(zip) => Ok(Archive { zip }),
+            Err(ZipError::Io(source)) if source.raw_os_error().is_some() => Err(source.into()),
+            Err(error) => Err(Problem::new(format!("not a usable NPZ archive: {error}")).into()),
         }
     }
 
@@ -50,12 +46,12 @@ impl Archive {
     }
 
     /// A vector of integers; `expected` is the range of their type, for messages.
-    pub fn ints<T: TryFrom<i128>>(&mut self, array: &str, expected: &str) -> Result<Vec<T>> {
+    pub fn ints<T: TryFrom<i128>>(&mut self, array: &str, expected: &str) -> Result<Vec<T>, Failure> {
         self.read(array, |array| array.ints(expected))
     }
 
     /// A vector of strings, or one string.
-    pub fn texts(&mut self, array: &str) -> Result<Vec<String>> {
+    pub fn texts(&mut self, array: &str) -> Result<Vec<String>, Failure> {
         self.read(array, |array| array.texts())
     }
 
@@ -64,7 +60,7 @@ impl Archive {
         &mut self,
         name: &str,
         read: impl FnOnce(&mut Array<Member<'_>>) -> Result<T, Failure>,
-    ) -> Result<T> {
+    ) -> Result<T, Failure> {
         let found = self.zip.by_name(&format!("{name}.npy")).map_err(Failure::from).and_then(|member| {
             // Neither the header's claim nor the archive's is trusted beyond the size of the compressed data.
             let size = member.size().min(member.compressed_size().saturating_mul(MAX_EXPANSION));
@@ -74,21 +70,19 @@ impl Archive {
             array.check_end()?;
             Ok(read)
         });
-        found.map_err(|failure| self.failed(name, failure))
+        found.map_err(|failure| match failure {
+            Failure::Input(_, problem) => in_array(name, problem),
+            Failure::System(source) if source.raw_os_error().is_none() => {
+                Problem::new(format!("array '{name}' is damaged: {source}")).into()
+            }
+            failure => failure,
+        })
     }
+}
 
-    /// The error of an array.
-    pub fn problem(&self, array: &str, problem: impl Into<Problem>) -> IoError {
-        problem.into().at(&self.file, format!("array '{array}'"))
-    }
-
-    fn failed(&self, array: &str, failure: Failure) -> IoError {
-        match failure {
-            Failure::Problem(problem) => self.problem(array, problem),
-            Failure::System(source) if source.raw_os_error().is_some() => IoError::reading(&self.file)(source),
-            Failure::System(source) => Problem::new(format!("array '{array}' is damaged: {source}")).of(&self.file),
-        }
-    }
+/// The failure of an array.
+pub(crate) fn in_array(name: &str, problem: impl Into<Problem>) -> Failure {
+    problem.into().at(format!("array '{name}'"))
 }
 
 impl From<ZipError> for Failure {

@@ -4,13 +4,12 @@ use std::fmt::Display;
 
 use widemargin::data::{AnySamples, CsrMatrix, Element, Images, Labels, Series};
 
-use super::archive::Archive;
+use super::archive::{Archive, in_array};
 use super::sparse::{from_compressed, from_triplets};
-use crate::error::{IoError, Result};
+use crate::error::{Failure, Problem, excerpt};
 use crate::input::Input;
 use crate::npy::{Header, Values, dense, not_finite};
 use crate::options::ReadOptions;
-use crate::problem::{Problem, excerpt};
 use crate::reader::SampleReader;
 use crate::shards;
 use crate::table::{Samples, Table};
@@ -27,15 +26,14 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    pub fn new(input: Input, options: &ReadOptions) -> Result<Reader> {
-        let labeled =
-            options.wants_labels(&input.file, "in an NPZ archive the labels are the array 'labels' or 'y'")?;
+    pub fn new(input: Input, options: &ReadOptions) -> Result<Reader, Failure> {
+        let labeled = options.wants_labels("in an NPZ archive the labels are the array 'labels' or 'y'")?;
         Ok(Reader { table: Some(read(Archive::open(input)?, labeled)?) })
     }
 }
 
 impl SampleReader for Reader {
-    fn next_into(&mut self, _: usize, table: &mut Table) -> Result<bool> {
+    fn next_into(&mut self, _: usize, table: &mut Table) -> Result<bool, Failure> {
         let read = self.table.take().map(|read| *table = read);
         Ok(read.is_some())
     }
@@ -53,27 +51,27 @@ impl SampleReader for Reader {
     }
 }
 
-fn read(mut archive: Archive, labeled: bool) -> Result<Table> {
+fn read(mut archive: Archive, labeled: bool) -> Result<Table, Failure> {
     let samples = match (archive.has("format"), archive.has("X")) {
         (true, _) => read_sparse(&mut archive)?,
         (false, true) => read_array(&mut archive)?,
         (false, false) => {
             let problem = Problem::new(format!("no samples: the archive holds {}", archive.names()));
             let help = "save with scipy.sparse.save_npz, or with numpy.savez(file, X=…, y=…)";
-            return Err(problem.help(help).of(&archive.file));
+            return Err(problem.help(help).into());
         }
     };
     let labels = match ["labels", "y"].into_iter().find(|name| archive.has(name)) {
         Some(name) if labeled => {
             let labels = archive.read(name, |array| array.labels())?;
-            check_length(&archive, name, labels.len(), samples.n_rows(), "a sample")?;
+            check_length(name, labels.len(), samples.n_rows(), "a sample")?;
             Some(Labels::new(labels))
         }
         _ => None,
     };
     let feature_names = if archive.has("feature_names") {
         let names = archive.texts("feature_names")?;
-        check_length(&archive, "feature_names", names.len(), samples.n_cols(), "a feature")?;
+        check_length("feature_names", names.len(), samples.n_cols(), "a feature")?;
         Some(names)
     } else {
         None
@@ -83,7 +81,7 @@ fn read(mut archive: Archive, labeled: bool) -> Result<Table> {
 
 /// Vectors, n × features; images, n × height × width or n × height × width × channels in bytes; or series,
 /// n × length × channels, whose channels are the shorter axis.
-fn read_array(archive: &mut Archive) -> Result<Samples> {
+fn read_array(archive: &mut Archive) -> Result<Samples, Failure> {
     let (header, values) = archive.read("X", |array| {
         let header = array.header.clone();
         match header.shape.len() {
@@ -108,7 +106,7 @@ fn read_array(archive: &mut Archive) -> Result<Samples> {
             Err(header.wrong_shape(expected))
         }
     };
-    samples.map_err(|problem| archive.problem("X", problem))
+    samples.map_err(|problem| in_array("X", problem))
 }
 
 fn singles(values: Values) -> Vec<f32> {
@@ -168,32 +166,32 @@ fn wrong_shape(found: impl Display, expected: impl Display) -> Problem {
     format!("shape {found}, expected {expected}").into()
 }
 
-fn check_length(archive: &Archive, name: &str, found: usize, expected: usize, each: &str) -> Result<()> {
+fn check_length(name: &str, found: usize, expected: usize, each: &str) -> Result<(), Failure> {
     if found == expected {
         return Ok(());
     }
     let expected = format!("({expected},), one {each}");
-    Err(archive.problem(name, wrong_shape(format!("({found},)"), expected)))
+    Err(in_array(name, wrong_shape(format!("({found},)"), expected)))
 }
 
 /// SciPy's layouts.
-fn read_sparse(archive: &mut Archive) -> Result<Samples> {
+fn read_sparse(archive: &mut Archive) -> Result<Samples, Failure> {
     let format = archive.texts("format")?.concat();
     let shape = archive.ints::<usize>("shape", AT_LEAST_0)?;
     let [n_rows, n_cols] = shape[..] else {
-        return Err(archive.problem("shape", wrong_shape(format!("({},)", shape.len()), "(2,)")));
+        return Err(in_array("shape", wrong_shape(format!("({},)", shape.len()), "(2,)")));
     };
     let found = format!("({n_rows}, {n_cols}) for the matrix");
     if n_rows == 0 || n_cols == 0 || n_cols > u32::MAX as usize || n_rows > u32::MAX as usize {
         let expected = format!("1 to {} samples and features", u32::MAX);
-        return Err(archive.problem("shape", wrong_shape(found, expected)));
+        return Err(in_array("shape", wrong_shape(found, expected)));
     }
     let layout = match format.as_str() {
         "csr" => Layout::Compressed(read_starts(archive, n_rows)?, read_indices(archive, "indices", n_cols)?),
         "csc" => {
             let starts = read_starts(archive, n_cols)?;
             let rows = read_indices(archive, "indices", n_rows)?;
-            check_starts(archive, &starts, rows.len())?;
+            check_starts(&starts, rows.len())?;
             let of_column = |column: usize| std::iter::repeat_n(column as u32, starts[column + 1] - starts[column]);
             Layout::Triplets(rows, (0..n_cols).flat_map(of_column).collect())
         }
@@ -201,19 +199,19 @@ fn read_sparse(archive: &mut Archive) -> Result<Samples> {
         other => {
             let text = format!("sparse format '{}' is not read, expected csr, csc or coo", excerpt(other));
             let problem = Problem::new(text).help("convert the matrix with .tocsr() before saving it");
-            return Err(problem.of(&archive.file));
+            return Err(problem.into());
         }
     };
     if let Layout::Triplets(rows, columns) = &layout {
         if n_rows > columns.len().saturating_mul(MAX_ROWS_PER_VALUE).saturating_add(1 << 20) {
             let expected = format!("fewer rows for {} stored values", columns.len());
-            return Err(archive.problem("shape", wrong_shape(found, expected)));
+            return Err(in_array("shape", wrong_shape(found, expected)));
         }
-        check_length(archive, "row", rows.len(), columns.len(), "a column index")?;
+        check_length("row", rows.len(), columns.len(), "a column index")?;
     }
     match archive.read("data", |array| array.vector())? {
-        Values::F32(values) => matrix(archive, layout, values, n_rows, n_cols).map(Samples::SparseF32),
-        Values::F64(values) => matrix(archive, layout, values, n_rows, n_cols).map(Samples::SparseF64),
+        Values::F32(values) => matrix(layout, values, n_rows, n_cols).map(Samples::SparseF32),
+        Values::F64(values) => matrix(layout, values, n_rows, n_cols).map(Samples::SparseF64),
     }
 }
 
@@ -226,17 +224,16 @@ enum Layout {
 }
 
 fn matrix<T: Element + std::ops::AddAssign + Default>(
-    archive: &Archive,
     layout: Layout,
     values: Vec<T>,
     n_rows: usize,
     n_cols: usize,
-) -> Result<CsrMatrix<T>> {
+) -> Result<CsrMatrix<T>, Failure> {
     let (Layout::Compressed(_, columns) | Layout::Triplets(_, columns)) = &layout;
-    check_length(archive, "data", values.len(), columns.len(), "an index")?;
+    check_length("data", values.len(), columns.len(), "an index")?;
     let matrix = match layout {
         Layout::Compressed(starts, columns) => {
-            check_starts(archive, &starts, values.len())?;
+            check_starts(&starts, values.len())?;
             from_compressed(starts, columns, values, n_cols)
         }
         Layout::Triplets(rows, columns) => from_triplets(&rows, &columns, &values, n_rows, n_cols),
@@ -244,17 +241,17 @@ fn matrix<T: Element + std::ops::AddAssign + Default>(
     let is_bad = |value: &T| !Into::<f64>::into(*value).is_finite();
     let Some(at) = matrix.values.iter().position(is_bad) else { return Ok(matrix) };
     let row = matrix.indptr.partition_point(|start| *start <= at) - 1;
-    Err(archive.problem("data", not_finite(row, matrix.indices[at] as usize, matrix.values[at].into())))
+    Err(in_array("data", not_finite(row, matrix.indices[at] as usize, matrix.values[at].into())))
 }
 
-fn read_starts(archive: &mut Archive, n: usize) -> Result<Vec<usize>> {
+fn read_starts(archive: &mut Archive, n: usize) -> Result<Vec<usize>, Failure> {
     let starts = archive.ints::<usize>("indptr", AT_LEAST_0)?;
-    check_length(archive, "indptr", starts.len(), n + 1, "a row or column and one more")?;
+    check_length("indptr", starts.len(), n + 1, "a row or column and one more")?;
     Ok(starts)
 }
 
-fn check_starts(archive: &Archive, starts: &[usize], n_values: usize) -> Result<()> {
-    let wrong = |position: usize, expected: String| Err(out_of_range(archive, "indptr", starts, position, &expected));
+fn check_starts(starts: &[usize], n_values: usize) -> Result<(), Failure> {
+    let wrong = |position: usize, expected: String| Err(out_of_range("indptr", starts, position, &expected));
     let last = starts.len() - 1;
     if starts[0] != 0 {
         return wrong(0, "0".into());
@@ -268,14 +265,14 @@ fn check_starts(archive: &Archive, starts: &[usize], n_values: usize) -> Result<
     Ok(())
 }
 
-fn read_indices(archive: &mut Archive, name: &str, n: usize) -> Result<Vec<u32>> {
+fn read_indices(archive: &mut Archive, name: &str, n: usize) -> Result<Vec<u32>, Failure> {
     let indices = archive.ints::<u32>(name, "0 to 4294967295")?;
     match indices.iter().position(|index| *index as usize >= n) {
         None => Ok(indices),
-        Some(at) => Err(out_of_range(archive, name, &indices, at, &format!("0 to {}", n - 1))),
+        Some(at) => Err(out_of_range(name, &indices, at, &format!("0 to {}", n - 1))),
     }
 }
 
-fn out_of_range<T: Display>(archive: &Archive, name: &str, numbers: &[T], at: usize, expected: &str) -> IoError {
-    archive.problem(name, format!("{} at position {at}, expected {expected}", numbers[at]))
+fn out_of_range<T: Display>(name: &str, numbers: &[T], at: usize, expected: &str) -> Failure {
+    in_array(name, format!("{} at position {at}, expected {expected}", numbers[at]))
 }

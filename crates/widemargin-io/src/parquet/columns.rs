@@ -1,14 +1,11 @@
 //! Types of the columns of a file, and the label column.
 
-use std::path::Path;
-
 use parquet::basic::{ConvertedType, Type};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
 use crate::csv::{Header, LABEL_NAMES};
-use crate::error::Result;
+use crate::error::{Failure, Problem, excerpt};
 use crate::options::{LabelColumn, ReadOptions};
-use crate::problem::{Problem, excerpt};
 
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +30,8 @@ pub(super) struct Columns {
 
 impl Columns {
     /// Determines the columns from the schema: all must be features, except for one that may be the label.
-    pub fn tell(file: &Path, schema: &SchemaDescriptor, options: &ReadOptions) -> Result<Columns> {
-        let wrong = |column: &str, problem: Problem| problem.at(file, place(None, Some(column)));
+    pub fn tell(schema: &SchemaDescriptor, options: &ReadOptions) -> Result<Columns, Failure> {
+        let wrong = |column: &str, problem: Problem| problem.at(format!("column '{}'", excerpt(column)));
         let nested = || Problem::new("nested values are not read").help("write a column for each number");
         let fields = schema.root_schema().get_fields();
         if let Some(group) = fields.iter().find(|field| !field.is_primitive()) {
@@ -51,10 +48,10 @@ impl Columns {
             LabelColumn::Auto => {
                 header.last_of(&LABEL_NAMES).or_else(|| texts().next().filter(|_| texts().count() == 1))
             }
-            _ => header.label(file, &options.label)?,
+            _ => header.label(&options.label)?,
         };
         if header.n == usize::from(label.is_some()) {
-            return Err(Problem::new("no feature columns").of(file));
+            return Err(Problem::new("no feature columns").into());
         }
         let mut known = Vec::with_capacity(kinds.len());
         for (column, kind) in kinds.into_iter().enumerate() {
@@ -74,13 +71,6 @@ impl Columns {
         }
         Ok(Columns { header, kinds: known, label })
     }
-}
-
-/// A place in a file for messages: the row, from 0, and the column.
-pub(super) fn place(row: Option<usize>, column: Option<&str>) -> String {
-    let row = row.map(|row| format!("row {row} (from 0)"));
-    let column = column.map(|column| format!("column '{}'", excerpt(column)));
-    row.into_iter().chain(column).collect::<Vec<_>>().join(", ")
 }
 
 /// The type of a column, or the name in messages of an unsupported one.

@@ -4,23 +4,21 @@ mod ts;
 mod ucr;
 mod values;
 
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader};
 
 use widemargin::data::{AnySamples, Labels, Series};
 
 use values::ReadSeries;
 
 use crate::Format;
-use crate::error::{IoError, Result};
+use crate::error::{Failure, Problem};
 use crate::options::ReadOptions;
-use crate::problem::Problem;
 use crate::reader::SampleReader;
 use crate::table::{Samples, Table};
 use crate::text_input::TextInput;
 
 /// Reads consecutive lines.
 pub(crate) struct Reader {
-    file: std::path::PathBuf,
     input: BufReader<TextInput>,
     line: Vec<u8>,
     /// The number of the last line read, from 1.
@@ -36,15 +34,15 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    pub fn new(input: TextInput, format: Format, options: &ReadOptions) -> Result<Reader> {
+    pub fn new(input: TextInput, format: Format, options: &ReadOptions) -> Result<Reader, Failure> {
         let reason = match format {
             Format::Ts => "in .ts files it is what comes last",
             _ => "in lines of the UCR archive it is what comes first",
         };
-        let labeled = options.wants_labels(&input.file, reason)?;
+        let labeled = options.wants_labels(reason)?;
         let channels = (format != Format::Ts).then_some(1);
-        let (file, input) = (input.file.clone(), BufReader::with_capacity(1 << 16, input));
-        let mut reader = Reader { file, input, line: Vec::new(), number: 0, bytes: 0, header: None, labeled, channels };
+        let input = BufReader::with_capacity(1 << 16, input);
+        let mut reader = Reader { input, line: Vec::new(), number: 0, bytes: 0, header: None, labeled, channels };
         if format == Format::Ts {
             reader.read_header()?;
         }
@@ -52,7 +50,7 @@ impl Reader {
     }
 
     /// Reads the lines of a `.ts` file up to `@data`.
-    fn read_header(&mut self) -> Result<()> {
+    fn read_header(&mut self) -> Result<(), Failure> {
         let mut header = ts::Header::default();
         while self.advance()? {
             let line = self.text().map(str::trim).map_err(|problem| self.located(problem))?;
@@ -63,14 +61,14 @@ impl Reader {
             }
             header.add(line).map_err(|problem| self.located(problem))?;
         }
-        Err(Problem::new("no line @data, after which series come").of(&self.file))
+        Err(Problem::new("no line @data, after which series come").into())
     }
 
     /// Advances to the next line that is not blank, which is then [`Reader::text`]; false at the end.
-    fn advance(&mut self) -> Result<bool> {
+    fn advance(&mut self) -> io::Result<bool> {
         loop {
             self.line.clear();
-            let read = self.input.read_until(b'\n', &mut self.line).map_err(IoError::reading(&self.file))?;
+            let read = self.input.read_until(b'\n', &mut self.line)?;
             self.number += 1;
             self.bytes += read as u64;
             if read == 0 || !self.line.trim_ascii().is_empty() {
@@ -84,9 +82,9 @@ impl Reader {
         std::str::from_utf8(self.line.trim_ascii_end()).map_err(|_| "not UTF-8 text".into())
     }
 
-    /// An error at the current line.
-    fn located(&self, problem: Problem) -> IoError {
-        problem.at(&self.file, format!("line {}", self.number))
+    /// A failure at the current line.
+    fn located(&self, problem: Problem) -> Failure {
+        problem.at(format!("line {}", self.number))
     }
 
     fn read_line(&mut self, series: &mut ReadSeries) -> Result<(), Problem> {
@@ -101,7 +99,7 @@ impl Reader {
 }
 
 impl SampleReader for Reader {
-    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool> {
+    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool, Failure> {
         let (mut series, start) = (ReadSeries::default(), self.bytes);
         while (series.lengths.is_empty() || self.bytes - start < bytes as u64) && self.advance()? {
             self.read_line(&mut series).map_err(|problem| self.located(problem))?;

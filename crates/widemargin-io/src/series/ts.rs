@@ -6,7 +6,7 @@
 //! refused.
 
 use super::values::{ReadSeries, label, label_missing};
-use crate::problem::{Problem, excerpt};
+use crate::error::{Problem, excerpt};
 
 /// What the header says of the lines.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@
 //! missing values elsewhere are refused.
 
 use super::values::{ReadSeries, label};
-use crate::problem::Problem;
+use crate::error::Problem;
 
 /// Reads a series.
 pub(super) fn read_line(mut line: &str, labeled: bool, series: &mut ReadSeries) -> Result<(), Problem> {

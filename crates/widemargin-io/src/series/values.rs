@@ -2,7 +2,7 @@
 
 use widemargin::data::Label;
 
-use crate::problem::{Problem, excerpt};
+use crate::error::{Problem, excerpt};
 use crate::table::RowLines;
 
 /// The series read so far.

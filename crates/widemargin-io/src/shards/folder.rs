@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::{IoError, Result};
+use crate::error::{IoError, Problem};
 use crate::list_folder::list;
-use crate::problem::Problem;
 use crate::{Format, images};
 
 /// What the names of files that are no shards begin with.
@@ -14,7 +13,7 @@ const SKIPPED: &[char] = &['.', '_'];
 ///
 /// # Errors
 /// If only some of the files have it.
-pub(crate) fn format_of(folder: &Path) -> Result<Option<Format>> {
+pub(crate) fn format_of(folder: &Path) -> Result<Option<Format>, IoError> {
     // A folder that cannot be listed, or contains folders, is left to the image reader, which reports errors.
     let Ok((files, _)) = list(folder, SKIPPED) else { return Ok(None) };
     let formats: Vec<_> = files.iter().map(|file| Format::from_ending(file)).collect();
@@ -29,7 +28,7 @@ pub(crate) fn format_of(folder: &Path) -> Result<Option<Format>> {
         Some(other) => {
             let found = formats[other];
             let found = found.map_or("its name tells no format".into(), |format| format!("its format is {format}"));
-            Err(IoError::misfit(&files[other], &found, &files[known], &format!("is {format}")))
+            Err(Problem::misfit(&found, &files[known], &format!("is {format}")).of(&files[other]))
         }
     }
 }
@@ -38,7 +37,7 @@ pub(crate) fn format_of(folder: &Path) -> Result<Option<Format>> {
 ///
 /// # Errors
 /// For a folder that cannot be listed or has no files, and for a folder among them.
-pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>, IoError> {
     let (files, folders) = list(folder, SKIPPED)?;
     if let Some(inner) = folders.into_iter().next() {
         let help = "name the folder that holds the files, or begin the name of the inner one with _";

@@ -5,9 +5,8 @@ use std::path::Path;
 
 use widemargin::data::{Notation, column_order};
 
-use crate::error::{IoError, Result};
+use crate::error::{Problem, excerpt};
 use crate::options::{LabelColumn, ReadOptions};
-use crate::problem::excerpt;
 
 /// The column layout of a file of vectors.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -45,10 +44,10 @@ impl Layout {
     }
 
     /// Reports the first difference between the first shard, which has this layout, and another.
-    pub fn check(&self, first: &Path, file: &Path, other: &Layout) -> Result<()> {
+    pub fn check(&self, first: &Path, other: &Layout) -> Result<(), Problem> {
         match self.misfit(other) {
             None => Ok(()),
-            Some((found, expected)) => Err(IoError::misfit(file, &found, first, &expected)),
+            Some((found, expected)) => Err(Problem::misfit(&found, first, &expected)),
         }
     }
 

@@ -5,16 +5,14 @@ use std::path::{Path, PathBuf};
 
 use super::Layout;
 use crate::Format;
-use crate::error::{IoError, Result};
+use crate::error::{Failure, IoError, Problem, ProblemKind};
 use crate::open_file::open_file;
 use crate::options::{LabelColumn, ReadOptions};
-use crate::problem::{Problem, ProblemKind};
 use crate::reader::{SampleReader, gather};
 use crate::table::{RowShards, Table};
 
 /// Reads tables of consecutive rows of a shard.
 pub(crate) struct Reader {
-    folder: PathBuf,
     files: std::vec::IntoIter<PathBuf>,
     format: Format,
     /// The caller's options for the first shard, then those derived from it.
@@ -29,83 +27,79 @@ pub(crate) struct Reader {
 
 impl Reader {
     /// Opens the first non-empty shard.
-    pub fn new(folder: &Path, format: Format, options: &ReadOptions) -> Result<Reader> {
-        let files = super::files(folder)?.into_iter();
-        let (folder, options) = (folder.to_owned(), options.clone());
-        let mut reader = Reader { folder, files, format, options, first: None, names: None, open: None, n_read: 0 };
-        if !reader.open_next()? {
-            return Err(Problem::new("all files in the folder are empty").of(&reader.folder));
+    pub fn new(folder: &Path, format: Format, options: &ReadOptions) -> Result<Reader, Failure> {
+        let (files, options) = (super::files(folder)?.into_iter(), options.clone());
+        let mut reader = Reader { files, format, options, first: None, names: None, open: None, n_read: 0 };
+        match reader.open_next()? {
+            true => Ok(reader),
+            false => Err(Problem::new("all files in the folder are empty").into()),
         }
-        Ok(reader)
     }
 
     /// False after the last shard.
-    fn open_next(&mut self) -> Result<bool> {
+    fn open_next(&mut self) -> Result<bool, IoError> {
         (self.open, self.n_read) = (None, 0);
-        for file in self.files.by_ref() {
-            let is_text = matches!(self.format, Format::Libsvm | Format::Csv | Format::Tsv);
-            if is_text && fs::metadata(&file).is_ok_and(|metadata| metadata.len() == 0) {
-                continue;
-            }
-            let mut reader = open_file(&file, self.format, &self.options);
-            if let (Err(error), Some((_, Layout { label: Some(label), .. }))) = (&reader, &self.first)
-                && missing_label(error).is_some()
-            {
-                // No column has the name of the first shard's label: report the column at its position instead.
-                let options = ReadOptions { label: LabelColumn::Number(*label as i64 + 1), ..self.options.clone() };
-                reader = open_file(&file, self.format, &options);
-            }
-            let reader = match (reader, &self.first) {
-                // The label column of the first shard is missing in this one.
-                (Err(error), Some((first, Layout { label, .. }))) => {
-                    return Err(match (missing_label(&error), label, &error) {
-                        (Some(reason), Some(label), _) => {
-                            IoError::misfit(&file, reason, first, &format!("has the labels in column {}", label + 1))
-                        }
-                        // Columns that are not those of the model.
-                        (_, _, IoError::Library(other)) => {
-                            IoError::misfit(&file, &other.to_string(), first, "has these")
-                        }
-                        _ => error,
-                    });
-                }
-                (reader, _) => reader?,
-            };
+        let is_text = matches!(self.format, Format::Libsvm | Format::Csv | Format::Tsv);
+        let is_empty = |file: &Path| is_text && fs::metadata(file).is_ok_and(|metadata| metadata.len() == 0);
+        let Some(file) = self.files.find(|file| !is_empty(file)) else { return Ok(false) };
+        let reader = self.open(&file).map_err(|failure| failure.reading(&file))?;
+        self.open = Some((file, reader));
+        Ok(true)
+    }
+
+    /// Opens a shard, which must have the columns of the first.
+    fn open(&mut self, file: &Path) -> Result<Box<dyn SampleReader>, Failure> {
+        let opened = open_file(file, self.format, &self.options);
+        let Some((first, expected)) = &self.first else {
+            let reader = opened?;
             let layout = reader.layout();
-            match &self.first {
-                Some((first, expected)) => expected.check(first, &file, &layout)?,
-                None => {
-                    self.options = layout.options(self.format, &self.options);
-                    self.first = Some((file.clone(), layout));
-                }
+            self.options = layout.options(self.format, &self.options);
+            self.first = Some((file.to_owned(), layout));
+            return Ok(reader);
+        };
+        let opened = match (opened, expected.label) {
+            (Err(failure), Some(label)) if missing_label(&failure).is_some() => {
+                // No column has the name of the first shard's label: report the column at its position instead.
+                let options = ReadOptions { label: LabelColumn::Number(label as i64 + 1), ..self.options.clone() };
+                open_file(file, self.format, &options)
             }
-            self.open = Some((file, reader));
-            return Ok(true);
-        }
-        Ok(false)
+            (opened, _) => opened,
+        };
+        let reader = opened.map_err(|failure| match (missing_label(&failure), expected.label, &failure) {
+            (Some(reason), Some(label), _) => {
+                Problem::misfit(reason, first, &format!("has the labels in column {}", label + 1)).into()
+            }
+            // Columns that are not those of the model.
+            (_, _, Failure::Known(IoError::Library(other))) => {
+                Problem::misfit(&other.to_string(), first, "has these").into()
+            }
+            _ => failure,
+        })?;
+        expected.check(first, &reader.layout())?;
+        Ok(reader)
     }
 }
 
 /// The reason why there is no label column.
-fn missing_label(error: &IoError) -> Option<&str> {
-    match error {
-        IoError::Input { problem: Problem { kind: ProblemKind::NoLabelColumn(reason), .. }, .. } => Some(reason),
+fn missing_label(failure: &Failure) -> Option<&str> {
+    match failure {
+        Failure::Input(_, Problem { kind: ProblemKind::NoLabelColumn(reason), .. }) => Some(reason),
         _ => None,
     }
 }
 
 impl SampleReader for Reader {
-    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool> {
+    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool, Failure> {
         loop {
             let Some((file, reader)) = &mut self.open else { return Ok(false) };
-            if reader.next_into(bytes, table)? {
+            if reader.next_into(bytes, table).map_err(|failure| failure.reading(file))? {
                 // A shard may have its columns in another order, identified by name.
                 match &self.names {
                     Some(names) => table.put_in_order(names)?,
                     None => self.names.clone_from(&table.feature_names),
                 }
                 if table.indicators.is_some() {
-                    return Err(IoError::multilabel(file));
+                    return Err(Problem::multilabel().of(file).into());
                 }
                 let n_rows = table.samples.n_rows();
                 table.shards.insert(RowShards::default()).push(file.clone(), self.n_read, n_rows);
@@ -116,10 +110,10 @@ impl SampleReader for Reader {
         }
     }
 
-    fn read_all(&mut self) -> Result<Option<Table>> {
+    fn read_all(&mut self) -> Result<Option<Table>, Failure> {
         let table = gather(self)?;
         match &table {
-            Some(table) if table.samples.n_cols() == 0 => Err(IoError::no_pairs(&self.folder)),
+            Some(table) if table.samples.n_cols() == 0 => Err(Problem::no_pairs().into()),
             _ => Ok(table),
         }
     }

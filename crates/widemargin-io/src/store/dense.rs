@@ -9,6 +9,7 @@ use std::time::SystemTime;
 use widemargin::data::{DenseMatrix, Element, Scratch};
 use widemargin::{Error, Result};
 
+use crate::error::Failure;
 use crate::input::open;
 use crate::npy::{self, Dtype};
 use crate::positioned::read_exact_at;
@@ -60,20 +61,35 @@ impl DenseRows {
             if !path.is_file() && path.exists() {
                 return Ok(None);
             }
-            let reader = npy::Reader::new(open(&path)?, options)?;
-            let Some(placed) = reader.placed()? else { return Ok(None) };
-            let layout = reader.layout();
-            match &first {
-                Some((first, expected)) => expected.check(first, &path, &layout)?,
-                None => {
-                    (found.n_columns, found.label) = (placed.n_cols, layout.label);
-                    first = Some((path.clone(), layout));
-                }
+            let placed = found.find_next(&path, options, &mut first).map_err(|failure| failure.reading(&path))?;
+            if !placed {
+                return Ok(None);
             }
-            let (_, length, modified) = opened(&path).map_err(IoError::reading(&path))?;
-            found.append(Storage::File { path, length, modified }, placed.n_rows, placed.dtype, placed.start);
         }
         Ok(Some(found))
+    }
+
+    /// Appends the array of a file, which must have the columns of the first; false if it does not support random access.
+    fn find_next(
+        &mut self,
+        path: &Path,
+        options: &ReadOptions,
+        first: &mut Option<(PathBuf, shards::Layout)>,
+    ) -> Result<bool, Failure> {
+        let reader = npy::Reader::new(open(path)?, options)?;
+        let Some(placed) = reader.placed()? else { return Ok(false) };
+        let layout = reader.layout();
+        match first {
+            Some((first, expected)) => expected.check(first, &layout)?,
+            None => {
+                (self.n_columns, self.label) = (placed.n_cols, layout.label);
+                *first = Some((path.to_owned(), layout));
+            }
+        }
+        let (_, length, modified) = opened(path)?;
+        let storage = Storage::File { path: path.to_owned(), length, modified };
+        self.append(storage, placed.n_rows, placed.dtype, placed.start);
+        Ok(true)
     }
 
     /// Rows of a scratch file, in double precision or single.

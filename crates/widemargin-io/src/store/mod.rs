@@ -16,8 +16,9 @@ use widemargin::data::{AnySamples, ColumnRanges, FarVectors, Offsets, Samples as
 use widemargin::monitor::Monitor;
 use widemargin::{Error, Result, memory};
 
+use crate::error::Problem;
 use crate::input::shown;
-use crate::label_file::label_rows;
+use crate::label_file::FileLabels;
 use crate::table::Table;
 use crate::tuning::FREE_SHARE;
 use crate::{Format, IoError, LabelColumn, ReadOptions, ScratchFile};
@@ -66,7 +67,7 @@ impl Store {
         monitor: &Monitor<'_>,
     ) -> Result<Store, IoError> {
         let format = options.format.map_or_else(|| Format::from_path(path), Ok)?;
-        options.check(path, format)?;
+        options.check(path, format).map_err(|problem| problem.of(&shown(path)))?;
         if !format.is_vectors() {
             let method = "reading block by block".into();
             return Err(Error::Kind { found: format.kind(), method, wanted: "vectors" }.into());
@@ -83,7 +84,7 @@ impl Store {
                 _ => Table { shards: path.is_dir().then(|| rows.shards()), ..Table::default() },
             };
             if let Some(file) = &options.label_file {
-                label_rows(&mut outline, file, rows.n_rows(), options.decimal)?;
+                FileLabels::read(file, options.decimal)?.put(0..rows.n_rows(), true, &mut outline)?;
             }
             return Ok(Store::new(Rows::Dense(rows), outline));
         }
@@ -91,7 +92,7 @@ impl Store {
         let outline = pass::read(path, &options, monitor, |samples| writer.append(samples))?;
         let rows = writer.finish(options.n_features)?;
         if matches!(&rows, Rows::Sparse(rows) if rows.n_cols == 0) {
-            return Err(IoError::no_pairs(&shown(path)));
+            return Err(Problem::no_pairs().of(&shown(path)));
         }
         Ok(Store::new(rows, outline))
     }

@@ -6,9 +6,8 @@ use widemargin::data::LabelParts;
 use widemargin::monitor::{Monitor, Progress, Stopped};
 use widemargin::{Error, Result};
 
-use crate::error::IoError;
-use crate::input::shown;
-use crate::problem::Problem;
+use crate::error::{IoError, Problem};
+use crate::input::{open, shown};
 use crate::read::{Block, Blocks};
 use crate::shards::{self, append_places};
 use crate::table::{Samples, Table};
@@ -44,8 +43,10 @@ pub(super) fn check_whole(path: &Path, format: Format, memory: u64) -> Result<()
             // Compressed, it takes even more than this.
             let length = file.metadata().map_or(0, |metadata| metadata.len());
             refused(2 * length, "loading the archive", "save the samples as .npy or as LIBSVM text")?;
-        } else if let Some(bytes) = npy::Reader::new(crate::input::open(&file)?, &ReadOptions::default())?.whole_bytes()
-        {
+            continue;
+        }
+        let reader = open(&file).and_then(|input| npy::Reader::new(input, &ReadOptions::default()));
+        if let Some(bytes) = reader.map_err(|failure| failure.reading(&file))?.whole_bytes() {
             refused(2 * bytes, "loading an array in column order", "save it in row order (numpy.ascontiguousarray)")?;
         }
     }
@@ -103,7 +104,8 @@ fn located(error: Error, path: &Path, table: &Table) -> IoError {
             let column = names.map_or_else(|| (column + 1).to_string(), |names| format!("'{}'", names[column]));
             Problem::new(format!("{value:?} {problem}"))
                 .help("rescale the column, or remove the row")
-                .at(&shown(path), format!("{}, column {column}", table.place(row)))
+                .at(format!("{}, column {column}", table.place(row)))
+                .reading(&shown(path))
         }
         error => error.into(),
     }

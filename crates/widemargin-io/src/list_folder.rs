@@ -19,33 +19,19 @@ pub(crate) fn list(folder: &Path, skipped: &[char]) -> Result<(Vec<PathBuf>, Vec
 
 /// Compares text by characters, and numbers within it by value.
 fn natural(a: &str, b: &str) -> Ordering {
-    let (mut a, mut b) = (a, b);
-    loop {
-        let ((left, rest_a), (right, rest_b)) = (digits(a), digits(b));
-        let order = if left.is_empty() || right.is_empty() {
-            match (a.chars().next(), b.chars().next()) {
-                (None, None) => return Ordering::Equal,
-                (left, right) if left != right => return left.cmp(&right),
-                (Some(same), _) => {
-                    (a, b) = (&a[same.len_utf8()..], &b[same.len_utf8()..]);
-                    continue;
-                }
-                (None, Some(_)) => return Ordering::Less,
-            }
-        } else {
-            let (left, right) = (left.trim_start_matches('0'), right.trim_start_matches('0'));
-            left.len().cmp(&right.len()).then_with(|| left.cmp(right))
-        };
-        if order != Ordering::Equal {
-            return order;
-        }
-        (a, b) = (rest_a, rest_b);
-    }
+    pieces(a).cmp(pieces(b))
 }
 
-/// The leading digits of a text, and the rest.
-fn digits(text: &str) -> (&str, &str) {
-    text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()))
+/// The characters of a text. A number is one piece: a digit, the number of its digits, and these.
+fn pieces(mut text: &str) -> impl Iterator<Item = (char, usize, &str)> {
+    std::iter::from_fn(move || {
+        let first = text.chars().next()?;
+        let n_digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+        let (piece, rest) = text.split_at(n_digits.max(first.len_utf8()));
+        text = rest;
+        let digits = piece.trim_start_matches('0');
+        Some(if n_digits == 0 { (first, 0, "") } else { ('0', digits.len(), digits) })
+    })
 }
 
 #[cfg(test)]

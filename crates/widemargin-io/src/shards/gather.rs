@@ -13,7 +13,7 @@ pub(crate) struct Gathered {
 }
 
 impl Gathered {
-    /// Appends the rows of a table of vectors with the same columns.
+    /// Appends the rows of a table with the same columns, and its vectors if it has any.
     pub fn append(&mut self, piece: &Table) {
         if let Some(labels) = &piece.labels {
             self.labels.get_or_insert_default().append(labels);
@@ -26,7 +26,15 @@ impl Gathered {
             return;
         };
         append(&mut table.samples, &piece.samples);
-        append_places(table, piece);
+        if let Some(lines) = &piece.lines {
+            table.lines.get_or_insert_default().append(lines, 0);
+        }
+        if let Some(shards) = &piece.shards {
+            table.shards.get_or_insert_default().append(shards, 0);
+        }
+        if let (Some(indicators), Some(piece)) = (&mut table.indicators, &piece.indicators) {
+            indicators.values.extend(&piece.values);
+        }
         extend(&mut table.ids, &piece.ids);
         extend(&mut table.weights, &piece.weights);
         table.remarks.extend_from_slice(&piece.remarks);
@@ -47,16 +55,6 @@ impl Gathered {
         table.remarks.sort();
         table.remarks.dedup();
         Some(table)
-    }
-}
-
-/// Appends the locations of the rows of a piece.
-pub(crate) fn append_places(table: &mut Table, piece: &Table) {
-    if let Some(lines) = &piece.lines {
-        table.lines.get_or_insert_default().append(lines, 0);
-    }
-    if let Some(shards) = &piece.shards {
-        table.shards.get_or_insert_default().append(shards, 0);
     }
 }
 

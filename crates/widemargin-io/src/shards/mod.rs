@@ -10,6 +10,6 @@ mod layout;
 mod read;
 
 pub(crate) use folder::{files, format_of};
-pub(crate) use gather::{Gathered, append_places};
+pub(crate) use gather::Gathered;
 pub(crate) use layout::Layout;
 pub(crate) use read::Reader;

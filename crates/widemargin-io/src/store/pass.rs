@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
-use widemargin::data::LabelParts;
 use widemargin::monitor::{Monitor, Progress, Stopped};
 use widemargin::{Error, Result};
 
 use crate::error::{IoError, Problem};
 use crate::input::{open, shown};
 use crate::read::{Block, Blocks};
-use crate::shards::{self, append_places};
+use crate::shards::{self, Gathered};
 use crate::table::{Samples, Table};
 use crate::{Format, ReadOptions, npy};
 
@@ -62,8 +61,7 @@ pub(super) fn read(
     mut each: impl FnMut(&Samples) -> Result<()> + Send,
 ) -> Result<Table, IoError> {
     let mut blocks = Blocks::open(path, options)?;
-    let (mut block, mut next) = (Block::default(), Block::default());
-    let (mut labels, mut outline) = (None::<LabelParts>, Table::default());
+    let (mut block, mut next, mut outline) = (Block::default(), Block::default(), Gathered::default());
     let mut any = blocks.read_into(&mut block)?;
     let mut done = 0;
     while any {
@@ -74,26 +72,15 @@ pub(super) fn read(
         let (read, worked) = rayon::join(|| blocks.read_into(&mut next), || each(&block.table.samples));
         worked.map_err(|error| located(error, path, &block.table))?;
         any = read?;
-        if let Some(block) = &block.table.labels {
-            labels.get_or_insert_default().append(block);
-        }
-        match (&block.table.indicators, &mut outline.indicators) {
-            (Some(block), Some(indicators)) => indicators.values.extend(&block.values),
-            (block, indicators) => indicators.clone_from(block),
-        }
-        append_places(&mut outline, &block.table);
-        outline.label_column.clone_from(&block.table.label_column);
-        outline.roles.clone_from(&block.table.roles);
-        outline.notation = block.table.notation;
-        if outline.feature_names.is_none() {
-            outline.feature_names.clone_from(&block.table.feature_names);
-        }
+        // All but the samples, whose memory is used again.
+        let samples = std::mem::take(&mut block.table.samples);
+        outline.append(&block.table);
+        block.table.samples = samples;
         done += block.table.samples.n_rows() as u64;
         monitor.tell(Progress { stage: STAGE, done, total: 0, gap: None });
         std::mem::swap(&mut block, &mut next);
     }
-    outline.labels = labels.map(LabelParts::finish);
-    Ok(outline)
+    Ok(outline.finish().unwrap_or_default())
 }
 
 /// An error about a value of a block, with its place in the file.

@@ -91,48 +91,27 @@ fn read_or(reader: &mut impl Read, buffer: &mut [u8], problem: &str) -> Result<(
 
 /// The element type, whether the order is column-major, and the shape in the text of a header; `None` if it is damaged.
 fn parse(text: &str) -> Option<(Dtype, bool, Vec<usize>)> {
-    let (mut dtype, mut fortran, mut shape) = (None, None, None);
-    for (key, value) in entries(text)? {
-        match (key, value) {
-            // The list of a structured type is only shown.
-            ("descr", list) if list.starts_with('[') => dtype = Some(Dtype::parse(list)),
-            ("descr", name) => dtype = Some(Dtype::parse(unquoted(name)?)),
-            ("fortran_order", "True") => fortran = Some(true),
-            ("fortran_order", "False") => fortran = Some(false),
-            ("shape", sizes) => {
-                let sizes = sizes.strip_prefix('(')?.strip_suffix(')')?.trim_end();
-                let sizes = sizes.strip_suffix(',').unwrap_or(sizes).split(',').filter(|_| !sizes.is_empty());
-                shape = Some(sizes.map(|size| size.trim().parse().ok()).collect::<Option<_>>()?);
-            }
-            _ => return None,
-        }
+    let descr = value_of(text, "descr")?;
+    let dtype = match descr.chars().next()? {
+        // The list of a structured type is only shown.
+        '[' => &descr[..=descr.rfind(']')?],
+        quote @ ('\'' | '"') => descr[1..].split_once(quote)?.0,
+        _ => return None,
+    };
+    let order = value_of(text, "fortran_order")?;
+    let is_fortran = order.starts_with("True");
+    if !is_fortran && !order.starts_with("False") {
+        return None;
     }
-    Some((dtype?, fortran?, shape?))
+    let sizes = value_of(text, "shape")?.strip_prefix('(')?.split_once(')')?.0.trim_end();
+    let sizes = sizes.strip_suffix(',').unwrap_or(sizes).split(',').filter(|_| !sizes.is_empty());
+    let shape = sizes.map(|size| size.trim().parse().ok()).collect::<Option<_>>()?;
+    Some((Dtype::parse(dtype), is_fortran, shape))
 }
 
-/// The entries of a Python dictionary of literals, as text.
-fn entries(text: &str) -> Option<Vec<(&str, &str)>> {
-    let inside = text.trim().strip_prefix('{')?.strip_suffix('}')?;
-    let (mut entries, mut start, mut depth, mut quote) = (Vec::new(), 0, 0usize, None);
-    for (at, c) in inside.char_indices() {
-        match (quote, c) {
-            (Some(open), _) => quote = Some(open).filter(|_| c != open),
-            (None, '\'' | '"') => quote = Some(c),
-            (None, '(' | '[') => depth += 1,
-            (None, ')' | ']') => depth = depth.checked_sub(1)?,
-            (None, ',') if depth == 0 => {
-                entries.push(&inside[start..at]);
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    // The comma after the last entry is customary, not required.
-    entries.extend(Some(&inside[start..]).filter(|rest| !rest.trim().is_empty()));
-    entries.into_iter().map(|entry| entry.split_once(':').and_then(|(k, v)| Some((unquoted(k)?, v.trim())))).collect()
-}
-
-/// A string without its quotes.
-fn unquoted(text: &str) -> Option<&str> {
-    ['\'', '"'].into_iter().find_map(|quote| text.trim().strip_prefix(quote)?.strip_suffix(quote))
+/// The text from the value of a key on, in a Python dictionary of literals.
+fn value_of<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    let keys = [format!("'{key}'"), format!("\"{key}\"")];
+    let (_, after) = keys.iter().find_map(|key| text.rsplit_once(key.as_str()))?;
+    Some(after.trim_start().strip_prefix(':')?.trim_start())
 }

@@ -16,13 +16,19 @@ pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> 
             "write .npz, which holds both, or read the samples with --label none",
         ));
     }
-    write_matrix(&table.samples, out)
+    let samples = &table.samples;
+    write_header(out, descr_of(samples), &[samples.n_rows(), samples.n_cols()])?;
+    write_values(samples, out)
 }
 
-/// Writes the header and all values of the samples, including zeros.
-pub(crate) fn write_matrix(samples: &Samples, out: &mut impl Write) -> Result<(), Failure> {
-    let (n_rows, n_cols, single) = (samples.n_rows(), samples.n_cols(), samples.is_single());
-    write_header(out, if single { "<f4" } else { "<f8" }, &[n_rows, n_cols])?;
+/// The type of the values as NumPy names it.
+pub(crate) fn descr_of(samples: &Samples) -> &'static str {
+    if samples.is_single() { "<f4" } else { "<f8" }
+}
+
+/// Writes all values of the samples, including zeros.
+pub(crate) fn write_values(samples: &Samples, out: &mut impl Write) -> Result<(), Failure> {
+    let single = samples.is_single();
     for_each_row(samples, |_, values| {
         for &value in values {
             match single {

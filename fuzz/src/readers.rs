@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use widemargin::data::{DenseMatrix, Labels};
-use widemargin_io::{Blocks, ColumnRule, LabelColumn, ReadOptions, Samples, Table, read, write};
+use widemargin_io::{Blocks, LabelColumn, ReadOptions, Samples, Table, read, write};
 
 use crate::bytes::Bytes;
 
@@ -55,7 +55,7 @@ pub fn check(bytes: &[u8]) {
         label: column(bytes.byte()),
         header: [None, None, Some(true), Some(false)][usize::from(choices % 4)],
         delimiter: [None, None, Some(b';'), Some(b' ')][usize::from(choices / 4 % 4)],
-        columns: if choices / 16 % 2 == 1 { ColumnRule::Learn } else { ColumnRule::Numbers },
+        learn: choices / 16 % 2 == 1,
         n_features: (choices / 32 % 4 == 3).then_some(3),
         id: (choices >= 240).then_some(LabelColumn::Number(1)),
         ..ReadOptions::default()
@@ -64,12 +64,12 @@ pub fn check(bytes: &[u8]) {
     let file = folder().join(format!("input.{ending}{}", if is_compressed { ".gz" } else { "" }));
     std::fs::write(&file, bytes.rest()).expect("the file is written");
     let whole = read(&file, &options);
-    let in_blocks = ReadOptions { columns: ColumnRule::Numbers, block_bytes: Some(block_bytes), ..options.clone() };
+    let in_blocks = ReadOptions { learn: false, block_bytes: Some(block_bytes), ..options.clone() };
     let blocks = Blocks::open(&file, &in_blocks).and_then(|blocks| blocks.collect::<Result<Vec<_>, _>>());
     match (whole, blocks) {
         (Ok(whole), blocks) => {
             check_table(&whole);
-            if let (Ok(blocks), ColumnRule::Numbers) = (blocks, &options.columns) {
+            if let (Ok(blocks), false) = (blocks, options.learn) {
                 let tables: Vec<&Table> = blocks.iter().map(|block| &block.table).collect();
                 check_blocks(&whole, &tables);
             }

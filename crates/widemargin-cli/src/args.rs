@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use widemargin::model::Model;
-use widemargin_io::{ColumnRule, Decimal, Format, LabelColumn, ReadOptions, TrainedTable};
+use widemargin_io::{Decimal, Format, LabelColumn, ReadOptions, TrainedTable};
 
 use crate::report::Failure;
 
@@ -140,15 +140,13 @@ impl Input {
 
     /// The same where a model is trained: columns may hold more than numbers.
     pub fn options_to_learn(&self) -> ReadOptions {
-        ReadOptions { columns: ColumnRule::Learn, ..self.options() }
+        ReadOptions { learn: true, ..self.options() }
     }
 
     /// The same for a model that was trained so.
     pub fn options_for(&self, model: &dyn Model) -> ReadOptions {
-        let columns = model.table_columns().map(|columns| ColumnRule::Known(Arc::new(columns.clone())));
         ReadOptions {
             format: self.format_for(model),
-            columns: columns.unwrap_or_default(),
             trained: trained_table(model).map(Arc::new),
             notation: model.origin().notation,
             ..self.options()
@@ -181,11 +179,15 @@ impl Input {
 
 /// The table that a model was trained on, as far as the model knows it.
 fn trained_table(model: &dyn Model) -> Option<TrainedTable> {
-    let (names, n_columns) = match model.table_columns() {
-        Some(columns) => (columns.names(), columns.0.len()),
-        None => (model.feature_names().map(<[String]>::to_vec), model.n_features()?),
+    let trained = match model.table_columns() {
+        Some(columns) => columns.clone().into(),
+        None => TrainedTable {
+            names: model.feature_names().map(<[String]>::to_vec),
+            n_columns: model.n_features()?,
+            ..TrainedTable::default()
+        },
     };
-    Some(TrainedTable { names, n_columns, roles: model.column_roles().cloned() })
+    Some(TrainedTable { roles: model.column_roles().cloned(), ..trained })
 }
 
 fn yes_or_no(text: &str) -> Result<bool, &'static str> {

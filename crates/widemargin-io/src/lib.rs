@@ -66,7 +66,7 @@ pub use error::{IoError, Problem, ProblemKind, Result};
 pub use format::Format;
 pub use indicators::Indicators;
 pub use label_file::read_groups;
-pub use options::{ColumnRule, LabelColumn, ReadOptions, TrainedTable};
+pub use options::{LabelColumn, ReadOptions, TrainedTable};
 pub use read::{Block, Blocks, read};
 pub use scratch_file::ScratchFile;
 pub use store::{MEMORY_MARGIN, Store};

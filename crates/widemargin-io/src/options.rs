@@ -37,8 +37,10 @@ pub struct ReadOptions {
     pub notation: Notation,
     /// The number of features of a LIBSVM file; by default the largest index in it. An index above it is an error.
     pub n_features: Option<usize>,
-    /// How cells of a CSV or TSV file that are not numbers are read.
-    pub columns: ColumnRule,
+    /// Whether a model is trained on the samples: by [`crate::read`], of a CSV or TSV file that can be read twice,
+    /// columns of words are booleans or categories, and missing values become the median, as
+    /// [`Table::columns`](crate::Table::columns) tells. Otherwise, and in blocks, they are errors.
+    pub learn: bool,
     /// The column of a CSV or TSV file that names the samples, and is not a feature.
     pub id: Option<LabelColumn>,
     /// The column of a CSV or TSV file with the weight of each sample.
@@ -47,10 +49,10 @@ pub struct ReadOptions {
     pub group: Option<LabelColumn>,
     /// Columns of a CSV or TSV file that are left out.
     pub drop: Vec<LabelColumn>,
-    /// Columns of a CSV or TSV file whose numbers are categories, for [`ColumnRule::Learn`].
+    /// Columns of a CSV or TSV file whose numbers are categories, where columns are learned.
     pub categorical: Vec<LabelColumn>,
     /// The table that the model of these samples was trained on; the columns of a CSV or TSV file are then found as
-    /// they were there.
+    /// they were there, in any order if they have names, and hold the same.
     pub trained: Option<Arc<TrainedTable>>,
     /// Whether the labels and weights of a CSV or TSV file are left out, whatever they are.
     pub skip_labels: bool,
@@ -126,19 +128,15 @@ pub struct TrainedTable {
     pub n_columns: usize,
     /// The columns that were no features, if the model was trained on a table.
     pub roles: Option<ColumnRoles>,
+    /// How the columns became features, if they are more than numbers.
+    pub columns: Option<Arc<TableColumns>>,
 }
 
-/// How cells that are not numbers are read.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum ColumnRule {
-    /// They are errors.
-    #[default]
-    Numbers,
-    /// By [`crate::read`], of a file that can be read twice: columns of words are booleans or categories, and missing
-    /// values become the median, as [`Table::columns`](crate::Table::columns) tells. In blocks they are errors.
-    Learn,
-    /// As in training, with columns in any order if they have names.
-    Known(Arc<TableColumns>),
+impl From<TableColumns> for TrainedTable {
+    fn from(columns: TableColumns) -> Self {
+        let (names, n_columns) = (columns.names(), columns.0.len());
+        TrainedTable { names, n_columns, roles: None, columns: Some(Arc::new(columns)) }
+    }
 }
 
 /// The number of bytes of a block if the caller names none.

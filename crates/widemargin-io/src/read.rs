@@ -7,7 +7,7 @@ use crate::error::{Failure, Problem, Result};
 use crate::input::shown;
 use crate::label_file::FileLabels;
 use crate::open_file::open_file;
-use crate::options::{ColumnRule, LabelColumn, ReadOptions};
+use crate::options::{LabelColumn, ReadOptions};
 use crate::reader::SampleReader;
 use crate::table::Table;
 use crate::{Format, shards};
@@ -43,7 +43,7 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
     if let Some(labels) = labels {
         labels.put(0..table.samples.n_rows(), true, &mut table)?;
     }
-    if options.columns == ColumnRule::Learn {
+    if options.learn {
         table.samples.store_densely_if_dense();
     }
     Ok(table)

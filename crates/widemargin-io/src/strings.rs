@@ -12,7 +12,7 @@ use std::path::Path;
 use csv::ByteRecord;
 use widemargin::data::{AnySamples, Label, Labels};
 
-use crate::csv::{Header, LABEL_NAMES, Numbers, Records, is_one_of, label};
+use crate::csv::{Header, LABEL_NAMES, Numbers, Records, has_known_name, is_one_of, label};
 use crate::error::{Failure, Problem};
 use crate::options::{LabelColumn, ReadOptions};
 use crate::reader::SampleReader;
@@ -45,13 +45,9 @@ impl Reader {
         let mut records = Records::new(open_text(path)?, usual, quoted, &fixed)?;
         let (first, mut others) = records.first();
         let second = others.next();
-        let named = |names: &[&str]| first.iter().any(|cell| is_one_of(cell, names));
-        let is_cell = |name: &str| first.iter().any(|cell| cell.trim_ascii() == name.as_bytes());
-        let has_known_name = matches!(&options.label, LabelColumn::Name(name) if is_cell(name))
-            || matches!(&options.text, LabelColumn::Name(name) if is_cell(name));
-        let has_header = options
-            .header
-            .unwrap_or_else(|| has_known_name || named(&LABEL_NAMES) || named(&STRING_NAMES) || named(&WEAK_NAMES));
+        let names = [&LABEL_NAMES[..], &STRING_NAMES, &WEAK_NAMES].concat();
+        let has_names = || has_known_name(first, options) || first.iter().any(|cell| is_one_of(cell, &names));
+        let has_header = options.header.unwrap_or_else(has_names);
         let name = |cell: &[u8]| String::from_utf8_lossy(cell.trim_ascii()).into_owned();
         let header = Header { names: has_header.then(|| first.iter().map(name).collect()), n: records.n };
         let guess = Guess { header, sample: if has_header { second } else { Some(first) }, numbers: records.numbers };

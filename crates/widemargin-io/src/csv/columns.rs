@@ -1,7 +1,5 @@
 //! Interpretation of the columns of a table: header and label.
 
-use std::borrow::Cow;
-
 use csv::ByteRecord;
 use widemargin::data::{ColumnRoles, RoleColumn};
 
@@ -12,7 +10,7 @@ use super::number::Numbers;
 use super::records::Records;
 use super::roles::{Roles, in_order, label_column};
 use crate::error::{Failure, Problem, shown};
-use crate::options::{ColumnRule, LabelColumn, ReadOptions, TrainedTable};
+use crate::options::{LabelColumn, ReadOptions};
 
 /// The columns of a file.
 #[derive(Debug)]
@@ -31,9 +29,8 @@ impl Columns {
     pub fn from_first_lines(records: &Records, options: &ReadOptions) -> Result<Columns, Failure> {
         let (first, others) = records.first();
         let others: Vec<&ByteRecord> = others.collect();
-        let trained = trained_table(options);
-        let trained = trained.as_deref();
-        let names = if has_header(records, first, &others, options, trained)? { Some(records.names()?) } else { None };
+        let trained = options.trained.as_deref();
+        let names = if has_header(records, first, &others, options)? { Some(records.names()?) } else { None };
         let header = Header { names, n: records.n };
         let mut roles = Roles::named(&header, options)?;
         let is_auto = options.label == LabelColumn::Auto;
@@ -47,7 +44,7 @@ impl Columns {
             let text = only_text(&header, samples, records.numbers, &free);
             roles.label = match trained {
                 Some(trained) => {
-                    let text = text.filter(|_| options.columns == ColumnRule::Numbers);
+                    let text = text.filter(|_| trained.columns.is_none());
                     label_column(trained, &header, text, &free)?
                 }
                 None => guess_label(&header, text, &free),
@@ -63,7 +60,7 @@ impl Columns {
                 false => Problem::new("no feature columns: all columns are labels").into(),
             });
         }
-        if options.columns != ColumnRule::Numbers {
+        if options.learn || trained.is_some_and(|trained| trained.columns.is_some()) {
             header.check_names(&features).map_err(|problem| records.first_problem(problem))?;
         }
         if let Some(trained) = trained {
@@ -94,17 +91,6 @@ impl Columns {
     }
 }
 
-/// The training table, as far as the options describe it.
-pub(super) fn trained_table(options: &ReadOptions) -> Option<Cow<'_, TrainedTable>> {
-    match (&options.trained, &options.columns) {
-        (Some(trained), _) => Some(Cow::Borrowed(&**trained)),
-        (None, ColumnRule::Known(columns)) => {
-            Some(Cow::Owned(TrainedTable { names: columns.names(), n_columns: columns.0.len(), roles: None }))
-        }
-        (None, ColumnRule::Numbers | ColumnRule::Learn) => None,
-    }
-}
-
 /// The first cells of a line in messages.
 pub(super) fn first_cells(line: &ByteRecord) -> String {
     let cells: Vec<String> = line.iter().take(4).map(|cell| format!("'{}'", shown(cell.trim_ascii()))).collect();
@@ -117,19 +103,18 @@ fn has_header(
     first: &ByteRecord,
     others: &[&ByteRecord],
     options: &ReadOptions,
-    trained: Option<&TrainedTable>,
 ) -> Result<bool, Failure> {
     if let Some(has_header) = options.header {
         return Ok(has_header);
     }
-    if has_known_name(first, options, trained) {
+    if has_known_name(first, options) {
         return Ok(true);
     }
     match first_line::of(first, others, records.numbers) {
         FirstLine::Names => Ok(true),
         FirstLine::Sample => Ok(false),
         // A model knows the names that its tables have.
-        FirstLine::Unclear if trained.is_some() => Ok(false),
+        FirstLine::Unclear if options.trained.is_some() => Ok(false),
         FirstLine::Unclear => {
             let text = format!("{} could be the names of the columns, or a sample", first_cells(first));
             let problem =
@@ -140,11 +125,10 @@ fn has_header(
 }
 
 /// Whether a cell is the name of a column in the options, or of a column of the training table.
-pub(super) fn has_known_name(first: &ByteRecord, options: &ReadOptions, trained: Option<&TrainedTable>) -> bool {
+pub(crate) fn has_known_name(first: &ByteRecord, options: &ReadOptions) -> bool {
     let has = |name: &str| !name.is_empty() && first.iter().any(|cell| cell.trim_ascii() == name.as_bytes());
-    let columns = [Some(&options.label), options.id.as_ref(), options.weight.as_ref(), options.group.as_ref()];
-    let columns = columns.into_iter().flatten().chain(&options.drop);
-    let is_known = trained.is_some_and(|trained| {
+    let mut columns = options.other_columns().map(|(_, column)| column).chain([&options.label, &options.text]);
+    let is_known = options.trained.as_ref().is_some_and(|trained| {
         let roles = trained.roles.iter().flat_map(|roles| roles.columns()).map(|column| &column.name);
         trained.names.iter().flatten().chain(roles).any(|name| has(name))
     });
@@ -153,7 +137,7 @@ pub(super) fn has_known_name(first: &ByteRecord, options: &ReadOptions, trained:
         LabelColumn::Indicators(columns) => columns.iter().any(has_name),
         column => has_name(column),
     };
-    is_known || columns.into_iter().any(has_any_name)
+    is_known || columns.any(has_any_name)
 }
 
 /// The label column, among those that are free: by its name, or as the only one of text.

@@ -2,7 +2,7 @@
 
 use csv::ByteRecord;
 
-use super::columns::{first_cells, has_known_name, trained_table};
+use super::columns::{first_cells, has_known_name};
 use super::delimiter::{is_comment, without_sign};
 use super::first_line::{self, FirstLine};
 use super::header::{LABEL_NAMES, is_one_of};
@@ -27,22 +27,21 @@ fn has_names(records: &Records, options: &ReadOptions) -> Result<bool, Failure> 
     let (comment, rows) = records.first();
     let rows: Vec<&ByteRecord> = rows.collect();
     let [first, others @ ..] = &rows[..] else { return Ok(true) };
-    let trained = trained_table(options);
-    let trained = trained.as_deref();
     let is_header = |line: &ByteRecord, others: &[&ByteRecord]| {
-        has_known_name(line, options, trained) || first_line::of(line, others, records.numbers) == FirstLine::Names
+        has_known_name(line, options) || first_line::of(line, others, records.numbers) == FirstLine::Names
     };
     if options.header == Some(false) || is_header(first, others) {
         return Ok(false);
     }
     let names = without_sign(comment);
-    let is_known = has_known_name(comment, options, trained) || has_known_name(&names, options, trained);
+    let is_known = has_known_name(comment, options) || has_known_name(&names, options);
     if options.header == Some(true) || is_known || names.iter().any(|cell| is_one_of(cell, &LABEL_NAMES)) {
         return Ok(true);
     }
     // A model knows the names that its tables have. A row that is left out has numbers, and values of other rows.
     let has_number = || names.iter().any(|cell| records.numbers.number(cell.trim_ascii()).is_some());
-    if trained.is_some() || has_number() || first_line::of(&names, &rows, records.numbers) == FirstLine::Sample {
+    if options.trained.is_some() || has_number() || first_line::of(&names, &rows, records.numbers) == FirstLine::Sample
+    {
         return Ok(false);
     }
     if names.iter().all(|cell| !cell.trim_ascii().contains(&b' ')) {

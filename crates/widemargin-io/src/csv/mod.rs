@@ -20,6 +20,7 @@ mod statistics;
 mod write;
 
 pub(crate) use cell::{is_missing, label, text_of};
+pub(crate) use columns::has_known_name;
 pub use frame::{FrameCells, FrameColumn, FrameProblem, encode_frame, learn_frame};
 pub(crate) use header::{Header, LABEL_NAMES, is_one_of};
 pub(crate) use number::Numbers;

@@ -15,7 +15,7 @@ use super::roles::Roles;
 use super::statistics::{Statistics, fill};
 use crate::error::{Failure, Problem, ProblemKind, shown};
 use crate::indicators::{Indicators, indicator};
-use crate::options::{ColumnRule, ReadOptions};
+use crate::options::ReadOptions;
 use crate::reader::SampleReader;
 use crate::shards::Layout;
 use crate::table::{RowLines, Samples, Table};
@@ -57,11 +57,8 @@ impl Reader {
         if columns.header.names.is_some() {
             records.skip_header();
         }
-        let known = match &options.columns {
-            ColumnRule::Known(columns) => Some(columns.clone()),
-            ColumnRule::Numbers | ColumnRule::Learn => None,
-        };
-        let training = (options.columns == ColumnRule::Learn).then(|| (path.to_owned(), delimiter, options.clone()));
+        let known = options.trained.as_ref().and_then(|trained| trained.columns.clone());
+        let training = options.learn.then(|| (path.to_owned(), delimiter, options.clone()));
         Ok(Reader { records, columns, known, training })
     }
 

@@ -2,10 +2,10 @@
 
 use crate::common::{file, labels, message, read_bytes, rows};
 use widemargin::data::Label;
-use widemargin_io::{ColumnRule, Decimal, ReadOptions};
+use widemargin_io::{Decimal, ReadOptions};
 
 fn learn() -> ReadOptions {
-    ReadOptions { columns: ColumnRule::Learn, ..ReadOptions::default() }
+    ReadOptions { learn: true, ..ReadOptions::default() }
 }
 
 fn utf16(text: &str, bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {

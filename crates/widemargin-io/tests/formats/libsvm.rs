@@ -148,7 +148,7 @@ fn table_of(text: &str) -> Table {
 
 #[test]
 fn samples_to_train_on_are_dense_where_most_values_are_not_zero() {
-    let learn = ReadOptions { columns: widemargin_io::ColumnRule::Learn, ..ReadOptions::default() };
+    let learn = ReadOptions { learn: true, ..ReadOptions::default() };
     let table = read_bytes("a.svm", "1 1:2 2:3\n2 1:4\n", &learn).unwrap();
     assert!(matches!(&table.samples, Samples::DenseF32(_)));
     assert_eq!(rows(&table), [[2.0, 3.0], [4.0, 0.0]]);

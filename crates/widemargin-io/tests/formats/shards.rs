@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::common::{labels, le, npy, rows};
 use tempfile::TempDir;
-use widemargin_io::{Blocks, ColumnRule, Format, IoError, LabelColumn, ReadOptions, Samples, Table, read};
+use widemargin_io::{Blocks, Format, IoError, LabelColumn, ReadOptions, Samples, Table, read};
 
 fn folder(files: &[(&str, &[u8])]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -225,11 +225,11 @@ fn ids_weights_and_groups_are_those_of_all_files() {
 
 #[test]
 fn categories_of_all_files_are_those_of_the_training_table() {
-    let learn = ReadOptions { columns: ColumnRule::Learn, ..ReadOptions::default() };
+    let learn = ReadOptions { learn: true, ..ReadOptions::default() };
     let train = crate::common::read_bytes("a.csv", "c,a,y\nred,1,0\ngreen,,1\n", &learn).unwrap();
-    let known = ColumnRule::Known(Arc::new(train.columns.clone().unwrap()));
+    let known = Arc::new(train.columns.clone().unwrap().into());
     let files: &[(&str, &[u8])] = &[("1.csv", b"c,a,y\ngreen,1,1\n"), ("2.csv", b"y,a,c\n0,,blue\n1,2,red\n")];
-    let (folder, options) = (folder(files), ReadOptions { columns: known, ..ReadOptions::default() });
+    let (folder, options) = (folder(files), ReadOptions { trained: Some(known), ..ReadOptions::default() });
     let table = read(folder.path(), &options).unwrap();
     assert_eq!(rows(&table), [[1.0, 0.0, 1.0, 0.0], [0.0, 0.0, 1.0, 1.0], [0.0, 1.0, 2.0, 0.0]]);
     assert_eq!((&table.feature_names, table.remarks.len()), (&train.feature_names, 1));

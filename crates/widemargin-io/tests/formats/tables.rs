@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use crate::common::{file, labels, message, read_bytes, rows};
 use widemargin::data::{ColumnKind, Label, TableColumns};
-use widemargin_io::{Blocks, ColumnRule, ReadOptions, Table};
+use widemargin_io::{Blocks, ReadOptions, Table};
 
 const TRAIN: &str = "age,color,member,label\n1,red,yes,a\n,blue,No,b\n4,?,TRUE,a\n2,red,false,b\nNA,green,no,a\n";
 
 fn learn() -> ReadOptions {
-    ReadOptions { columns: ColumnRule::Learn, ..ReadOptions::default() }
+    ReadOptions { learn: true, ..ReadOptions::default() }
 }
 
 fn known(columns: &TableColumns) -> ReadOptions {
-    ReadOptions { columns: ColumnRule::Known(Arc::new(columns.clone())), ..ReadOptions::default() }
+    ReadOptions { trained: Some(Arc::new(columns.clone().into())), ..ReadOptions::default() }
 }
 
 fn learned() -> Table {

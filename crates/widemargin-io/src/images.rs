@@ -37,15 +37,14 @@ const MAX_NAMES: usize = 3;
 /// Reads files in order, class by class and by name.
 pub(crate) struct Reader {
     folder: PathBuf,
-    /// Each file with the index of its class in `classes`.
-    files: Vec<(PathBuf, usize)>,
-    classes: Option<Vec<Label>>,
+    /// Each file with its label.
+    files: Vec<(PathBuf, Option<Label>)>,
     /// Images in formats that are not read.
     unread: Vec<PathBuf>,
     next: usize,
     height: usize,
     width: usize,
-    gray: bool,
+    channels: usize,
 }
 
 impl Reader {
@@ -60,30 +59,22 @@ impl Reader {
         };
         let misplaced = |text: &str, at: &Path| {
             let help = "put the images of each class into a folder of its own, or all into one folder";
-            Err(Problem::new(text).help(help).of(at).into())
+            Problem::new(text).help(help).of(at)
         };
-        let mut files = Vec::new();
-        let classes = match (images.is_empty(), folders.is_empty()) {
-            (false, false) => return misplaced("images next to folders", folder),
-            (_, true) => {
-                files.extend(images.into_iter().map(|image| (image, 0)));
-                None
+        if !images.is_empty() && !folders.is_empty() {
+            return Err(misplaced("images next to folders", folder).into());
+        }
+        let mut files: Vec<_> = images.into_iter().map(|image| (image, None)).collect();
+        for class in folders {
+            let Contents { images, folders, unread: other } = contents(&class)?;
+            if let Some(inner) = folders.first() {
+                return Err(misplaced("a folder in the folder of a class", inner).into());
             }
-            (true, false) => {
-                let mut classes = Vec::new();
-                for class in folders {
-                    let Contents { images, folders, unread: other } = contents(&class)?;
-                    if let Some(inner) = folders.first() {
-                        return misplaced("a folder in the folder of a class", inner);
-                    }
-                    unread.extend(other);
-                    files.extend(images.into_iter().map(|image| (image, classes.len())));
-                    let name = class.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                    classes.push(Label::parse(&name));
-                }
-                labeled.then_some(classes)
-            }
-        };
+            let name = class.file_name().unwrap_or_default().to_string_lossy();
+            let label = labeled.then(|| Label::parse(&name));
+            files.extend(images.into_iter().map(|image| (image, label.clone())));
+            unread.extend(other);
+        }
         if let (true, Some(first)) = (files.is_empty(), unread.first()) {
             let what = format!("images of the format {} are not read: {CONVERT}", ending_of(first));
             return Err(undecodable(first, what).into());
@@ -103,13 +94,9 @@ impl Reader {
             }
             gray &= is_gray;
         }
-        let (width, height) = first.unwrap_or_default();
+        let ((width, height), channels) = (first.unwrap_or_default(), if gray { 1 } else { 3 });
         let folder = if is_single { folder.parent().unwrap_or(folder) } else { folder };
-        Ok(Reader { folder: folder.to_owned(), files, classes, unread, next: 0, height, width, gray })
-    }
-
-    fn channels(&self) -> usize {
-        if self.gray { 1 } else { 3 }
+        Ok(Reader { folder: folder.to_owned(), files, unread, next: 0, height, width, channels })
     }
 
     /// A file's path in the folder.
@@ -142,11 +129,7 @@ impl Reader {
         if found != (self.width, self.height) {
             return Err(other_size(file, found, (self.width, self.height), "its header"));
         }
-        let decoded = match (self.gray, image) {
-            (true, DynamicImage::ImageLuma8(image)) => image.into_raw(),
-            (true, image) => image.into_luma8().into_raw(),
-            (false, image) => image.into_rgb8().into_raw(),
-        };
+        let decoded = if self.channels == 1 { image.into_luma8().into_raw() } else { image.into_rgb8().into_raw() };
         pixels.copy_from_slice(&decoded);
         Ok(())
     }
@@ -154,7 +137,7 @@ impl Reader {
 
 impl SampleReader for Reader {
     fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool, Failure> {
-        let size = self.height * self.width * self.channels();
+        let size = self.height * self.width * self.channels;
         let n = (bytes / size.max(1)).clamp(1, self.files.len());
         let files = &self.files[self.next..self.files.len().min(self.next + n)];
         if files.is_empty() {
@@ -170,11 +153,10 @@ impl SampleReader for Reader {
         let images = pixels.par_chunks_mut(size.max(1)).zip(files);
         let results: Vec<_> = images.map(|(pixels, (file, _))| self.decode(file, pixels)).collect();
         results.into_iter().collect::<Result<Vec<()>, _>>()?;
-        let labels = self.classes.as_ref();
-        let labels = labels.map(|classes| Labels::new(files.iter().map(|(_, class)| classes[*class].clone())));
+        let labels = files.iter().map(|(_, label)| label.clone()).collect::<Option<Vec<_>>>().map(Labels::new);
         let names: Vec<String> = files.iter().map(|(file, _)| self.shown(file)).collect();
         // The pixels were read image by image, so that only a size of 0 can fail.
-        let images = Images::new(pixels, self.height, self.width, self.channels())
+        let images = Images::new(pixels, self.height, self.width, self.channels)
             .map_err(|error| undecodable(&self.folder, error.to_string()))?;
         let samples = Samples::Other(AnySamples::Images(images));
         *table = Table { samples, labels, files: Some(names), ..Table::default() };

@@ -243,19 +243,9 @@ impl<E: Into<IoError>> From<E> for Failure {
 
 /// Text of a file as shown in a message: at most 40 characters, with control characters escaped.
 pub(crate) fn excerpt(text: &str) -> String {
-    let mut out = String::new();
-    for (position, character) in text.chars().enumerate() {
-        if position == 40 {
-            out.push('…');
-            break;
-        }
-        if character.is_control() {
-            out.extend(character.escape_default());
-        } else {
-            out.push(character);
-        }
-    }
-    out
+    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    let shown: String = text.chars().take(40).map(escaped).collect();
+    if text.chars().nth(40).is_some() { shown + "…" } else { shown }
 }
 
 /// Bytes of a file as shown in a message: at most a few, without control characters.

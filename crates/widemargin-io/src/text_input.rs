@@ -63,11 +63,6 @@ impl TextInput {
             _ => start,
         }
     }
-
-    /// Skips bytes of the start of the text.
-    pub fn skip(&mut self, bytes: usize) {
-        self.at += bytes;
-    }
 }
 
 impl Read for TextInput {

@@ -23,8 +23,6 @@ enum State {
     Quoted,
     /// After a quote in a quoted cell: it ends the cell, or is the first of two.
     Quote,
-    /// Blanks after the end of a quoted cell.
-    Ended,
 }
 
 /// A quoted cell that does not end where it should.
@@ -36,8 +34,8 @@ pub(super) struct BadQuote {
 }
 
 impl<R> Checked<R> {
-    pub fn new(inner: R, delimiter: u8, n_lines: usize, quoting: bool) -> Self {
-        Checked { inner, delimiter, quoting, state: State::Start, n_lines, opened: 0 }
+    pub fn new(inner: R, delimiter: u8, quoting: bool) -> Self {
+        Checked { inner, delimiter, quoting, state: State::Start, n_lines: 0, opened: 0 }
     }
 
     fn check(&mut self, text: &[u8]) -> Result<(), BadQuote> {
@@ -45,7 +43,7 @@ impl<R> Checked<R> {
         while let Some(&byte) = text.get(at) {
             let is_separator = byte == self.delimiter || byte == b'\n';
             self.state = match self.state {
-                State::Start | State::Bare if is_separator => State::Start,
+                State::Start | State::Bare | State::Quote if is_separator => State::Start,
                 State::Start if byte == b'"' => {
                     self.opened = self.n_lines + 1;
                     State::Quoted
@@ -65,10 +63,8 @@ impl<R> Checked<R> {
                     if end < rest.len() { State::Quote } else { State::Quoted }
                 }
                 State::Quote if byte == b'"' => State::Quoted,
-                State::Quote | State::Ended if is_separator => State::Start,
-                State::Quote | State::Ended if matches!(byte, b' ' | b'\t' | b'\r') => State::Ended,
-                // Text such as `"yes" he said`.
-                State::Ended => State::Bare,
+                // Blanks behind a cell, or text such as `"yes" he said`.
+                State::Quote if matches!(byte, b' ' | b'\t' | b'\r') => State::Bare,
                 State::Quote => return Err(BadQuote { line: self.opened }),
             };
             if at < text.len() && text[at] == b'\n' && self.state == State::Start {
@@ -100,7 +96,7 @@ mod tests {
 
     /// The line of the quote that is wrong, read in pieces of some bytes.
     fn wrong(text: &str, piece: usize) -> Option<usize> {
-        let mut checked = Checked::new(text.as_bytes(), b',', 0, true);
+        let mut checked = Checked::new(text.as_bytes(), b',', true);
         let mut buffer = vec![0; piece];
         loop {
             match checked.read(&mut buffer) {

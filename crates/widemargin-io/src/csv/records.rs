@@ -1,7 +1,7 @@
 //! The lines of a file of separated cells, with their numbers.
 
 use std::collections::VecDeque;
-use std::io::{Chain, Read};
+use std::io::{self, Chain, Read};
 
 use csv::{ByteRecord, ReaderBuilder, Terminator};
 
@@ -27,8 +27,6 @@ struct Ahead {
 pub(crate) struct Records {
     /// The file followed by a newline, so that every line ends with one.
     csv: csv::Reader<Chain<Checked<TextInput>, &'static [u8]>>,
-    /// Lines before those that `csv` reads.
-    lines_before: usize,
     /// The first lines with their numbers; those that are not skipped are returned again.
     ahead: VecDeque<Ahead>,
     /// What separates the cells.
@@ -52,25 +50,20 @@ pub(crate) struct Records {
 impl Records {
     /// The lines of a table, at least one, whose cells may be in quotes if `quoting`. They are separated by `usual`
     /// unless the options or the text specify otherwise.
-    pub fn new(mut input: TextInput, usual: u8, quoting: bool, options: &ReadOptions) -> Result<Records, Failure> {
+    pub fn new(input: TextInput, usual: u8, quoting: bool, options: &ReadOptions) -> Result<Records, Failure> {
         let declared = declared_delimiter(input.start()).filter(|_| quoting);
-        if let Some((_, length)) = declared {
-            input.skip(length);
-        }
-        let found = || declared.map_or_else(|| delimiter_of(input.start(), usual, quoting), |(delimiter, _)| delimiter);
+        let found = || declared.unwrap_or_else(|| delimiter_of(input.start(), usual, quoting));
         let delimiter = options.delimiter.unwrap_or_else(found);
         let other_delimiter = in_every_line(input.start()).filter(|other| *other != delimiter);
-        let lines_before = usize::from(declared.is_some());
         // This crate checks row lengths and headers itself, to report the line. The carriage return of a line end is
         // white space of the last cell, so that line counts remain correct.
         let mut builder = ReaderBuilder::new();
         builder.delimiter(delimiter).quoting(quoting).buffer_capacity(1 << 18);
         builder.has_headers(false).flexible(true).terminator(Terminator::Any(b'\n'));
-        let checked = Checked::new(input, delimiter, lines_before, quoting);
+        let checked = Checked::new(input, delimiter, quoting);
         let csv = builder.from_reader(checked.chain(b"\n".as_slice()));
         let mut records = Records {
             csv,
-            lines_before,
             ahead: VecDeque::new(),
             delimiter,
             other_delimiter,
@@ -82,6 +75,9 @@ impl Records {
             end: 0,
             is_table: quoting,
         };
+        if declared.is_some() {
+            records.read()?;
+        }
         records.read_ahead()?;
         let cells = records.ahead.iter().flat_map(|ahead| ahead.record.iter()).map(<[u8]>::trim_ascii);
         records.numbers = Numbers::of(options.decimal.or(options.notation.decimal), cells, delimiter);
@@ -266,7 +262,7 @@ impl Records {
                 let within = memchr::memchr_iter(b'\n', record.as_slice()).count();
                 let start = record.position().map_or(1, |position| position.line());
                 let line = csv.position().line().saturating_sub(1 + within as u64).max(start) as usize;
-                return Ok(Some(self.lines_before + line));
+                return Ok(Some(line));
             }
         }
     }
@@ -274,10 +270,7 @@ impl Records {
 
 /// The failure of a read: of the file, or of a quote in it.
 fn unreadable(error: csv::Error) -> Failure {
-    let error = match error.into_kind() {
-        csv::ErrorKind::Io(error) => error,
-        other => std::io::Error::other(format!("{other:?}")),
-    };
+    let error = io_error(error);
     match error.get_ref().and_then(|inner| inner.downcast_ref::<BadQuote>()) {
         Some(BadQuote { line }) => Problem::new("a quote begins a cell and is not closed")
             .help(
@@ -286,6 +279,14 @@ fn unreadable(error: csv::Error) -> Failure {
             )
             .at(format!("line {line}")),
         None => error.into(),
+    }
+}
+
+/// The system's error behind one of the `csv` crate.
+pub(super) fn io_error(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(source) => source,
+        kind => io::Error::other(format!("{kind:?}")),
     }
 }
 
@@ -310,14 +311,14 @@ fn truncate(line: &mut ByteRecord, n: usize) {
     }
 }
 
-/// The delimiter in a first line `sep=;`, as written for Excel, and the length of that line.
-fn declared_delimiter(start: &[u8]) -> Option<(u8, usize)> {
+/// The delimiter in a first line `sep=;`, as written for Excel.
+fn declared_delimiter(start: &[u8]) -> Option<u8> {
     let end = memchr::memchr(b'\n', start)?;
     let line = start[..end].trim_ascii().to_ascii_lowercase();
     match line.strip_prefix(b"sep=")? {
         // A tab is white space, and trimmed.
-        [] => Some((b'\t', end + 1)),
-        &[delimiter] => Some((delimiter, end + 1)),
+        [] => Some(b'\t'),
+        &[delimiter] => Some(delimiter),
         _ => None,
     }
 }

@@ -1,9 +1,10 @@
 //! Tables as CSV.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use widemargin::data::RoleColumn;
 
+use super::records::io_error;
 use crate::error::Failure;
 use crate::table::Table;
 use crate::write_rows::{Number, for_each_row};
@@ -21,29 +22,29 @@ pub(crate) fn write(table: &Table, delimiter: u8, out: &mut impl Write) -> Resul
         _ => other.to_owned(),
     };
     if table.ids.is_some() {
-        csv.write_field(named(roles.and_then(|roles| roles.id.as_ref()), "id")).map_err(broken)?;
+        csv.write_field(named(roles.and_then(|roles| roles.id.as_ref()), "id")).map_err(io_error)?;
     }
     for column in 0..table.samples.n_cols() {
         match &table.feature_names {
             Some(names) => csv.write_field(&names[column]),
             None => csv.write_field(format!("x{}", column + 1)),
         }
-        .map_err(broken)?;
+        .map_err(io_error)?;
     }
     if table.weights.is_some() {
-        csv.write_field(named(roles.and_then(|roles| roles.weight.as_ref()), "weight")).map_err(broken)?;
+        csv.write_field(named(roles.and_then(|roles| roles.weight.as_ref()), "weight")).map_err(io_error)?;
     }
     if table.labels.is_some() {
-        csv.write_field("label").map_err(broken)?;
+        csv.write_field("label").map_err(io_error)?;
     }
     for name in table.indicators.iter().flat_map(|indicators| &indicators.names) {
-        csv.write_field(name.to_string()).map_err(broken)?;
+        csv.write_field(name.to_string()).map_err(io_error)?;
     }
-    csv.write_record(None::<&[u8]>).map_err(broken)?;
+    csv.write_record(None::<&[u8]>).map_err(io_error)?;
     let (single, mut cell) = (table.samples.is_single(), Vec::new());
     for_each_row(&table.samples, |row, values| {
         if let Some(ids) = &table.ids {
-            csv.write_field(&ids[row]).map_err(broken)?;
+            csv.write_field(&ids[row]).map_err(io_error)?;
         }
         let weight = table.weights.iter().map(|weights| (weights[row], false));
         let indicators = table.indicators.iter().flat_map(|indicators| indicators.of(row)).map(|value| (*value, false));
@@ -52,19 +53,12 @@ pub(crate) fn write(table: &Table, delimiter: u8, out: &mut impl Write) -> Resul
             if !value.is_nan() {
                 write!(cell, "{}", Number { value, single })?;
             }
-            csv.write_field(&cell).map_err(broken)?;
+            csv.write_field(&cell).map_err(io_error)?;
         }
         if let Some(labels) = &table.labels {
-            csv.write_field(labels.get(row).to_string()).map_err(broken)?;
+            csv.write_field(labels.get(row).to_string()).map_err(io_error)?;
         }
-        csv.write_record(None::<&[u8]>).map_err(broken)
+        Ok(csv.write_record(None::<&[u8]>).map_err(io_error)?)
     })?;
     Ok(csv.flush()?)
-}
-
-fn broken(error: csv::Error) -> Failure {
-    match error.into_kind() {
-        csv::ErrorKind::Io(source) => source.into(),
-        kind => io::Error::other(format!("{kind:?}")).into(),
-    }
 }

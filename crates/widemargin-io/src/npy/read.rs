@@ -4,26 +4,15 @@ use std::io::BufReader;
 
 use widemargin::data::{DenseMatrix, Element, Label, Labels};
 
-use super::Dtype;
 use super::array::{Array, Values, not_finite};
-use crate::csv::Header;
+use super::header::Header;
+use crate::csv;
 use crate::error::{Failure, Problem};
 use crate::input::Input;
 use crate::options::{LabelColumn, ReadOptions};
 use crate::reader::SampleReader;
 use crate::shards::Layout;
 use crate::table::{Samples, Table};
-
-/// Rows that support random access.
-#[derive(Debug)]
-pub(crate) struct Placed {
-    pub n_rows: usize,
-    /// Number of columns, including the label's.
-    pub n_cols: usize,
-    pub dtype: Dtype,
-    /// Bytes before the first row.
-    pub start: u64,
-}
 
 /// Reads tables of consecutive rows.
 pub(crate) struct Reader {
@@ -46,8 +35,8 @@ impl Reader {
         Ok(Reader { array, length, n_rows, n_cols, label, next_row: 0 })
     }
 
-    /// The location of the rows; `None` unless the file supports random access.
-    pub fn placed(&self) -> Result<Option<Placed>, Problem> {
+    /// The header of rows that lie in the file one after the other; `None` unless it supports random access.
+    pub fn placed(&self) -> Result<Option<&Header>, Problem> {
         let header = &self.array.header;
         let Some(length) = self.length.filter(|_| header.dtype.is_exact_in_double() && !header.fortran) else {
             return Ok(None);
@@ -55,8 +44,7 @@ impl Reader {
         if length > header.length + self.array.n_bytes() {
             return Err(self.array.trailing());
         }
-        let dtype = header.dtype.clone();
-        Ok(Some(Placed { n_rows: self.n_rows, n_cols: self.n_cols, dtype, start: header.length }))
+        Ok(Some(header))
     }
 
     /// The bytes that must be in memory at once, if the whole array must be.
@@ -143,6 +131,6 @@ fn label_column(label: &LabelColumn, n_cols: usize) -> Result<Option<usize>, Pro
     match label {
         LabelColumn::Name(_) => Err(label.refused("the columns of an array have numbers, not names")),
         LabelColumn::Number(_) if n_cols == 1 => Err(label.refused("it is the only column")),
-        label => Header { names: None, n: n_cols }.label(label),
+        label => csv::Header { names: None, n: n_cols }.label(label),
     }
 }

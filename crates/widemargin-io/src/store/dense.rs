@@ -77,18 +77,18 @@ impl DenseRows {
         first: &mut Option<(PathBuf, shards::Layout)>,
     ) -> Result<bool, Failure> {
         let reader = npy::Reader::new(open(path)?, options)?;
-        let Some(placed) = reader.placed()? else { return Ok(false) };
-        let layout = reader.layout();
+        let Some(header) = reader.placed()? else { return Ok(false) };
+        let ((n_rows, n_columns), layout) = (header.matrix()?, reader.layout());
         match first {
             Some((first, expected)) => expected.check(first, &layout)?,
             None => {
-                (self.n_columns, self.label) = (placed.n_cols, layout.label);
+                (self.n_columns, self.label) = (n_columns, layout.label);
                 *first = Some((path.to_owned(), layout));
             }
         }
         let (_, length, modified) = opened(path)?;
         let storage = Storage::File { path: path.to_owned(), length, modified };
-        self.append(storage, placed.n_rows, placed.dtype, placed.start);
+        self.append(storage, n_rows, header.dtype.clone(), header.length);
         Ok(true)
     }
 

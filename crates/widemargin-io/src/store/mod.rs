@@ -132,15 +132,6 @@ impl Store {
         self.rows.bytes()
     }
 
-    /// Some rows of a range less the offsets of their columns.
-    fn far(&self, rows: Range<usize>, picked: &[usize], offsets: &Offsets) -> Result<AnySamples> {
-        match self.rows.read_double(rows.clone()) {
-            Some(read) => SamplesView::from(read?.view()?).select_about(picked, offsets),
-            None => Ok(AnySamples::Vectors(widemargin::data::Samples::select(&self.rows.read(rows)?, picked))
-                .about(Some(offsets))),
-        }
-    }
-
     fn check(&self, end: usize) -> Result<()> {
         if end <= self.rows.n_rows() {
             return Ok(());
@@ -181,16 +172,18 @@ impl Source for Store {
 
     fn chunk_about(&self, rows: Range<usize>, offsets: &Offsets) -> Result<AnySamples> {
         self.check(rows.end)?;
-        self.far(rows.clone(), &(0..rows.len()).collect::<Vec<_>>(), offsets)
+        match self.rows.read_double(rows.clone()) {
+            Some(read) => SamplesView::from(read?.view()?).chunk_about(0..rows.len(), offsets),
+            None => Ok(self.chunk(rows)?.about(Some(offsets))),
+        }
     }
 
     fn select_about(&self, rows: &[usize], offsets: &Offsets) -> Result<AnySamples> {
-        self.check(rows.iter().max().map_or(0, |last| last + 1))?;
         let mut all = FarVectors::none(offsets);
         for &row in rows {
-            match self.far(row..row + 1, &[0], offsets)? {
+            match self.chunk_about(row..row + 1, offsets)? {
                 AnySamples::Far(one) => all.append(&one),
-                other => return Ok(other),
+                _ => return Ok(self.select(rows)?.about(Some(offsets))),
             }
         }
         Ok(AnySamples::Far(all))

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use widemargin::data::{Label, Labels, as_boolean};
 
-use crate::csv::{Header, Numbers, Records, is_missing, text_of};
+use crate::csv::{Numbers, is_missing, text_of};
 use crate::error::{Failure, Problem, shown};
 use crate::npy::{Array, Values};
 
@@ -59,27 +59,6 @@ pub(crate) fn indicator(cell: &[u8], numbers: Numbers) -> Result<f64, Problem> {
     let value = is_set.map(|is_set| f64::from(u8::from(is_set))).or_else(|| numbers.number(cell));
     let expected = "is not an indicator: 1 if the sample has the label, 0 if not, empty if unknown";
     value.filter(|value| [0.0, 1.0].contains(value)).ok_or_else(|| format!("'{}' {expected}", shown(cell)).into())
-}
-
-/// The columns of a CSV or TSV file with a header that names the labels.
-pub(crate) fn of_table(mut records: Records) -> Result<Indicators, Failure> {
-    let (header, numbers) = (Header { names: Some(records.names()?), n: records.n }, records.numbers);
-    let names = header.names.as_deref().unwrap_or_default();
-    if let Some(column) = names.iter().position(|name| indicator(name.as_bytes(), numbers).is_ok()) {
-        let name = shown(names[column].as_bytes());
-        let text = format!("'{name}' in the first line is not a name: a header with the names of the labels is needed");
-        return Err(Problem::new(text).at(format!("column {}", column + 1)));
-    }
-    records.skip_header();
-    let mut values = Vec::new();
-    while let Some(line) = records.next_row()? {
-        for column in 0..records.n {
-            let value = indicator(records.cell(column), numbers);
-            values.push(value.map_err(|p| p.at(format!("line {line}, column {}", header.called(column))))?);
-        }
-    }
-    let names = names.iter().cloned().map(Label::Text).collect();
-    Ok(Indicators { names, values, are_listed: false })
 }
 
 /// A `.npy` matrix, samples × labels, whose labels are called by their numbers from 0.

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use widemargin::data::{Decimal, Label, Labels};
 
 use crate::Format;
-use crate::csv::{Numbers, Records, label as label_of};
-use crate::error::{Failure, IoError, Problem, Result};
-use crate::indicators::{self, Indicators, of_table};
+use crate::csv::{Numbers, label as label_of, read_labels};
+use crate::error::{Failure, Problem, Result};
+use crate::indicators::{self, Indicators};
 use crate::input::{Input, open};
 use crate::npy::Array;
 use crate::options::ReadOptions;
@@ -21,40 +21,33 @@ use crate::text_input::open_text;
 #[derive(Debug)]
 pub(crate) struct FileLabels {
     file: PathBuf,
-    found: Found,
-}
-
-#[derive(Debug)]
-enum Found {
-    Classes(Vec<Label>),
-    Indicators(Indicators),
+    /// A table of labels or of indicators.
+    table: Table,
 }
 
 impl FileLabels {
     /// The labels of a file: of a `.npy` file a vector, or a column, of integers or text, or a matrix of indicators; of
     /// a `.csv` or `.tsv` file the columns of indicators, or one column of classes; otherwise text with one label per
     /// line in the order of the samples and no header. The decimal mark is by default determined from the text.
-    pub fn read(file: &Path, decimal: Option<Decimal>) -> Result<FileLabels, IoError> {
-        let of_table = |delimiter| of_table_file(file, delimiter, decimal);
-        let found = match Format::from_ending(file) {
-            Some(Format::Csv) => of_table(b','),
-            Some(Format::Tsv) => of_table(b'\t'),
+    pub fn read(file: &Path, decimal: Option<Decimal>) -> Result<FileLabels> {
+        let options = ReadOptions { decimal, ..ReadOptions::default() };
+        let table = match Format::from_ending(file) {
+            Some(Format::Csv) => read_labels(file, b',', &options),
+            Some(Format::Tsv) => read_labels(file, b'\t', &options),
             Some(Format::Npy) => open(file).and_then(of_array),
             _ => of_lines(file, decimal),
         };
-        let found = found.map_err(|failure| failure.reading(file))?;
-        Ok(FileLabels { file: file.to_owned(), found })
+        let table = table.map_err(|failure| failure.reading(file))?;
+        Ok(FileLabels { file: file.to_owned(), table })
     }
 
     /// Puts the labels of some samples into their table, which need not hold the samples.
     ///
     /// # Errors
     /// For fewer labels than samples, and for more if these samples are the last.
-    pub fn put(&self, rows: Range<usize>, is_last: bool, table: &mut Table) -> Result<(), IoError> {
-        let n_labels = match &self.found {
-            Found::Classes(labels) => labels.len(),
-            Found::Indicators(indicators) => indicators.n_samples(),
-        };
+    pub fn put(&self, rows: Range<usize>, is_last: bool, table: &mut Table) -> Result<()> {
+        let Table { labels, indicators, .. } = &self.table;
+        let n_labels = labels.as_ref().map(Labels::len).or(indicators.as_ref().map(Indicators::n_samples)).unwrap_or(0);
         if rows.end > n_labels || (is_last && rows.end < n_labels) {
             let relation = if is_last { "" } else { "at least " };
             let help =
@@ -62,10 +55,8 @@ impl FileLabels {
             let text = format!("{n_labels} labels for {relation}{} samples", rows.end);
             return Err(Problem::new(text).help(help).of(&self.file));
         }
-        match &self.found {
-            Found::Classes(labels) => table.labels = Some(Labels::new(labels[rows].iter().cloned())),
-            Found::Indicators(indicators) => table.indicators = Some(indicators.part(rows)),
-        }
+        table.labels = labels.as_ref().map(|labels| labels.select(&rows.clone().collect::<Vec<_>>()));
+        table.indicators = indicators.as_ref().map(|indicators| indicators.part(rows));
         Ok(())
     }
 }
@@ -73,7 +64,7 @@ impl FileLabels {
 /// Reads the group of each sample, as text: `1` and `01` are two groups. Blanks around a name do not count.
 ///
 /// # Errors
-/// [`IoError::Read`]; [`IoError::Input`] for a file without groups, an empty line before the last, and text that is not
+/// [`IoError::Read`](crate::IoError::Read); [`IoError::Input`](crate::IoError::Input) for a file without groups, an empty line before the last, and text that is not
 /// UTF-8.
 pub fn read_groups(path: &Path) -> Result<Labels> {
     let help = "the file has the group of one sample on each line";
@@ -101,38 +92,21 @@ fn read_names(path: &Path, empty: &str, help: &'static str) -> Result<Vec<String
 }
 
 /// The classes of a text, one on each line.
-fn of_lines(path: &Path, decimal: Option<Decimal>) -> Result<Found, Failure> {
+fn of_lines(path: &Path, decimal: Option<Decimal>) -> Result<Table, Failure> {
     let texts = read_names(path, "no labels in the file", "the file has the label of one sample on each line")?;
     let numbers = Numbers::of(decimal, texts.iter().map(String::as_bytes), b'\n');
     let label = |(row, text): (usize, &String)| {
         label_of(text.as_bytes(), numbers).map_err(|problem| problem.at(format!("line {}", row + 1)))
     };
-    texts.iter().enumerate().map(label).collect::<Result<_, _>>().map(Found::Classes)
+    let labels: Vec<Label> = texts.iter().enumerate().map(label).collect::<Result<_, _>>()?;
+    Ok(Table { labels: Some(Labels::new(labels)), ..Table::default() })
 }
 
-/// The classes of a table of one column, with or without a header; the indicators of one of several.
-fn of_table_file(path: &Path, delimiter: u8, decimal: Option<Decimal>) -> Result<Found, Failure> {
-    let options = ReadOptions { decimal, ..ReadOptions::default() };
-    let mut records = Records::new(open_text(path)?, delimiter, true, &options)?;
-    if records.n > 1 {
-        return of_table(records).map(Found::Indicators);
-    }
-    if records.has_names() {
-        records.skip_header();
-    }
-    let mut labels = Vec::new();
-    while let Some(line) = records.next()? {
-        let cell = records.record.get(0).unwrap_or_default().trim_ascii();
-        labels.push(label_of(cell, records.numbers).map_err(|problem| problem.at(format!("line {line}")))?);
-    }
-    Ok(Found::Classes(labels))
-}
-
-fn of_array(input: Input) -> Result<Found, Failure> {
+fn of_array(input: Input) -> Result<Table, Failure> {
     let mut array = Array::open(input)?;
     match array.header.shape[..] {
-        [_] | [_, 1] => Ok(Found::Classes(array.labels()?)),
-        [_, _] => Ok(Found::Indicators(indicators::of_array(&mut array)?)),
+        [_] | [_, 1] => Ok(Table { labels: Some(Labels::new(array.labels()?)), ..Table::default() }),
+        [_, _] => Ok(Table { indicators: Some(indicators::of_array(&mut array)?), ..Table::default() }),
         _ => Err(array.header.wrong_shape("one dimension, a label per sample, or two for multilabel samples").into()),
     }
 }

@@ -25,6 +25,6 @@ pub use frame::{FrameCells, FrameColumn, FrameProblem, encode_frame, learn_frame
 pub(crate) use header::{Header, LABEL_NAMES, is_one_of};
 pub(crate) use number::Numbers;
 pub use number::number;
-pub(crate) use read::Reader;
+pub(crate) use read::{Reader, read_labels};
 pub(crate) use records::Records;
 pub(crate) use write::write;

@@ -214,6 +214,31 @@ impl SampleReader for Reader {
     }
 }
 
+/// Reads a file of labels and nothing else: one column of classes, with or without a header, or a header with the names
+/// of the labels and a column of indicators for each.
+pub(crate) fn read_labels(path: &Path, delimiter: u8, options: &ReadOptions) -> Result<Table, Failure> {
+    let mut records = Records::new(open_text(path)?, delimiter, true, options)?;
+    let (n, numbers) = (records.n, records.numbers);
+    let names = if n > 1 || records.has_names() { Some(records.names()?) } else { None };
+    let is_value = |name: &String| indicator(name.as_bytes(), numbers).is_ok();
+    if let Some(column) = names.iter().flatten().position(is_value).filter(|_| n > 1) {
+        let name = shown(records.first().0[column].trim_ascii());
+        let text = format!("'{name}' in the first line is not a name: a header with the names of the labels is needed");
+        return Err(Problem::new(text).at(format!("column {}", column + 1)));
+    }
+    if names.is_some() {
+        records.skip_header();
+    }
+    let roles = match n {
+        1 => Roles { label: Some(0), ..Roles::default() },
+        _ => Roles { indicators: (0..n).collect(), ..Roles::default() },
+    };
+    let columns = Columns { header: Header { names, n }, roles, is_label_specified: true, features: Vec::new() };
+    let (mut reader, mut table) = (Reader { records, columns, known: None, training: None }, Table::default());
+    reader.next_into(usize::MAX, &mut table)?;
+    Ok(table)
+}
+
 /// Reads a file twice: the kinds of its columns, then its rows.
 fn learn(path: &Path, delimiter: u8, options: &ReadOptions) -> Result<Table, Failure> {
     let mut first = Reader::new(path, delimiter, options)?;

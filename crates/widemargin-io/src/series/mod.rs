@@ -89,10 +89,16 @@ impl Reader {
 
     fn read_line(&mut self, series: &mut ReadSeries) -> Result<(), Problem> {
         let text = self.text()?;
-        match &self.header {
-            None => ucr::read_line(text, self.labeled, series)?,
-            Some(header) => self.channels = Some(ts::read_line(text, header.has_label, self.channels, series)?),
+        let (label, channels) = match &self.header {
+            None => ucr::split(text, self.labeled)?,
+            Some(header) => ts::split(text, header.has_label)?,
+        };
+        let n_channels = channels.len();
+        if let Some(expected) = self.channels.filter(|expected| *expected != n_channels) {
+            return Err(format!("{n_channels} channels, expected {expected}").into());
         }
+        series.push(label, &channels)?;
+        self.channels = Some(n_channels);
         series.lines.push((), self.number, 1);
         Ok(())
     }

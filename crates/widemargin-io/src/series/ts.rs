@@ -5,7 +5,7 @@
 //! time steps at which every channel is missing (`?` or NaN) mark the end of a series; missing values elsewhere are
 //! refused.
 
-use super::values::{ReadSeries, label, label_missing};
+use super::values::label_missing;
 use crate::error::{Problem, excerpt};
 
 /// What the header says of the lines.
@@ -45,22 +45,11 @@ impl Header {
     }
 }
 
-/// Reads a series, of the number of channels of the previous ones, and returns that number.
-pub(super) fn read_line(
-    mut line: &str,
-    has_label: bool,
-    expected: Option<usize>,
-    series: &mut ReadSeries,
-) -> Result<usize, Problem> {
-    if has_label {
-        let (values, last) = line.rsplit_once(':').ok_or_else(label_missing)?;
-        series.labels.push(label(last)?);
-        line = values;
-    }
-    let channels: Vec<Vec<&str>> = line.split(':').map(|text| text.split(',').map(str::trim).collect()).collect();
-    if let Some(expected) = expected.filter(|expected| *expected != channels.len()) {
-        return Err(format!("{} channels, expected {expected}", channels.len()).into());
-    }
-    series.push(&channels)?;
-    Ok(channels.len())
+/// The label of a line, and the cells of each channel.
+pub(super) fn split(line: &str, has_label: bool) -> Result<(Option<&str>, Vec<Vec<&str>>), Problem> {
+    let (values, label) = match has_label {
+        true => line.rsplit_once(':').map(|(values, label)| (values, Some(label))).ok_or_else(label_missing)?,
+        false => (line, None),
+    };
+    Ok((label, values.split(':').map(|text| text.split(',').map(str::trim).collect()).collect()))
 }

@@ -16,8 +16,12 @@ pub(super) struct ReadSeries {
 }
 
 impl ReadSeries {
-    /// Adds the cells of each channel of a series, up to the last time step at which one has a value.
-    pub fn push(&mut self, channels: &[Vec<&str>]) -> Result<(), Problem> {
+    /// Adds a series with its label: the cells of each channel, up to the last time step at which one has a value.
+    pub fn push(&mut self, label: Option<&str>, channels: &[Vec<&str>]) -> Result<(), Problem> {
+        match label.map(str::trim) {
+            Some("") => return Err(label_missing()),
+            label => self.labels.extend(label.map(Label::parse)),
+        }
         let expected = channels.first().map_or(0, Vec::len);
         if let Some((channel, cells)) = channels.iter().enumerate().find(|(_, cells)| cells.len() != expected) {
             let text = format!("channel {} has {} values, channel 1 has {expected}", channel + 1, cells.len());
@@ -54,14 +58,6 @@ fn value(text: &str, position: usize, channel: Option<usize>) -> Result<f32, Pro
 
 fn is_missing(text: &str) -> bool {
     text.is_empty() || text == "?" || text.eq_ignore_ascii_case("nan")
-}
-
-/// The label of a series.
-pub(super) fn label(text: &str) -> Result<Label, Problem> {
-    match text.trim() {
-        "" => Err(label_missing()),
-        text => Ok(Label::parse(text)),
-    }
 }
 
 pub(super) fn label_missing() -> Problem {

@@ -63,10 +63,10 @@ impl Reader {
     /// The cell of a column; the last column of unquoted text extends to the end of the line.
     fn cell(&self, column: usize, line: usize) -> Result<String, Failure> {
         let bytes = if !self.quoted && column + 1 == self.records.n {
-            let rest: Vec<&[u8]> = self.records.record.iter().skip(column).collect();
+            let rest: Vec<&[u8]> = self.records.record().iter().skip(column).collect();
             rest.join(&self.records.delimiter)
         } else {
-            self.records.record.get(column).unwrap_or_default().to_vec()
+            self.records.record().get(column).unwrap_or_default().to_vec()
         };
         let text = String::from_utf8(bytes).map_err(|_| in_cell(line, column, Problem::not_text()))?;
         // A CRLF line end leaves a carriage return in the last cell.
@@ -80,7 +80,7 @@ impl SampleReader for Reader {
         let start = self.records.bytes();
         while strings.is_empty() || self.records.bytes() - start < bytes as u64 {
             let Some(line) = self.records.next()? else { break };
-            let (found, expected) = (self.records.record.len(), self.records.n);
+            let (found, expected) = (self.records.record().len(), self.records.n);
             if found < expected || (self.quoted && found > expected) {
                 return Err(self.records.ragged(line));
             }

@@ -14,12 +14,13 @@ use crate::options::ReadOptions;
 use crate::text_input::TextInput;
 use crate::tuning::TYPE_LINES;
 
-/// A line that has been read ahead.
-#[derive(Debug)]
-struct Ahead {
+/// The cells of a line.
+#[derive(Debug, Default)]
+struct Line {
     record: ByteRecord,
-    /// Its number, and the bytes of the file up to its end.
-    line: usize,
+    /// From 1.
+    number: usize,
+    /// The bytes of the file up to its end.
     end: u64,
 }
 
@@ -28,7 +29,7 @@ pub(crate) struct Records {
     /// The file followed by a newline, so that every line ends with one.
     csv: csv::Reader<Chain<Checked<TextInput>, &'static [u8]>>,
     /// The first lines with their numbers; those that are not skipped are returned again.
-    ahead: VecDeque<Ahead>,
+    ahead: VecDeque<Line>,
     /// What separates the cells.
     pub delimiter: u8,
     /// A delimiter that the file may have instead, where its lines have one cell.
@@ -40,9 +41,7 @@ pub(crate) struct Records {
     first_line: usize,
     /// The names of the columns, if the first line has been skipped as their header.
     header: Option<ByteRecord>,
-    /// The cells of the current line, and the bytes of the file up to its end.
-    pub record: ByteRecord,
-    end: u64,
+    current: Line,
     /// Whether lines are rows of a table, rather than of free text, which may contain the delimiter.
     is_table: bool,
 }
@@ -71,8 +70,7 @@ impl Records {
             n: 0,
             first_line: 0,
             header: None,
-            record: ByteRecord::new(),
-            end: 0,
+            current: Line::default(),
             is_table: quoting,
         };
         if declared.is_some() {
@@ -110,7 +108,7 @@ impl Records {
     /// Skips the first line, which is a comment above the table.
     pub fn skip_comment(&mut self) {
         self.ahead.pop_front();
-        self.first_line = self.ahead.front().map_or(self.first_line, |first| first.line);
+        self.first_line = self.ahead.front().map_or(self.first_line, |first| first.number);
     }
 
     /// Leaves the comment sign in front of the names in the first line out.
@@ -122,20 +120,25 @@ impl Records {
 
     /// Bytes of the file read so far.
     pub fn bytes(&self) -> u64 {
-        self.end
+        self.current.end
+    }
+
+    /// The cells of the current line.
+    pub fn record(&self) -> &ByteRecord {
+        &self.current.record
     }
 
     /// A cell of the current line.
     pub fn cell(&self, column: usize) -> &[u8] {
-        self.record[column].trim_ascii()
+        self.record()[column].trim_ascii()
     }
 
     /// Advances to the next line, which must have as many cells as the first, and not the same as the header.
     pub fn next_row(&mut self) -> Result<Option<usize>, Failure> {
         let line = self.next()?;
         match line {
-            Some(line) if self.record.len() != self.n => Err(self.ragged(line)),
-            Some(line) if self.n > 1 && self.header.as_ref().is_some_and(|header| is_same(header, &self.record)) => {
+            Some(line) if self.record().len() != self.n => Err(self.ragged(line)),
+            Some(line) if self.n > 1 && self.header.as_ref().is_some_and(|header| is_same(header, self.record())) => {
                 let problem = format!("repeats the names of the columns in line {}", self.first_line);
                 let help = "remove the line: where tables are joined, only the first keeps its header";
                 Err(Problem::new(problem).help(help).at(format!("line {line}")))
@@ -146,26 +149,25 @@ impl Records {
 
     /// Advances to the next line and returns its number; `None` at the end.
     pub fn next(&mut self) -> Result<Option<usize>, Failure> {
-        if let Some(Ahead { record, line, end }) = self.ahead.pop_front() {
-            (self.record, self.end) = (record, end);
-            return Ok(Some(line));
+        if let Some(line) = self.ahead.pop_front() {
+            self.current = line;
+            return Ok(Some(self.current.number));
         }
-        loop {
-            let Some(line) = self.read()? else { return Ok(None) };
-            self.end = self.csv.position().byte();
-            if self.is_table && self.record.len() != self.n {
-                if is_comment(&self.record) {
+        while self.read()? {
+            if self.is_table && self.record().len() != self.n {
+                if is_comment(self.record()) {
                     continue;
                 }
-                truncate(&mut self.record, self.n);
+                truncate(&mut self.current.record, self.n);
             }
-            return Ok(Some(line));
+            return Ok(Some(self.current.number));
         }
+        Ok(None)
     }
 
     /// The failure of a number of cells that is not that of the first line.
     pub fn ragged(&self, line: usize) -> Failure {
-        let (found, expected) = (self.record.len(), self.n);
+        let (found, expected) = (self.record().len(), self.n);
         let problem = Problem::new(format!("{found} cells, expected {expected} as in line {}", self.first_line));
         let help = match expected {
             1 => "if the first line is a title, remove it; name what separates cells with --delimiter".into(),
@@ -197,10 +199,8 @@ impl Records {
 
     /// Reads the first lines, without comments before the table.
     fn read_ahead(&mut self) -> Result<(), Failure> {
-        while self.ahead.len() < TYPE_LINES {
-            let Some(line) = self.read()? else { break };
-            let (record, end) = (std::mem::take(&mut self.record), self.csv.position().byte());
-            self.ahead.push_back(Ahead { record, line, end });
+        while self.ahead.len() < TYPE_LINES && self.read()? {
+            self.ahead.push_back(std::mem::take(&mut self.current));
         }
         let table = self.ahead.iter().position(|ahead| !is_comment(&ahead.record));
         if let Some(table) = table.filter(|_| self.is_table) {
@@ -214,7 +214,7 @@ impl Records {
         let Some(first) = self.ahead.front() else {
             return Err(Problem::no_samples().into());
         };
-        (self.n, self.first_line) = (first.record.len(), first.line);
+        (self.n, self.first_line) = (first.record.len(), first.number);
         if self.is_table {
             self.drop_empty_ends();
             self.name_row_names();
@@ -237,7 +237,7 @@ impl Records {
     /// Names the row names of R, whose header has a cell less than the other lines.
     fn name_row_names(&mut self) {
         let (n, numbers) = (self.n, Numbers::USUAL);
-        let has_one_more = |ahead: &Ahead| ahead.record.len() == n + 1 && !is_empty_at(&ahead.record, n);
+        let has_one_more = |ahead: &Line| ahead.record.len() == n + 1 && !is_empty_at(&ahead.record, n);
         let Some(first) = self.ahead.front() else { return };
         let are_names = first.record.iter().all(|cell| numbers.number(cell.trim_ascii()).is_none());
         if self.ahead.len() < 3 || !are_names || !self.ahead.iter().skip(1).all(has_one_more) {
@@ -249,22 +249,21 @@ impl Records {
         }
     }
 
-    /// Reads the next non-blank line, and returns its number.
-    fn read(&mut self) -> Result<Option<usize>, Failure> {
-        let (csv, record) = (&mut self.csv, &mut self.record);
-        loop {
-            // With flexible rows of bytes only reading can fail.
-            if !csv.read_byte_record(record).map_err(unreadable)? {
-                return Ok(None);
-            }
+    /// Advances to the next non-blank line; false at the end.
+    fn read(&mut self) -> Result<bool, Failure> {
+        let (csv, Line { record, number, end }) = (&mut self.csv, &mut self.current);
+        // With flexible rows of bytes only reading can fail.
+        while csv.read_byte_record(record).map_err(unreadable)? {
             if record.len() > 1 || !record.as_slice().trim_ascii().is_empty() {
                 // A record's position is before the preceding blank lines, so lines are counted from its end.
                 let within = memchr::memchr_iter(b'\n', record.as_slice()).count();
                 let start = record.position().map_or(1, |position| position.line());
-                let line = csv.position().line().saturating_sub(1 + within as u64).max(start) as usize;
-                return Ok(Some(line));
+                *number = csv.position().line().saturating_sub(1 + within as u64).max(start) as usize;
+                *end = csv.position().byte();
+                return Ok(true);
             }
         }
+        Ok(false)
     }
 }
 

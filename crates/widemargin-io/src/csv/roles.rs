@@ -94,13 +94,11 @@ fn indicators(header: &Header, labels: &LabelColumn) -> Result<Vec<usize>, Probl
     let LabelColumn::Indicators(columns) = labels else { return Ok(Vec::new()) };
     let mut found: Vec<usize> = Vec::with_capacity(columns.len());
     for column in columns {
-        let at = header.label(column)?;
-        match at.filter(|at| !found.contains(at)) {
-            Some(at) => found.push(at),
-            None => {
-                return Err(column.refused(if at.is_some() { "it is named twice" } else { "it is not a column" }));
-            }
+        let at = header.find(column).map_err(|reason| column.refused(&reason))?;
+        if found.contains(&at) {
+            return Err(column.refused("it is named twice"));
         }
+        found.push(at);
     }
     Ok(found)
 }

@@ -1,5 +1,7 @@
 //! Types of the columns of a file, and the label column.
 
+use std::sync::Arc;
+
 use parquet::basic::{ConvertedType, Type};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
@@ -40,36 +42,32 @@ impl Columns {
         if let Some(list) = schema.columns().iter().find(|column| column.max_rep_level() > 0) {
             return Err(wrong(list.name(), nested()));
         }
-        let names: Vec<String> = schema.columns().iter().map(|column| column.name().to_owned()).collect();
-        let kinds: Vec<_> = schema.columns().iter().map(|column| kind(column)).collect();
-        let texts = || kinds.iter().enumerate().filter(|(_, kind)| **kind == Ok(Kind::Text)).map(|(at, _)| at);
-        let header = Header { n: names.len(), names: Some(names.clone()) };
+        let kind_of = |column: &Arc<ColumnDescriptor>| {
+            kind(column).map_err(|found| {
+                let text = format!("values of the type {found} are not read, expected numbers or booleans");
+                wrong(column.name(), Problem::new(text).help("turn the column into numbers, or leave it out"))
+            })
+        };
+        let kinds = schema.columns().iter().map(kind_of).collect::<Result<Vec<_>, _>>()?;
+        let texts: Vec<usize> = (0..kinds.len()).filter(|&column| kinds[column] == Kind::Text).collect();
+        let names = schema.columns().iter().map(|column| column.name().to_owned()).collect();
+        let header = Header { n: kinds.len(), names: Some(names) };
         let label = match options.label {
-            LabelColumn::Auto => {
-                header.last_of(&LABEL_NAMES).or_else(|| texts().next().filter(|_| texts().count() == 1))
-            }
+            LabelColumn::Auto => header.last_of(&LABEL_NAMES).or(texts.first().copied().filter(|_| texts.len() == 1)),
             _ => header.label(&options.label)?,
         };
         if header.n == usize::from(label.is_some()) {
             return Err(Problem::new("no feature columns").into());
         }
-        let mut known = Vec::with_capacity(kinds.len());
-        for (column, kind) in kinds.into_iter().enumerate() {
-            let other = |found: String| {
-                let text = format!("values of the type {found} are not read, expected numbers or booleans");
-                wrong(&names[column], Problem::new(text).help("turn the column into numbers, or leave it out"))
+        if let Some(text) = texts.into_iter().find(|&text| Some(text) != label) {
+            let help = match options.label {
+                LabelColumn::Auto => "if this column holds the labels, name it with --label, or leave it out",
+                _ => "features are numbers: leave the column out, or write its values as numbers",
             };
-            let kind = kind.map_err(other)?;
-            if kind == Kind::Text && Some(column) != label {
-                let help = match options.label {
-                    LabelColumn::Auto => "if this column holds the labels, name it with --label, or leave it out",
-                    _ => "features are numbers: leave the column out, or write its values as numbers",
-                };
-                return Err(wrong(&names[column], Problem::new("text, and it is not the label").help(help)));
-            }
-            known.push(kind);
+            let problem = Problem::new("text, and it is not the label").help(help);
+            return Err(wrong(schema.column(text).name(), problem));
         }
-        Ok(Columns { header, kinds: known, label })
+        Ok(Columns { header, kinds, label })
     }
 }
 

@@ -1,8 +1,13 @@
 //! What the reader of every format implements.
 
-use crate::error::Failure;
-use crate::options::BLOCK_BYTES;
-use crate::shards::{Gathered, Layout};
+use std::path::Path;
+
+use widemargin::data::{Notation, column_order};
+
+use crate::Format;
+use crate::error::{Failure, Problem, excerpt};
+use crate::options::{BLOCK_BYTES, LabelColumn, ReadOptions};
+use crate::shards::Gathered;
 use crate::table::Table;
 
 /// Reads samples in pieces.
@@ -30,4 +35,105 @@ pub(crate) fn gather(reader: &mut dyn SampleReader) -> Result<Option<Table>, Fai
         gathered.append(&table);
     }
     Ok(gathered.finish())
+}
+
+/// The column layout of a file of vectors.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Layout {
+    /// The number of columns, including the label's, if known before the last row.
+    pub n: Option<usize>,
+    /// The label column, or 0 if labels are not in a column.
+    pub label: Option<usize>,
+    /// Whether labels are stored apart from the columns.
+    pub has_separate_labels: bool,
+    /// The column names, including the label's if it has one.
+    pub names: Option<Vec<String>>,
+    /// Columns that are neither features nor the label.
+    pub others: Vec<usize>,
+    /// Whether a row lists only its non-zero columns.
+    pub sparse: bool,
+    /// How the file writes numbers and indices.
+    pub notation: Notation,
+}
+
+impl Layout {
+    /// Options for the shards after the one with this layout: what was determined from its first lines applies to them.
+    pub fn options(&self, format: Format, options: &ReadOptions) -> ReadOptions {
+        let mut options = ReadOptions { notation: self.notation, ..options.clone() };
+        if let Format::Csv | Format::Tsv = format {
+            options.header = Some(self.names.is_some());
+            options.label = match (self.label, self.label_name()) {
+                (None, _) => LabelColumn::None,
+                // It may be at another position there.
+                (Some(_), Some(name)) => LabelColumn::Name(name.to_owned()),
+                (Some(label), None) => LabelColumn::Number(label as i64 + 1),
+            };
+        }
+        options
+    }
+
+    /// Reports the first difference between the first shard, which has this layout, and another.
+    pub fn check(&self, first: &Path, other: &Layout) -> Result<(), Problem> {
+        match self.misfit(other) {
+            None => Ok(()),
+            Some((found, expected)) => Err(Problem::misfit(&found, first, &expected)),
+        }
+    }
+
+    /// The name of the label column, if it is unique.
+    fn label_name(&self) -> Option<&str> {
+        let names = self.names.as_ref()?;
+        let name = names.get(self.label.filter(|_| !self.has_separate_labels)?)?;
+        (names.iter().filter(|other| *other == name).count() == 1).then_some(name)
+    }
+
+    /// The names of the features, if any.
+    pub fn feature_names(&self) -> Option<Vec<String>> {
+        let names = self.names.as_ref()?.iter().enumerate();
+        let label = self.label.filter(|_| !self.has_separate_labels);
+        let is_feature = |column: &usize| Some(*column) != label && !self.others.contains(column);
+        Some(names.filter(|(column, _)| is_feature(column)).map(|(_, name)| name.clone()).collect())
+    }
+
+    /// True if another shard has the same named columns, in any order.
+    fn has_the_names_of(&self, other: &Layout) -> bool {
+        let same = |(ours, theirs): (Vec<String>, Vec<String>)| column_order(&ours, &theirs).is_ok();
+        self.label_name() == other.label_name() && self.feature_names().zip(other.feature_names()).is_some_and(same)
+    }
+
+    /// What another shard has, and what this one has instead; `None` if they agree.
+    fn misfit(&self, other: &Layout) -> Option<(String, String)> {
+        let columns = |n| format!("{n} column{}", if n == 1 { "" } else { "s" });
+        if let (Some(n), Some(found)) = (self.n, other.n)
+            && n != found
+        {
+            return Some((columns(found), format!("has {n}")));
+        }
+        if self.sparse != other.sparse {
+            let name = |sparse| if sparse { "sparse" } else { "dense" };
+            return Some((format!("{} samples", name(other.sparse)), format!("has {} ones", name(self.sparse))));
+        }
+        if self.has_the_names_of(other) {
+            return None;
+        }
+        match (&self.names, &other.names) {
+            (None, Some(_)) => return Some(("its columns have names".into(), "has none".into())),
+            (Some(_), None) => return Some(("its columns have no names".into(), "has some".into())),
+            (Some(names), Some(found)) => {
+                if let Some(column) = (0..names.len().min(found.len())).find(|&column| names[column] != found[column]) {
+                    let (name, found) = (excerpt(&names[column]), excerpt(&found[column]));
+                    return Some((format!("column {} is called '{found}'", column + 1), format!("has '{name}' there")));
+                }
+            }
+            (None, None) => {}
+        }
+        match (self.label, other.label) {
+            (None, Some(_)) => Some(("it has labels".into(), "has none".into())),
+            (Some(_), None) => Some(("no labels".into(), "has some".into())),
+            (Some(column), Some(found)) if column != found => {
+                Some((format!("column {} holds the labels", found + 1), format!("has them in column {}", column + 1)))
+            }
+            _ => None,
+        }
+    }
 }

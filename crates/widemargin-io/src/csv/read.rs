@@ -16,8 +16,7 @@ use super::statistics::{Statistics, fill};
 use crate::error::{Failure, Problem, ProblemKind, shown};
 use crate::indicators::{Indicators, indicator};
 use crate::options::ReadOptions;
-use crate::reader::SampleReader;
-use crate::shards::Layout;
+use crate::reader::{Layout, SampleReader};
 use crate::table::{RowLines, Samples, Table};
 use crate::text_input::open_text;
 

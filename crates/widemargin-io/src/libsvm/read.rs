@@ -11,8 +11,7 @@ use super::text::{TextBlocks, split_lines};
 use crate::error::{Failure, Problem};
 use crate::indicators::Indicators;
 use crate::options::ReadOptions;
-use crate::reader::SampleReader;
-use crate::shards::Layout;
+use crate::reader::{Layout, SampleReader};
 use crate::table::{Samples, Table};
 use crate::text_input::TextInput;
 

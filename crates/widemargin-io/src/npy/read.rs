@@ -10,8 +10,7 @@ use crate::csv;
 use crate::error::{Failure, Problem};
 use crate::input::Input;
 use crate::options::{LabelColumn, ReadOptions};
-use crate::reader::SampleReader;
-use crate::shards::Layout;
+use crate::reader::{Layout, SampleReader};
 use crate::table::{Samples, Table};
 
 /// Reads tables of consecutive rows.

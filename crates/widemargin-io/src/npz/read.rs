@@ -10,8 +10,7 @@ use crate::error::{Failure, Problem, excerpt};
 use crate::input::Input;
 use crate::npy::{Header, Values, dense, not_finite};
 use crate::options::ReadOptions;
-use crate::reader::SampleReader;
-use crate::shards;
+use crate::reader::{self, SampleReader};
 use crate::table::{Samples, Table};
 
 /// Archives with more rows than this per stored value, plus a million, are rejected.
@@ -38,15 +37,15 @@ impl SampleReader for Reader {
         Ok(read.is_some())
     }
 
-    fn layout(&self) -> shards::Layout {
-        let Some(table) = &self.table else { return shards::Layout::default() };
-        shards::Layout {
+    fn layout(&self) -> reader::Layout {
+        let Some(table) = &self.table else { return reader::Layout::default() };
+        reader::Layout {
             n: Some(table.samples.n_cols()),
             label: table.labels.as_ref().map(|_| 0),
             has_separate_labels: true,
             names: table.feature_names.clone(),
             sparse: table.samples.is_sparse(),
-            ..shards::Layout::default()
+            ..reader::Layout::default()
         }
     }
 }

@@ -13,8 +13,7 @@ use crate::csv::Header;
 use crate::error::{Failure, Problem};
 use crate::input::Input;
 use crate::options::ReadOptions;
-use crate::reader::{SampleReader, gather};
-use crate::shards::Layout;
+use crate::reader::{Layout, SampleReader, gather};
 use crate::table::{Samples, Table};
 
 /// Reads tables of consecutive rows. The columns of a block are decoded in parallel.

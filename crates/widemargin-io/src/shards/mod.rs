@@ -6,10 +6,8 @@
 
 mod folder;
 mod gather;
-mod layout;
 mod read;
 
 pub(crate) use folder::{files, format_of};
 pub(crate) use gather::Gathered;
-pub(crate) use layout::Layout;
 pub(crate) use read::Reader;

@@ -3,12 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::Layout;
 use crate::Format;
 use crate::error::{Failure, IoError, Problem, ProblemKind};
 use crate::open_file::open_file;
 use crate::options::{LabelColumn, ReadOptions};
-use crate::reader::{SampleReader, gather};
+use crate::reader::{Layout, SampleReader, gather};
 use crate::table::{RowShards, Table};
 
 /// Reads tables of consecutive rows of a shard.

@@ -13,7 +13,7 @@ use crate::error::Failure;
 use crate::input::open;
 use crate::npy::{self, Dtype};
 use crate::positioned::read_exact_at;
-use crate::reader::SampleReader;
+use crate::reader::{Layout, SampleReader};
 use crate::scratch_file::refused;
 use crate::table::RowShards;
 use crate::{IoError, ReadOptions, ScratchFile, shards};
@@ -55,7 +55,7 @@ impl DenseRows {
     pub fn find(path: &Path, options: &ReadOptions) -> Result<Option<DenseRows>, IoError> {
         let files = if path.is_dir() { shards::files(path)? } else { vec![path.to_owned()] };
         let mut found = DenseRows { arrays: Vec::new(), n_rows: 0, n_columns: 0, label: None };
-        let mut first: Option<(PathBuf, shards::Layout)> = None;
+        let mut first: Option<(PathBuf, Layout)> = None;
         for path in files {
             // A pipe can only be read once, in order.
             if !path.is_file() && path.exists() {
@@ -74,7 +74,7 @@ impl DenseRows {
         &mut self,
         path: &Path,
         options: &ReadOptions,
-        first: &mut Option<(PathBuf, shards::Layout)>,
+        first: &mut Option<(PathBuf, Layout)>,
     ) -> Result<bool, Failure> {
         let reader = npy::Reader::new(open(path)?, options)?;
         let Some(header) = reader.placed()? else { return Ok(false) };

@@ -1,5 +1,6 @@
 //! The arrays of an archive, by name.
 
+use std::fmt::Display;
 use std::io;
 
 use zip::ZipArchive;
@@ -92,4 +93,18 @@ impl From<ZipError> for Failure {
             other => io::Error::new(io::ErrorKind::InvalidData, other),
         })
     }
+}
+
+/// The problem of an array of another shape than expected.
+pub(crate) fn wrong_shape(found: impl Display, expected: impl Display) -> Problem {
+    format!("shape {found}, expected {expected}").into()
+}
+
+/// Checks the length of a vector, which has one number or text for each of something.
+pub(crate) fn check_length(name: &str, found: usize, expected: usize, each: &str) -> Result<(), Failure> {
+    if found == expected {
+        return Ok(());
+    }
+    let expected = format!("({expected},), one {each}");
+    Err(in_array(name, wrong_shape(format!("({found},)"), expected)))
 }

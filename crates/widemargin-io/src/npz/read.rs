@@ -1,23 +1,15 @@
 //! Reads an archive into a table.
 
-use std::fmt::Display;
+use widemargin::data::{AnySamples, Images, Labels, Series};
 
-use widemargin::data::{AnySamples, CsrMatrix, Element, Images, Labels, Series};
-
-use super::archive::{Archive, in_array};
-use super::sparse::{from_compressed, from_triplets};
-use crate::error::{Failure, Problem, excerpt};
+use super::archive::{Archive, check_length, in_array};
+use super::sparse::read_sparse;
+use crate::error::{Failure, Problem};
 use crate::input::Input;
 use crate::npy::{Header, Values, dense, not_finite};
 use crate::options::ReadOptions;
-use crate::reader::{self, SampleReader};
+use crate::reader::{Layout, SampleReader};
 use crate::table::{Samples, Table};
-
-/// Archives with more rows than this per stored value, plus a million, are rejected.
-const MAX_ROWS_PER_VALUE: usize = 16;
-
-/// The sizes that this system can count.
-const AT_LEAST_0: &str = "at least 0";
 
 /// An archive, which is loaded completely.
 pub(crate) struct Reader {
@@ -37,15 +29,15 @@ impl SampleReader for Reader {
         Ok(read.is_some())
     }
 
-    fn layout(&self) -> reader::Layout {
-        let Some(table) = &self.table else { return reader::Layout::default() };
-        reader::Layout {
+    fn layout(&self) -> Layout {
+        let Some(table) = &self.table else { return Layout::default() };
+        Layout {
             n: Some(table.samples.n_cols()),
             label: table.labels.as_ref().map(|_| 0),
             has_separate_labels: true,
             names: table.feature_names.clone(),
             sparse: table.samples.is_sparse(),
-            ..reader::Layout::default()
+            ..Layout::default()
         }
     }
 }
@@ -158,120 +150,4 @@ fn series(header: &Header, values: &[f32], [n, a, b]: [usize; 3]) -> Result<Samp
     }
     let series = Series::new(all, &lengths, channels).map_err(|error| error.to_string())?;
     Ok(Samples::Other(AnySamples::Series(series)))
-}
-
-/// The problem of an array of another shape than expected.
-fn wrong_shape(found: impl Display, expected: impl Display) -> Problem {
-    format!("shape {found}, expected {expected}").into()
-}
-
-fn check_length(name: &str, found: usize, expected: usize, each: &str) -> Result<(), Failure> {
-    if found == expected {
-        return Ok(());
-    }
-    let expected = format!("({expected},), one {each}");
-    Err(in_array(name, wrong_shape(format!("({found},)"), expected)))
-}
-
-/// SciPy's layouts.
-fn read_sparse(archive: &mut Archive) -> Result<Samples, Failure> {
-    let format = archive.texts("format")?.concat();
-    let shape = archive.ints::<usize>("shape", AT_LEAST_0)?;
-    let [n_rows, n_cols] = shape[..] else {
-        return Err(in_array("shape", wrong_shape(format!("({},)", shape.len()), "(2,)")));
-    };
-    let found = format!("({n_rows}, {n_cols}) for the matrix");
-    if n_rows == 0 || n_cols == 0 || n_cols > u32::MAX as usize || n_rows > u32::MAX as usize {
-        let expected = format!("1 to {} samples and features", u32::MAX);
-        return Err(in_array("shape", wrong_shape(found, expected)));
-    }
-    let layout = match format.as_str() {
-        "csr" => Layout::Compressed(read_starts(archive, n_rows)?, read_indices(archive, "indices", n_cols)?),
-        "csc" => {
-            let starts = read_starts(archive, n_cols)?;
-            let rows = read_indices(archive, "indices", n_rows)?;
-            check_starts(&starts, rows.len())?;
-            let of_column = |column: usize| std::iter::repeat_n(column as u32, starts[column + 1] - starts[column]);
-            Layout::Triplets(rows, (0..n_cols).flat_map(of_column).collect())
-        }
-        "coo" => Layout::Triplets(read_indices(archive, "row", n_rows)?, read_indices(archive, "col", n_cols)?),
-        other => {
-            let text = format!("sparse format '{}' is not read, expected csr, csc or coo", excerpt(other));
-            let problem = Problem::new(text).help("convert the matrix with .tocsr() before saving it");
-            return Err(problem.into());
-        }
-    };
-    if let Layout::Triplets(rows, columns) = &layout {
-        if n_rows > columns.len().saturating_mul(MAX_ROWS_PER_VALUE).saturating_add(1 << 20) {
-            let expected = format!("fewer rows for {} stored values", columns.len());
-            return Err(in_array("shape", wrong_shape(found, expected)));
-        }
-        check_length("row", rows.len(), columns.len(), "a column index")?;
-    }
-    match archive.read("data", |array| array.vector())? {
-        Values::F32(values) => matrix(layout, values, n_rows, n_cols).map(Samples::SparseF32),
-        Values::F64(values) => matrix(layout, values, n_rows, n_cols).map(Samples::SparseF64),
-    }
-}
-
-/// Where the values of a sparse matrix are.
-enum Layout {
-    /// The start of each row, and the columns.
-    Compressed(Vec<usize>, Vec<u32>),
-    /// Rows and columns.
-    Triplets(Vec<u32>, Vec<u32>),
-}
-
-fn matrix<T: Element + std::ops::AddAssign + Default>(
-    layout: Layout,
-    values: Vec<T>,
-    n_rows: usize,
-    n_cols: usize,
-) -> Result<CsrMatrix<T>, Failure> {
-    let (Layout::Compressed(_, columns) | Layout::Triplets(_, columns)) = &layout;
-    check_length("data", values.len(), columns.len(), "an index")?;
-    let matrix = match layout {
-        Layout::Compressed(starts, columns) => {
-            check_starts(&starts, values.len())?;
-            from_compressed(starts, columns, values, n_cols)
-        }
-        Layout::Triplets(rows, columns) => from_triplets(&rows, &columns, &values, n_rows, n_cols),
-    };
-    let is_bad = |value: &T| !Into::<f64>::into(*value).is_finite();
-    let Some(at) = matrix.values.iter().position(is_bad) else { return Ok(matrix) };
-    let row = matrix.indptr.partition_point(|start| *start <= at) - 1;
-    Err(in_array("data", not_finite(row, matrix.indices[at] as usize, matrix.values[at].into())))
-}
-
-fn read_starts(archive: &mut Archive, n: usize) -> Result<Vec<usize>, Failure> {
-    let starts = archive.ints::<usize>("indptr", AT_LEAST_0)?;
-    check_length("indptr", starts.len(), n + 1, "a row or column and one more")?;
-    Ok(starts)
-}
-
-fn check_starts(starts: &[usize], n_values: usize) -> Result<(), Failure> {
-    let wrong = |position: usize, expected: String| Err(out_of_range("indptr", starts, position, &expected));
-    let last = starts.len() - 1;
-    if starts[0] != 0 {
-        return wrong(0, "0".into());
-    }
-    if let Some(fall) = starts.windows(2).position(|pair| pair[0] > pair[1]) {
-        return wrong(fall + 1, format!("at least {}", starts[fall]));
-    }
-    if starts[last] != n_values {
-        return wrong(last, format!("{n_values}, the number of stored values"));
-    }
-    Ok(())
-}
-
-fn read_indices(archive: &mut Archive, name: &str, n: usize) -> Result<Vec<u32>, Failure> {
-    let indices = archive.ints::<u32>(name, "0 to 4294967295")?;
-    match indices.iter().position(|index| *index as usize >= n) {
-        None => Ok(indices),
-        Some(at) => Err(out_of_range(name, &indices, at, &format!("0 to {}", n - 1))),
-    }
-}
-
-fn out_of_range<T: Display>(name: &str, numbers: &[T], at: usize, expected: &str) -> Failure {
-    in_array(name, format!("{} at position {at}, expected {expected}", numbers[at]))
 }

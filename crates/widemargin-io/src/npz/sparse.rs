@@ -1,9 +1,134 @@
-//! Converts SciPy's sparse matrices to rows with ascending columns.
+//! SciPy's sparse matrices as rows with ascending columns.
+
+use std::fmt::Display;
+use std::ops::AddAssign;
 
 use widemargin::data::{CsrMatrix, Element};
 
-/// Compressed rows (or, of a transposed matrix, columns) in any order; `starts` must have been checked.
-pub(crate) fn from_compressed<T: Element + std::ops::AddAssign>(
+use super::archive::{Archive, check_length, in_array, wrong_shape};
+use crate::error::{Failure, Problem, excerpt};
+use crate::npy::{Values, not_finite};
+use crate::table::Samples;
+
+/// Archives with more rows than this per stored value, plus a million, are rejected.
+const MAX_ROWS_PER_VALUE: usize = 16;
+
+/// The sizes that this system can count.
+const AT_LEAST_0: &str = "at least 0";
+
+/// Where the values of a sparse matrix are.
+struct Places {
+    /// The start of each row.
+    starts: Vec<usize>,
+    columns: Vec<u32>,
+    /// The position of each value in the file, if they are not in the order of the rows there.
+    order: Option<Vec<usize>>,
+}
+
+/// A matrix as `scipy.sparse.save_npz` writes it.
+pub(crate) fn read_sparse(archive: &mut Archive) -> Result<Samples, Failure> {
+    let format = archive.texts("format")?.concat();
+    let shape = archive.ints::<usize>("shape", AT_LEAST_0)?;
+    let [n_rows, n_cols] = shape[..] else {
+        return Err(in_array("shape", wrong_shape(format!("({},)", shape.len()), "(2,)")));
+    };
+    if n_rows == 0 || n_cols == 0 || n_cols > u32::MAX as usize || n_rows > u32::MAX as usize {
+        return Err(other_shape(n_rows, n_cols, format!("1 to {} samples and features", u32::MAX)));
+    }
+    let places = match format.as_str() {
+        "csr" => {
+            let (starts, columns) = read_compressed(archive, n_rows, n_cols)?;
+            Places { starts, columns, order: None }
+        }
+        "csc" => {
+            let (starts, rows) = read_compressed(archive, n_cols, n_rows)?;
+            let of_column = |column: usize| std::iter::repeat_n(column as u32, starts[column + 1] - starts[column]);
+            by_rows(&rows, &(0..n_cols).flat_map(of_column).collect::<Vec<_>>(), n_rows, n_cols)?
+        }
+        "coo" => {
+            let rows = read_indices(archive, "row", n_rows)?;
+            by_rows(&rows, &read_indices(archive, "col", n_cols)?, n_rows, n_cols)?
+        }
+        other => {
+            let text = format!("sparse format '{}' is not read, expected csr, csc or coo", excerpt(other));
+            return Err(Problem::new(text).help("convert the matrix with .tocsr() before saving it").into());
+        }
+    };
+    match archive.read("data", |array| array.vector())? {
+        Values::F32(values) => matrix(places, values, n_cols).map(Samples::SparseF32),
+        Values::F64(values) => matrix(places, values, n_cols).map(Samples::SparseF64),
+    }
+}
+
+fn other_shape(n_rows: usize, n_cols: usize, expected: String) -> Failure {
+    in_array("shape", wrong_shape(format!("({n_rows}, {n_cols}) for the matrix"), expected))
+}
+
+/// The starts of the `n` rows or columns, and the indices in them, which are below `n_indices`.
+fn read_compressed(archive: &mut Archive, n: usize, n_indices: usize) -> Result<(Vec<usize>, Vec<u32>), Failure> {
+    let starts = archive.ints::<usize>("indptr", AT_LEAST_0)?;
+    check_length("indptr", starts.len(), n + 1, "a row or column and one more")?;
+    let indices = read_indices(archive, "indices", n_indices)?;
+    let wrong = |position: usize, expected: String| Err(out_of_range("indptr", &starts, position, &expected));
+    if starts[0] != 0 {
+        return wrong(0, "0".into());
+    }
+    if let Some(fall) = starts.windows(2).position(|pair| pair[0] > pair[1]) {
+        return wrong(fall + 1, format!("at least {}", starts[fall]));
+    }
+    if starts[n] != indices.len() {
+        return wrong(n, format!("{}, the number of stored values", indices.len()));
+    }
+    Ok((starts, indices))
+}
+
+fn read_indices(archive: &mut Archive, name: &str, n: usize) -> Result<Vec<u32>, Failure> {
+    let indices = archive.ints::<u32>(name, "0 to 4294967295")?;
+    match indices.iter().position(|index| *index as usize >= n) {
+        None => Ok(indices),
+        Some(at) => Err(out_of_range(name, &indices, at, &format!("0 to {}", n - 1))),
+    }
+}
+
+fn out_of_range<T: Display>(name: &str, numbers: &[T], at: usize, expected: &str) -> Failure {
+    in_array(name, format!("{} at position {at}, expected {expected}", numbers[at]))
+}
+
+/// The places of values whose rows and columns are in any order.
+fn by_rows(rows: &[u32], columns: &[u32], n_rows: usize, n_cols: usize) -> Result<Places, Failure> {
+    if n_rows > columns.len().saturating_mul(MAX_ROWS_PER_VALUE).saturating_add(1 << 20) {
+        return Err(other_shape(n_rows, n_cols, format!("fewer rows for {} stored values", columns.len())));
+    }
+    check_length("row", rows.len(), columns.len(), "a column index")?;
+    let mut starts = vec![0usize; n_rows + 1];
+    rows.iter().for_each(|&row| starts[row as usize + 1] += 1);
+    for row in 0..n_rows {
+        starts[row + 1] += starts[row];
+    }
+    let (mut next, mut order) = (starts.clone(), vec![0; rows.len()]);
+    for (at, &row) in rows.iter().enumerate() {
+        order[next[row as usize]] = at;
+        next[row as usize] += 1;
+    }
+    Ok(Places { starts, columns: order.iter().map(|&at| columns[at]).collect(), order: Some(order) })
+}
+
+fn matrix<T: Element + AddAssign>(places: Places, values: Vec<T>, n_cols: usize) -> Result<CsrMatrix<T>, Failure> {
+    let Places { starts, columns, order } = places;
+    check_length("data", values.len(), columns.len(), "an index")?;
+    let values = match order {
+        Some(order) => order.into_iter().map(|at| values[at]).collect(),
+        None => values,
+    };
+    let matrix = from_compressed(starts, columns, values, n_cols);
+    let is_bad = |value: &T| !Into::<f64>::into(*value).is_finite();
+    let Some(at) = matrix.values.iter().position(is_bad) else { return Ok(matrix) };
+    let row = matrix.indptr.partition_point(|start| *start <= at) - 1;
+    Err(in_array("data", not_finite(row, matrix.indices[at] as usize, matrix.values[at].into())))
+}
+
+/// Compressed rows whose columns are in any order.
+fn from_compressed<T: Element + AddAssign>(
     starts: Vec<usize>,
     mut indices: Vec<u32>,
     mut values: Vec<T>,
@@ -39,33 +164,6 @@ pub(crate) fn from_compressed<T: Element + std::ops::AddAssign>(
     CsrMatrix { indptr, indices, values, n_cols }
 }
 
-/// Triplets of row, column and value in any order; rows must be below `n_rows`.
-pub(crate) fn from_triplets<T: Element + std::ops::AddAssign + Default>(
-    rows: &[u32],
-    columns: &[u32],
-    values: &[T],
-    n_rows: usize,
-    n_cols: usize,
-) -> CsrMatrix<T> {
-    let mut next = vec![0usize; n_rows + 1];
-    for &row in rows {
-        next[row as usize + 1] += 1;
-    }
-    for row in 0..n_rows {
-        next[row + 1] += next[row];
-    }
-    let starts = next.clone();
-    let mut placed_columns = vec![0; columns.len()];
-    let mut placed_values = vec![T::default(); values.len()];
-    for ((&row, &column), &value) in rows.iter().zip(columns).zip(values) {
-        let at = &mut next[row as usize];
-        placed_columns[*at] = column;
-        placed_values[*at] = value;
-        *at += 1;
-    }
-    from_compressed(starts, placed_columns, placed_values, n_cols)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,7 +174,8 @@ mod tests {
         let expected =
             CsrMatrix { indptr: vec![0, 2, 2, 3], indices: vec![0, 2, 1], values: vec![2.0, 5.0, 3.0], n_cols: 3 };
         assert_eq!(matrix, expected);
-        let triplets = from_triplets(&[2, 0, 0, 2, 0, 2], &[1, 2, 0, 1, 2, 1], &[1.0, 1.0, 2.0, 1.0, 4.0, 1.0], 3, 3);
+        let places = by_rows(&[2, 0, 0, 2, 0, 2], &[1, 2, 0, 1, 2, 1], 3, 3).unwrap();
+        let triplets = super::matrix(places, vec![1.0, 1.0, 2.0, 1.0, 4.0, 1.0], 3).unwrap();
         assert_eq!(triplets, expected);
     }
 }

@@ -42,7 +42,7 @@ pub(crate) fn gather(reader: &mut dyn SampleReader) -> Result<Option<Table>, Fai
 pub(crate) struct Layout {
     /// The number of columns, including the label's, if known before the last row.
     pub n: Option<usize>,
-    /// The label column, or 0 if labels are not in a column.
+    /// The label column.
     pub label: Option<usize>,
     /// Whether labels are stored apart from the columns.
     pub has_separate_labels: bool,
@@ -83,15 +83,14 @@ impl Layout {
     /// The name of the label column, if it is unique.
     fn label_name(&self) -> Option<&str> {
         let names = self.names.as_ref()?;
-        let name = names.get(self.label.filter(|_| !self.has_separate_labels)?)?;
+        let name = names.get(self.label?)?;
         (names.iter().filter(|other| *other == name).count() == 1).then_some(name)
     }
 
     /// The names of the features, if any.
     pub fn feature_names(&self) -> Option<Vec<String>> {
         let names = self.names.as_ref()?.iter().enumerate();
-        let label = self.label.filter(|_| !self.has_separate_labels);
-        let is_feature = |column: &usize| Some(*column) != label && !self.others.contains(column);
+        let is_feature = |column: &usize| Some(*column) != self.label && !self.others.contains(column);
         Some(names.filter(|(column, _)| is_feature(column)).map(|(_, name)| name.clone()).collect())
     }
 
@@ -127,10 +126,11 @@ impl Layout {
             }
             (None, None) => {}
         }
-        match (self.label, other.label) {
-            (None, Some(_)) => Some(("it has labels".into(), "has none".into())),
-            (Some(_), None) => Some(("no labels".into(), "has some".into())),
-            (Some(column), Some(found)) if column != found => {
+        let has_labels = |layout: &Layout| layout.label.is_some() || layout.has_separate_labels;
+        match (has_labels(self), has_labels(other), self.label.zip(other.label)) {
+            (false, true, _) => Some(("it has labels".into(), "has none".into())),
+            (true, false, _) => Some(("no labels".into(), "has some".into())),
+            (.., Some((column, found))) if column != found => {
                 Some((format!("column {} holds the labels", found + 1), format!("has them in column {}", column + 1)))
             }
             _ => None,

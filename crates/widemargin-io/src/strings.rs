@@ -43,17 +43,19 @@ impl Reader {
         // Tabs are part of strings without quotes, as anything else is.
         let fixed = ReadOptions { delimiter: options.delimiter.or((!quoted).then_some(usual)), ..options.clone() };
         let mut records = Records::new(open_text(path)?, usual, quoted, &fixed)?;
-        let (first, mut others) = records.first();
-        let second = others.next();
+        let (first, others) = records.first();
         let names = [&LABEL_NAMES[..], &STRING_NAMES, &WEAK_NAMES].concat();
         let has_names = || has_known_name(first, options) || first.iter().any(|cell| is_one_of(cell, &names));
         let has_header = options.header.unwrap_or_else(has_names);
         let name = |cell: &[u8]| String::from_utf8_lossy(cell.trim_ascii()).into_owned();
         let header = Header { names: has_header.then(|| first.iter().map(name).collect()), n: records.n };
-        let guess = Guess { header, sample: if has_header { second } else { Some(first) }, numbers: records.numbers };
+        let guess = Guess {
+            header,
+            sample: if has_header { others.first().copied() } else { Some(first) },
+            numbers: records.numbers,
+        };
         let (label, string) = guess.columns(options)?;
         let label_called = label.map(|label| guess.header.called(label));
-        drop(others);
         if has_header {
             records.skip_header();
         }
@@ -131,16 +133,10 @@ impl Guess<'_> {
         }
         // A column with the name of a label may be requested as the string column.
         let label = label.filter(|label| *label != string);
-        let label = if options.label == LabelColumn::Auto && label.is_none() {
+        if options.label == LabelColumn::Auto && label.is_none() {
             let others: Vec<usize> = (0..self.header.n).filter(|column| *column != string).collect();
-            match others[..] {
-                [] => None,
-                [other] => Some(other),
-                _ => return Err(self.ambiguous("labels", &others)),
-            }
-        } else {
-            label
-        };
+            return Ok((self.only("labels", &others)?, string));
+        }
         Ok((label, string))
     }
 
@@ -154,33 +150,32 @@ impl Guess<'_> {
         for names in [&STRING_NAMES[..], &WEAK_NAMES] {
             let has_name = |column: &usize| self.header.is_one_of(*column, names);
             let named: Vec<usize> = candidates.iter().copied().filter(has_name).collect();
-            match named[..] {
-                [] => {}
-                [only] => return Ok(only),
-                _ => return Err(self.ambiguous("strings", &named)),
+            if let Some(only) = self.only("strings", &named)? {
+                return Ok(only);
             }
         }
         let is_number =
             |column: &usize| self.sample.and_then(|row| self.numbers.number(row.get(*column)?.trim_ascii())).is_some();
         let texts: Vec<usize> = candidates.iter().copied().filter(|column| !is_number(column)).collect();
-        match (&candidates[..], &texts[..]) {
-            ([], _) => Err(options.label.refused("it is the only column, and the strings need one")),
-            ([only], _) => Ok(*only),
-            // The traditional layout: a label and a string.
-            ([.., last], _) if self.header.names.is_none() && self.header.n == 2 => Ok(*last),
-            (_, [only]) => Ok(*only),
-            (_, []) => Err(self.ambiguous("strings", &candidates)),
-            _ => Err(self.ambiguous("strings", &texts)),
+        // The traditional layout: a label and a string.
+        if let (Some(&last), None, 2) = (candidates.last(), &self.header.names, self.header.n) {
+            return Ok(last);
         }
+        let only = self.only("strings", if texts.is_empty() { &candidates } else { &texts })?;
+        only.ok_or_else(|| options.label.refused("it is the only column, and the strings need one"))
     }
 
-    fn ambiguous(&self, what: &str, candidates: &[usize]) -> Problem {
+    /// The only one of some columns that may hold something.
+    fn only(&self, what: &str, candidates: &[usize]) -> Result<Option<usize>, Problem> {
+        if candidates.len() < 2 {
+            return Ok(candidates.first().copied());
+        }
         let candidates: Vec<String> = candidates.iter().map(|column| self.header.called(*column)).collect();
         let help = match what {
             "labels" => "name the label column with --label; --label none if there is none",
             _ => "name the column of strings with --format strings:COLUMN",
         };
         let text = format!("several columns may hold the {what}: {}", candidates.join(", "));
-        Problem::new(text).help(help)
+        Err(Problem::new(text).help(help))
     }
 }

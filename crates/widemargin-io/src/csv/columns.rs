@@ -28,7 +28,6 @@ impl Columns {
     /// Determines the columns from the first lines.
     pub fn from_first_lines(records: &Records, options: &ReadOptions) -> Result<Columns, Failure> {
         let (first, others) = records.first();
-        let others: Vec<&ByteRecord> = others.collect();
         let trained = options.trained.as_deref();
         let names = if has_header(records, first, &others, options)? { Some(records.names()?) } else { None };
         let header = Header { names, n: records.n };
@@ -71,10 +70,8 @@ impl Columns {
 
     /// The columns that are not features, as a model stores them.
     pub fn roles(&self) -> ColumnRoles {
-        let column = |position: usize| {
-            let name = self.header.names.as_ref().map_or_else(String::new, |names| names[position].clone());
-            RoleColumn { name, position }
-        };
+        let name = |column: usize| self.header.name(column).unwrap_or_default().to_owned();
+        let column = |position: usize| RoleColumn { name: name(position), position };
         ColumnRoles {
             n_columns: self.header.n,
             labels: self.roles.label.iter().chain(&self.roles.indicators).map(|&at| column(at)).collect(),

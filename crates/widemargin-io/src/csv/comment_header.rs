@@ -25,7 +25,6 @@ pub(super) fn settle(records: &mut Records, options: &ReadOptions) -> Result<(),
 
 fn has_names(records: &Records, options: &ReadOptions) -> Result<bool, Failure> {
     let (comment, rows) = records.first();
-    let rows: Vec<&ByteRecord> = rows.collect();
     let [first, others @ ..] = &rows[..] else { return Ok(true) };
     let is_header = |line: &ByteRecord, others: &[&ByteRecord]| {
         has_known_name(line, options) || first_line::of(line, others, records.numbers) == FirstLine::Names

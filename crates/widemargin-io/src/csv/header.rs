@@ -66,12 +66,14 @@ impl Header {
         }
     }
 
+    /// The name of a column, if it has any.
+    pub fn name(&self, column: usize) -> Option<&str> {
+        self.names.as_ref().map(|names| names[column].as_str()).filter(|name| !name.is_empty())
+    }
+
     /// The name of a column as a label: its number from 1 if it has none.
     pub fn name_or_number(&self, column: usize) -> Label {
-        match self.names.as_ref().map(|names| &names[column]) {
-            Some(name) if !name.is_empty() => Label::Text(name.clone()),
-            _ => Label::Integer(column as i64 + 1),
-        }
+        self.name(column).map_or(Label::Integer(column as i64 + 1), Label::from)
     }
 
     /// Whether a column has one of these names.
@@ -86,10 +88,7 @@ impl Header {
 
     /// The name of a column in messages: its name in quotes, or its number from 1.
     pub fn called(&self, column: usize) -> String {
-        match self.names.as_ref().map(|names| &names[column]) {
-            Some(name) if !name.is_empty() => format!("'{}'", excerpt(name)),
-            _ => (column + 1).to_string(),
-        }
+        self.name(column).map_or_else(|| (column + 1).to_string(), |name| format!("'{}'", excerpt(name)))
     }
 }
 

@@ -83,14 +83,14 @@ impl Records {
     }
 
     /// The first line, and the others that have been read; after the header has been skipped those behind it.
-    pub fn first(&self) -> (&ByteRecord, impl Iterator<Item = &ByteRecord>) {
-        (&self.ahead[0].record, self.ahead.iter().skip(1).map(|ahead| &ahead.record))
+    pub fn first(&self) -> (&ByteRecord, Vec<&ByteRecord>) {
+        (&self.ahead[0].record, self.ahead.iter().skip(1).map(|ahead| &ahead.record).collect())
     }
 
     /// Whether the first line has names.
     pub fn has_names(&self) -> bool {
         let (first, others) = self.first();
-        first_line::of(first, &others.collect::<Vec<_>>(), self.numbers) == FirstLine::Names
+        first_line::of(first, &others, self.numbers) == FirstLine::Names
     }
 
     /// The names in the first line.

@@ -29,9 +29,8 @@ pub(super) struct Statistics {
     /// Words that look like numbers, and the first of them.
     n_lookalikes: usize,
     first_lookalike: Option<(usize, Problem)>,
-    /// Texts in the order of their first appearance, until there are too many.
-    values: Vec<String>,
-    known: HashSet<String>,
+    /// The different texts, until there are too many.
+    values: HashSet<String>,
     /// How many of them are numbers.
     n_number_values: usize,
 }
@@ -76,12 +75,7 @@ impl Statistics {
 
     /// True for a text that did not occur before.
     fn add_value(&mut self, text: &str) -> bool {
-        let is_new = self.values.len() <= MAX_CATEGORIES && !self.known.contains(text);
-        if is_new {
-            self.known.insert(text.to_owned());
-            self.values.push(text.to_owned());
-        }
-        is_new
+        self.values.len() <= MAX_CATEGORIES && !self.values.contains(text) && self.values.insert(text.to_owned())
     }
 
     /// Whether the words are so few that the column is one of numbers.
@@ -144,7 +138,7 @@ impl Statistics {
     }
 
     /// The categories of a column, at most this number.
-    fn categories(mut self, at_most: usize) -> Result<ColumnKind, (Option<usize>, Problem)> {
+    fn categories(self, at_most: usize) -> Result<ColumnKind, (Option<usize>, Problem)> {
         let (n, n_rows) = (self.values.len(), self.n_words + self.n_numbers + self.n_missing);
         match n {
             0 => Err((None, no_value())),
@@ -157,8 +151,9 @@ impl Statistics {
                 Err((None, Problem::new(text).help(help)))
             }
             _ => {
-                self.values.sort();
-                Ok(ColumnKind::Category { values: self.values })
+                let mut values: Vec<String> = self.values.into_iter().collect();
+                values.sort();
+                Ok(ColumnKind::Category { values })
             }
         }
     }

@@ -21,26 +21,16 @@ pub(crate) fn write(table: &Table, delimiter: u8, out: &mut impl Write) -> Resul
         Some(RoleColumn { name, .. }) if !name.is_empty() => name.clone(),
         _ => other.to_owned(),
     };
-    if table.ids.is_some() {
-        csv.write_field(named(roles.and_then(|roles| roles.id.as_ref()), "id")).map_err(io_error)?;
-    }
-    for column in 0..table.samples.n_cols() {
-        match &table.feature_names {
-            Some(names) => csv.write_field(&names[column]),
-            None => csv.write_field(format!("x{}", column + 1)),
-        }
-        .map_err(io_error)?;
-    }
-    if table.weights.is_some() {
-        csv.write_field(named(roles.and_then(|roles| roles.weight.as_ref()), "weight")).map_err(io_error)?;
-    }
-    if table.labels.is_some() {
-        csv.write_field("label").map_err(io_error)?;
-    }
-    for name in table.indicators.iter().flat_map(|indicators| &indicators.names) {
-        csv.write_field(name.to_string()).map_err(io_error)?;
-    }
-    csv.write_record(None::<&[u8]>).map_err(io_error)?;
+    let id = table.ids.as_ref().map(|_| named(roles.and_then(|roles| roles.id.as_ref()), "id"));
+    let feature = |column: usize| match &table.feature_names {
+        Some(names) => names[column].clone(),
+        None => format!("x{}", column + 1),
+    };
+    let weight = table.weights.as_ref().map(|_| named(roles.and_then(|roles| roles.weight.as_ref()), "weight"));
+    let label = table.labels.as_ref().map(|_| "label".to_owned());
+    let several = table.indicators.iter().flat_map(|indicators| &indicators.names).map(ToString::to_string);
+    let features = (0..table.samples.n_cols()).map(feature);
+    csv.write_record(id.into_iter().chain(features).chain(weight).chain(label).chain(several)).map_err(io_error)?;
     let (single, mut cell) = (table.samples.is_single(), Vec::new());
     for_each_row(&table.samples, |row, values| {
         if let Some(ids) = &table.ids {

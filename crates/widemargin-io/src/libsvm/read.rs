@@ -167,12 +167,7 @@ impl SampleReader for Reader {
     }
 
     fn layout(&self) -> Layout {
-        Layout {
-            label: self.rules.labels.then_some(0),
-            has_separate_labels: true,
-            sparse: true,
-            notation: self.notation(),
-            ..Layout::default()
-        }
+        let (has_separate_labels, notation) = (self.rules.labels, self.notation());
+        Layout { has_separate_labels, notation, sparse: true, ..Layout::default() }
     }
 }

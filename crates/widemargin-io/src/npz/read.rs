@@ -33,8 +33,7 @@ impl SampleReader for Reader {
         let Some(table) = &self.table else { return Layout::default() };
         Layout {
             n: Some(table.samples.n_cols()),
-            label: table.labels.as_ref().map(|_| 0),
-            has_separate_labels: true,
+            has_separate_labels: table.labels.is_some(),
             names: table.feature_names.clone(),
             sparse: table.samples.is_sparse(),
             ..Layout::default()

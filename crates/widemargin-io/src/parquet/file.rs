@@ -13,7 +13,7 @@ use parquet::file::reader::{ChunkReader, Length};
 use crate::positioned::read_exact_at;
 
 /// A file with positional reads.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct PositionedFile {
     file: Arc<File>,
     length: u64,
@@ -22,9 +22,8 @@ pub(super) struct PositionedFile {
 /// The part of the file after a position.
 #[derive(Debug)]
 pub(super) struct From {
-    file: Arc<File>,
+    of: PositionedFile,
     position: u64,
-    length: u64,
 }
 
 impl PositionedFile {
@@ -43,7 +42,7 @@ impl ChunkReader for PositionedFile {
     type T = BufReader<From>;
 
     fn get_read(&self, position: u64) -> Result<Self::T> {
-        Ok(BufReader::new(From { file: Arc::clone(&self.file), position, length: self.length }))
+        Ok(BufReader::new(From { of: self.clone(), position }))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
@@ -59,8 +58,8 @@ impl ChunkReader for PositionedFile {
 
 impl Read for From {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let n = self.length.saturating_sub(self.position).min(buffer.len() as u64) as usize;
-        read_exact_at(&self.file, self.position, &mut buffer[..n])?;
+        let n = self.of.length.saturating_sub(self.position).min(buffer.len() as u64) as usize;
+        read_exact_at(&self.of.file, self.position, &mut buffer[..n])?;
         self.position += n as u64;
         Ok(n)
     }

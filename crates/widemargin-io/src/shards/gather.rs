@@ -73,17 +73,17 @@ fn append(to: &mut Samples, from: &Samples) {
         (Samples::DenseF32(to), Samples::DenseF32(from)) => to.append(from, |value| value),
         (Samples::DenseF64(to), Samples::DenseF64(from)) => to.append(from, |value| value),
         (Samples::DenseF64(to), Samples::DenseF32(from)) => to.append(from, f64::from),
-        (Samples::SparseF32(single), Samples::SparseF64(_)) => {
-            let CsrMatrix { indptr, indices, values, n_cols } = std::mem::take(single);
-            let values = values.into_iter().map(f64::from).collect();
-            *to = Samples::SparseF64(CsrMatrix { indptr, indices, values, n_cols });
-            append(to, from);
+        (Samples::SparseF32(single), Samples::SparseF64(from)) => {
+            let mut all = CsrMatrix::empty(single.n_cols);
+            all.append(single, f64::from);
+            all.append(from, |value| value);
+            *to = all.into();
         }
-        (Samples::DenseF32(single), Samples::DenseF64(_)) => {
-            let DenseMatrix { values, n_rows, n_cols } = std::mem::take(single);
-            let values = values.into_iter().map(f64::from).collect();
-            *to = Samples::DenseF64(DenseMatrix { values, n_rows, n_cols });
-            append(to, from);
+        (Samples::DenseF32(single), Samples::DenseF64(from)) => {
+            let mut all = DenseMatrix { n_cols: single.n_cols, ..DenseMatrix::default() };
+            all.append(single, f64::from);
+            all.append(from, |value| value);
+            *to = all.into();
         }
         // Sparse and dense shards, or other samples, were refused earlier as mismatched shards.
         _ => {}

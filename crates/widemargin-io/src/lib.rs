@@ -52,7 +52,6 @@ mod scratch_file;
 mod series;
 mod shards;
 mod store;
-mod strings;
 mod table;
 mod text_input;
 mod tuning;

@@ -7,7 +7,7 @@ use crate::input::open;
 use crate::options::ReadOptions;
 use crate::reader::SampleReader;
 use crate::text_input::open_text;
-use crate::{Format, csv, images, libsvm, npy, npz, series, strings};
+use crate::{Format, csv, images, libsvm, npy, npz, series};
 
 /// Opens one file, or a folder of images.
 pub(crate) fn open_file(path: &Path, format: Format, options: &ReadOptions) -> Result<Box<dyn SampleReader>, Failure> {
@@ -26,7 +26,7 @@ pub(crate) fn open_file(path: &Path, format: Format, options: &ReadOptions) -> R
             open(path)?;
             return Err(crate::error::Problem::new("this build does not read parquet").help(help).into());
         }
-        Format::Strings => Box::new(strings::Reader::new(path, options)?),
+        Format::Strings => Box::new(csv::open_strings(path, options)?),
         Format::Ucr | Format::Ts => Box::new(series::Reader::new(open_text(path)?, format, options)?),
         Format::Images => Box::new(images::Reader::new(path, options)?),
     })

@@ -122,7 +122,7 @@ fn has_header(
 }
 
 /// Whether a cell is the name of a column in the options, or of a column of the training table.
-pub(crate) fn has_known_name(first: &ByteRecord, options: &ReadOptions) -> bool {
+pub(super) fn has_known_name(first: &ByteRecord, options: &ReadOptions) -> bool {
     let has = |name: &str| !name.is_empty() && first.iter().any(|cell| cell.trim_ascii() == name.as_bytes());
     let mut columns = options.other_columns().map(|(_, column)| column).chain([&options.label, &options.text]);
     let is_known = options.trained.as_ref().is_some_and(|trained| {

@@ -17,14 +17,14 @@ mod records;
 mod remarks;
 mod roles;
 mod statistics;
+mod strings;
 mod write;
 
 pub(crate) use cell::{is_missing, label, text_of};
-pub(crate) use columns::has_known_name;
 pub use frame::{FrameCells, FrameColumn, FrameProblem, encode_frame, learn_frame};
-pub(crate) use header::{Header, LABEL_NAMES, is_one_of};
+pub(crate) use header::{Header, LABEL_NAMES};
 pub(crate) use number::Numbers;
 pub use number::number;
 pub(crate) use read::{Reader, read_labels};
-pub(crate) use records::Records;
+pub(crate) use strings::open_strings;
 pub(crate) use write::write;

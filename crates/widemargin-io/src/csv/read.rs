@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use widemargin::data::{DenseMatrix, Label, Labels, Notation, TableColumns};
+use widemargin::data::{AnySamples, DenseMatrix, Label, Labels, Notation, TableColumns};
 
 use super::cell::{encode, feature, label, not_finite, text_of};
 use super::columns::Columns;
@@ -27,13 +27,14 @@ pub(crate) struct Reader {
     /// How cells become features, if they are more than numbers.
     pub(super) known: Option<Arc<TableColumns>>,
     /// The file, its usual delimiter and the options, if a model is trained on the table.
-    training: Option<(PathBuf, u8, ReadOptions)>,
+    pub(super) training: Option<(PathBuf, u8, ReadOptions)>,
 }
 
 /// The rows read so far.
 #[derive(Debug, Default)]
 struct ReadRows {
     values: Vec<f64>,
+    strings: Vec<String>,
     labels: Vec<Label>,
     ids: Vec<String>,
     weights: Vec<f64>,
@@ -63,7 +64,12 @@ impl Reader {
 
     fn table(&self, rows: ReadRows) -> Table {
         let Columns { header, roles, features, .. } = &self.columns;
-        let Roles { label, indicators, id, weight, group, .. } = roles;
+        let Roles { label, indicators, id, weight, group, text, .. } = roles;
+        let (labels, label_column) = (label.map(|_| Labels::new(rows.labels)), label.map(|label| header.called(label)));
+        if text.is_some() {
+            let samples = Samples::Other(AnySamples::Strings(rows.strings));
+            return Table { samples, labels, label_column, lines: Some(rows.lines), ..Table::default() };
+        }
         let n_cols = self.known.as_ref().map_or(features.len(), |columns| columns.n_features());
         let feature_names = match &self.known {
             Some(columns) => columns.feature_names(),
@@ -71,12 +77,12 @@ impl Reader {
         };
         Table {
             samples: Samples::DenseF64(DenseMatrix { values: rows.values, n_rows: rows.n, n_cols }),
-            labels: label.map(|_| Labels::new(rows.labels)),
+            labels,
             indicators: (!indicators.is_empty()).then(|| {
                 let name = |&column: &usize| header.name_or_number(column);
                 Indicators { names: indicators.iter().map(name).collect(), values: rows.indicators, are_listed: false }
             }),
-            label_column: label.map(|label| header.called(label)),
+            label_column,
             feature_names,
             roles: Some(self.columns.roles()),
             notation: self.notation(),
@@ -100,13 +106,18 @@ impl Reader {
         let mut rows = ReadRows::default();
         while self.read_row(&mut rows)? {}
         if rows.n == 0 {
-            return Err(Problem::new("a header and no samples").into());
+            let is_text = self.columns.roles.text.is_some();
+            return Err(if is_text { Problem::no_samples() } else { Problem::new("a header and no samples") }.into());
         }
         rows.values.shrink_to_fit();
         if self.training.is_some() {
             rows.remarks.extend(of_features(&self.columns, self.known.as_deref(), &rows.values, rows.n));
         }
         Ok(rows)
+    }
+
+    fn place(&self, line: usize, column: usize) -> String {
+        format!("line {line}, column {}", self.columns.header.called(column))
     }
 
     /// What is read of a cell in the current line.
@@ -116,8 +127,7 @@ impl Reader {
         column: usize,
         read: impl FnOnce(&[u8]) -> Result<T, Problem>,
     ) -> Result<T, Failure> {
-        read(self.records.cell(column))
-            .map_err(|problem| problem.at(format!("line {line}, column {}", self.columns.header.called(column))))
+        read(self.records.cell(column)).map_err(|problem| problem.at(self.place(line, column)))
     }
 
     fn read_row(&mut self, rows: &mut ReadRows) -> Result<bool, Failure> {
@@ -138,6 +148,10 @@ impl Reader {
         // One line per category.
         rows.remarks.sort();
         rows.remarks.dedup();
+        if let Some(column) = columns.roles.text {
+            let text = String::from_utf8(self.records.text(column).to_vec());
+            rows.strings.push(text.map_err(|_| Problem::not_text().at(self.place(line, column)))?);
+        }
         if let Some(column) = columns.roles.label {
             rows.labels.push(self.cell(line, column, |cell| label(cell, numbers))?);
         }

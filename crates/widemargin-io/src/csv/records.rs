@@ -31,7 +31,7 @@ pub(crate) struct Records {
     /// The first lines with their numbers; those that are not skipped are returned again.
     ahead: VecDeque<Line>,
     /// What separates the cells.
-    pub delimiter: u8,
+    delimiter: u8,
     /// A delimiter that the file may have instead, where its lines have one cell.
     other_delimiter: Option<u8>,
     /// How numbers are written.
@@ -123,22 +123,24 @@ impl Records {
         self.current.end
     }
 
-    /// The cells of the current line.
-    pub fn record(&self) -> &ByteRecord {
-        &self.current.record
-    }
-
     /// A cell of the current line.
     pub fn cell(&self, column: usize) -> &[u8] {
-        self.record()[column].trim_ascii()
+        self.current.record[column].trim_ascii()
+    }
+
+    /// A cell of the current line with its white space, but for a carriage return that ends the line.
+    pub fn text(&self, column: usize) -> &[u8] {
+        let cell = &self.current.record[column];
+        cell.strip_suffix(b"\r").unwrap_or(cell)
     }
 
     /// Advances to the next line, which must have as many cells as the first, and not the same as the header.
     pub fn next_row(&mut self) -> Result<Option<usize>, Failure> {
         let line = self.next()?;
+        let record = &self.current.record;
         match line {
-            Some(line) if self.record().len() != self.n => Err(self.ragged(line)),
-            Some(line) if self.n > 1 && self.header.as_ref().is_some_and(|header| is_same(header, self.record())) => {
+            Some(line) if record.len() != self.n => Err(self.ragged(line)),
+            Some(line) if self.n > 1 && self.header.as_ref().is_some_and(|header| is_same(header, record)) => {
                 let problem = format!("repeats the names of the columns in line {}", self.first_line);
                 let help = "remove the line: where tables are joined, only the first keeps its header";
                 Err(Problem::new(problem).help(help).at(format!("line {line}")))
@@ -148,17 +150,18 @@ impl Records {
     }
 
     /// Advances to the next line and returns its number; `None` at the end.
-    pub fn next(&mut self) -> Result<Option<usize>, Failure> {
+    fn next(&mut self) -> Result<Option<usize>, Failure> {
         if let Some(line) = self.ahead.pop_front() {
             self.current = line;
             return Ok(Some(self.current.number));
         }
         while self.read()? {
-            if self.is_table && self.record().len() != self.n {
-                if is_comment(self.record()) {
+            let record = &mut self.current.record;
+            if record.len() != self.n {
+                if self.is_table && is_comment(record) {
                     continue;
                 }
-                truncate(&mut self.current.record, self.n);
+                fit(record, self.n, (!self.is_table).then_some(self.delimiter));
             }
             return Ok(Some(self.current.number));
         }
@@ -166,8 +169,8 @@ impl Records {
     }
 
     /// The failure of a number of cells that is not that of the first line.
-    pub fn ragged(&self, line: usize) -> Failure {
-        let (found, expected) = (self.record().len(), self.n);
+    fn ragged(&self, line: usize) -> Failure {
+        let (found, expected) = (self.current.record.len(), self.n);
         let problem = Problem::new(format!("{found} cells, expected {expected} as in line {}", self.first_line));
         let help = match expected {
             1 => "if the first line is a title, remove it; name what separates cells with --delimiter".into(),
@@ -218,9 +221,9 @@ impl Records {
         if self.is_table {
             self.drop_empty_ends();
             self.name_row_names();
-            let n = self.n;
-            self.ahead.iter_mut().for_each(|ahead| truncate(&mut ahead.record, n));
         }
+        let (n, delimiter) = (self.n, (!self.is_table).then_some(self.delimiter));
+        self.ahead.iter_mut().for_each(|ahead| fit(&mut ahead.record, n, delimiter));
         Ok(())
     }
 
@@ -303,9 +306,16 @@ fn is_empty_at(line: &ByteRecord, at: usize) -> bool {
     line.get(at).is_none_or(|cell| cell.trim_ascii().is_empty())
 }
 
-/// Leaves out cells behind the `n`-th if they have no content.
-fn truncate(line: &mut ByteRecord, n: usize) {
-    if line.len() > n && line.iter().skip(n).all(|cell| cell.trim_ascii().is_empty()) {
+/// Leaves out cells behind the `n`-th if they have no content. The `delimiter` is part of free text: what is behind it
+/// then belongs to the `n`-th cell.
+fn fit(line: &mut ByteRecord, n: usize, delimiter: Option<u8>) {
+    if line.len() <= n {
+        return;
+    }
+    if let Some(delimiter) = delimiter {
+        let last = line.iter().skip(n - 1).collect::<Vec<_>>().join(&delimiter);
+        *line = line.iter().take(n - 1).chain([&last[..]]).collect();
+    } else if line.iter().skip(n).all(|cell| cell.trim_ascii().is_empty()) {
         line.truncate(n);
     }
 }

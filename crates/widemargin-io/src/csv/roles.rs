@@ -20,6 +20,8 @@ pub(super) struct Roles {
     pub dropped: Vec<usize>,
     /// Features whose numbers are categories.
     pub categorical: Vec<usize>,
+    /// The column of the samples, if they are strings.
+    pub text: Option<usize>,
 }
 
 impl Roles {

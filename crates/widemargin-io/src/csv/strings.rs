@@ -10,13 +10,15 @@
 use std::path::Path;
 
 use csv::ByteRecord;
-use widemargin::data::{AnySamples, Label, Labels};
 
-use crate::csv::{Header, LABEL_NAMES, Numbers, Records, has_known_name, is_one_of, label};
+use super::columns::{Columns, has_known_name};
+use super::header::{Header, LABEL_NAMES, is_one_of};
+use super::number::Numbers;
+use super::read::Reader;
+use super::records::Records;
+use super::roles::Roles;
 use crate::error::{Failure, Problem};
 use crate::options::{LabelColumn, ReadOptions};
-use crate::reader::SampleReader;
-use crate::table::{RowLines, Samples, Table};
 use crate::text_input::open_text;
 
 /// Names of a string column.
@@ -25,93 +27,34 @@ const STRING_NAMES: [&str; 6] = ["text", "string", "sequence", "smiles", "senten
 /// Names of a string column that are used only if no other qualifies, since they may be names of the samples.
 const WEAK_NAMES: [&str; 2] = ["word", "name"];
 
-/// Reads consecutive lines.
-pub(crate) struct Reader {
-    records: Records,
-    quoted: bool,
-    /// The name of the label column in messages.
-    label_called: Option<String>,
-    label: Option<usize>,
-    string: usize,
-}
-
-impl Reader {
-    pub fn new(path: &Path, options: &ReadOptions) -> Result<Reader, Failure> {
-        let name = path.to_string_lossy().to_ascii_lowercase();
-        let quoted = name.trim_end_matches(".gz").ends_with(".csv");
-        let usual = if quoted { b',' } else { b'\t' };
-        // Tabs are part of strings without quotes, as anything else is.
-        let fixed = ReadOptions { delimiter: options.delimiter.or((!quoted).then_some(usual)), ..options.clone() };
-        let mut records = Records::new(open_text(path)?, usual, quoted, &fixed)?;
-        let (first, others) = records.first();
-        let names = [&LABEL_NAMES[..], &STRING_NAMES, &WEAK_NAMES].concat();
-        let has_names = || has_known_name(first, options) || first.iter().any(|cell| is_one_of(cell, &names));
-        let has_header = options.header.unwrap_or_else(has_names);
-        let name = |cell: &[u8]| String::from_utf8_lossy(cell.trim_ascii()).into_owned();
-        let header = Header { names: has_header.then(|| first.iter().map(name).collect()), n: records.n };
-        let guess = Guess {
-            header,
-            sample: if has_header { others.first().copied() } else { Some(first) },
-            numbers: records.numbers,
-        };
-        let (label, string) = guess.columns(options)?;
-        let label_called = label.map(|label| guess.header.called(label));
-        if has_header {
-            records.skip_header();
-        }
-        Ok(Reader { records, quoted, label_called, label, string })
+/// Opens a file of strings.
+pub(crate) fn open_strings(path: &Path, options: &ReadOptions) -> Result<Reader, Failure> {
+    let name = path.to_string_lossy().to_ascii_lowercase();
+    let quoted = name.trim_end_matches(".gz").ends_with(".csv");
+    let usual = if quoted { b',' } else { b'\t' };
+    // Tabs are part of strings without quotes, as anything else is.
+    let fixed = ReadOptions { delimiter: options.delimiter.or((!quoted).then_some(usual)), ..options.clone() };
+    let mut records = Records::new(open_text(path)?, usual, quoted, &fixed)?;
+    let (first, others) = records.first();
+    let names = [&LABEL_NAMES[..], &STRING_NAMES, &WEAK_NAMES].concat();
+    let has_names = || has_known_name(first, options) || first.iter().any(|cell| is_one_of(cell, &names));
+    let has_header = options.header.unwrap_or_else(has_names);
+    let name = |cell: &[u8]| String::from_utf8_lossy(cell.trim_ascii()).into_owned();
+    let header = Header { names: has_header.then(|| first.iter().map(name).collect()), n: records.n };
+    let sample = if has_header { others.first().copied() } else { Some(first) };
+    let guess = Guess { header: &header, sample, numbers: records.numbers };
+    let (label, text) = guess.columns(options)?;
+    if has_header {
+        records.skip_header();
     }
-
-    /// The cell of a column; the last column of unquoted text extends to the end of the line.
-    fn cell(&self, column: usize, line: usize) -> Result<String, Failure> {
-        let bytes = if !self.quoted && column + 1 == self.records.n {
-            let rest: Vec<&[u8]> = self.records.record().iter().skip(column).collect();
-            rest.join(&self.records.delimiter)
-        } else {
-            self.records.record().get(column).unwrap_or_default().to_vec()
-        };
-        let text = String::from_utf8(bytes).map_err(|_| in_cell(line, column, Problem::not_text()))?;
-        // A CRLF line end leaves a carriage return in the last cell.
-        Ok(text.strip_suffix('\r').map(str::to_owned).unwrap_or(text))
-    }
-}
-
-impl SampleReader for Reader {
-    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool, Failure> {
-        let (mut strings, mut labels, mut lines) = (Vec::new(), Vec::<Label>::new(), RowLines::default());
-        let start = self.records.bytes();
-        while strings.is_empty() || self.records.bytes() - start < bytes as u64 {
-            let Some(line) = self.records.next()? else { break };
-            let (found, expected) = (self.records.record().len(), self.records.n);
-            if found < expected || (self.quoted && found > expected) {
-                return Err(self.records.ragged(line));
-            }
-            if let Some(column) = self.label {
-                let text = self.cell(column, line)?;
-                let found = label(text.trim().as_bytes(), self.records.numbers);
-                labels.push(found.map_err(|problem| in_cell(line, column, problem))?);
-            }
-            strings.push(self.cell(self.string, line)?);
-            lines.push((), line, 1);
-        }
-        if strings.is_empty() {
-            return Ok(false);
-        }
-        let (labels, label_column) = (self.label.map(|_| Labels::new(labels)), self.label_called.clone());
-        let samples = Samples::Other(AnySamples::Strings(strings));
-        *table = Table { samples, labels, label_column, lines: Some(lines), ..Table::default() };
-        Ok(true)
-    }
-}
-
-/// The failure of a cell.
-fn in_cell(line: usize, column: usize, problem: Problem) -> Failure {
-    problem.at(format!("line {line}, column {}", column + 1))
+    let roles = Roles { label, text: Some(text), ..Roles::default() };
+    let columns = Columns { header, roles, is_label_specified: true, features: Vec::new() };
+    Ok(Reader { records, columns, known: None, training: None })
 }
 
 /// The basis for determining the columns.
 struct Guess<'a> {
-    header: Header,
+    header: &'a Header,
     /// The first line of samples.
     sample: Option<&'a ByteRecord>,
     numbers: Numbers,

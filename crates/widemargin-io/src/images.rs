@@ -6,8 +6,6 @@
 //! and 16 bits are reduced to 8.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use image::metadata::Orientation;
@@ -207,16 +205,17 @@ fn contents(folder: &Path) -> Result<Contents, IoError> {
     Ok(Contents { images, folders, unread })
 }
 
-fn opened(file: &Path) -> Result<ImageReader<BufReader<File>>, IoError> {
+fn decoder(file: &Path) -> Result<impl ImageDecoder + use<>, IoError> {
     // By content: a JPEG with extension .png is read as JPEG.
-    ImageReader::open(file).and_then(ImageReader::with_guessed_format).map_err(IoError::refused(file, "cannot open"))
+    let reader = ImageReader::open(file).and_then(ImageReader::with_guessed_format);
+    let reader = reader.map_err(IoError::refused(file, "cannot open"))?;
+    reader.into_decoder().map_err(|error| undecoded(file, error))
 }
 
 /// The image, in the orientation of its metadata.
 fn upright(file: &Path) -> Result<DynamicImage, IoError> {
     let wrong = |error| undecoded(file, error);
-    let mut decoder = opened(file)?.into_decoder().map_err(wrong)?;
-    let mut limits = Limits::default();
+    let (mut decoder, mut limits) = (decoder(file)?, Limits::default());
     limits.reserve(decoder.total_bytes()).map_err(wrong)?;
     decoder.set_limits(limits).map_err(wrong)?;
     let orientation = orientation(&mut decoder);
@@ -232,7 +231,7 @@ fn orientation(decoder: &mut impl ImageDecoder) -> Orientation {
 
 /// Width and height of the upright image, and whether it is gray.
 fn header(file: &Path) -> Result<((usize, usize), bool), IoError> {
-    let mut decoder = opened(file)?.into_decoder().map_err(|error| undecoded(file, error))?;
+    let mut decoder = decoder(file)?;
     let (mut width, mut height) = decoder.dimensions();
     // In addition to the decoder's own memory limit; also bounds products of sizes elsewhere.
     if u64::from(width) * u64::from(height) > MAX_PIXELS {

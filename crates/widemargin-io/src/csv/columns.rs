@@ -4,8 +4,9 @@ use csv::ByteRecord;
 use widemargin::data::{ColumnRoles, RoleColumn};
 
 use super::cell::is_missing;
+use super::delimiter::{is_comment, without_sign};
 use super::first_line::{self, FirstLine};
-use super::header::{Header, LABEL_NAMES};
+use super::header::{Header, LABEL_NAMES, is_one_of};
 use super::number::Numbers;
 use super::records::Records;
 use super::roles::{Roles, in_order, label_column};
@@ -25,8 +26,12 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Determines the columns from the first lines.
-    pub fn from_first_lines(records: &Records, options: &ReadOptions) -> Result<Columns, Failure> {
+    /// Determines the columns from the first lines, and skips the names of the columns.
+    pub fn from_first_lines(records: &mut Records, options: &ReadOptions) -> Result<Columns, Failure> {
+        match is_comment(records.first().0) && !comment_has_names(records, options)? {
+            true => records.skip_comment(),
+            false => records.uncomment(),
+        }
         let (first, others) = records.first();
         let trained = options.trained.as_deref();
         let names = if has_header(records, first, &others, options)? { Some(records.names()?) } else { None };
@@ -41,13 +46,7 @@ impl Columns {
             let free: Vec<usize> = (0..header.n).filter(may_be_label).collect();
             let samples = others.iter().copied().chain(header.names.is_none().then_some(first));
             let text = only_text(&header, samples, records.numbers, &free);
-            roles.label = match trained {
-                Some(trained) => {
-                    let text = text.filter(|_| trained.columns.is_none());
-                    label_column(trained, &header, text, &free)?
-                }
-                None => guess_label(&header, text, &free),
-            };
+            roles.label = label_column(trained, &header, text, &free)?;
         }
         if options.skip_labels {
             roles.skip_labels();
@@ -64,6 +63,9 @@ impl Columns {
         }
         if let Some(trained) = trained {
             features = in_order(trained, &header, features)?;
+        }
+        if header.names.is_some() {
+            records.skip_header();
         }
         Ok(Columns { header, roles, is_label_specified: !is_auto, features })
     }
@@ -89,7 +91,7 @@ impl Columns {
 }
 
 /// The first cells of a line in messages.
-pub(super) fn first_cells(line: &ByteRecord) -> String {
+fn first_cells(line: &ByteRecord) -> String {
     let cells: Vec<String> = line.iter().take(4).map(|cell| format!("'{}'", shown(cell.trim_ascii()))).collect();
     format!("{}{}", cells.join(", "), if line.len() > cells.len() { ", …" } else { "" })
 }
@@ -121,6 +123,38 @@ fn has_header(
     }
 }
 
+/// Whether the comment right above the table has the names of its columns, as NumPy writes them.
+///
+/// # Errors
+/// For one that could be either.
+fn comment_has_names(records: &Records, options: &ReadOptions) -> Result<bool, Failure> {
+    let (comment, rows) = records.first();
+    let [first, others @ ..] = &rows[..] else { return Ok(true) };
+    let is_header = |line: &ByteRecord, others: &[&ByteRecord]| {
+        has_known_name(line, options) || first_line::of(line, others, records.numbers) == FirstLine::Names
+    };
+    if options.header == Some(false) || is_header(first, others) {
+        return Ok(false);
+    }
+    let names = without_sign(comment);
+    let is_known = has_known_name(comment, options) || has_known_name(&names, options);
+    if options.header == Some(true) || is_known || names.iter().any(|cell| is_one_of(cell, &LABEL_NAMES)) {
+        return Ok(true);
+    }
+    // A model knows the names that its tables have. A row that is left out has numbers, and values of other rows.
+    let has_number = || names.iter().any(|cell| records.numbers.number(cell.trim_ascii()).is_some());
+    if options.trained.is_some() || has_number() || first_line::of(&names, &rows, records.numbers) == FirstLine::Sample
+    {
+        return Ok(false);
+    }
+    if names.iter().all(|cell| !cell.trim_ascii().contains(&b' ')) {
+        return Ok(true);
+    }
+    let text = format!("{} could be the names of the columns, or a comment", first_cells(comment));
+    let help = "pass --header yes if they are names, --header no if the line is a comment";
+    Err(records.first_problem(Problem::new(text).help(help)))
+}
+
 /// Whether a cell is the name of a column in the options, or of a column of the training table.
 pub(super) fn has_known_name(first: &ByteRecord, options: &ReadOptions) -> bool {
     let has = |name: &str| !name.is_empty() && first.iter().any(|cell| cell.trim_ascii() == name.as_bytes());
@@ -135,12 +169,6 @@ pub(super) fn has_known_name(first: &ByteRecord, options: &ReadOptions) -> bool 
         column => has_name(column),
     };
     is_known || columns.any(has_any_name)
-}
-
-/// The label column, among those that are free: by its name, or as the only one of text.
-fn guess_label(header: &Header, text: Option<usize>, free: &[usize]) -> Option<usize> {
-    let named = header.last_of(&LABEL_NAMES).filter(|named| free.contains(named));
-    named.or(text).or_else(|| free.first().copied().filter(|_| header.names.is_none()))
 }
 
 /// The only free column whose cells in the first lines are mostly text.

@@ -5,7 +5,6 @@
 
 mod cell;
 mod columns;
-mod comment_header;
 mod delimiter;
 mod first_line;
 mod frame;

@@ -7,7 +7,6 @@ use widemargin::data::{AnySamples, DenseMatrix, Label, Labels, Notation, TableCo
 
 use super::cell::{encode, feature, label, not_finite, text_of};
 use super::columns::Columns;
-use super::comment_header;
 use super::header::Header;
 use super::records::Records;
 use super::remarks::of_features;
@@ -52,11 +51,7 @@ const MAX_REMARKS: usize = 20;
 impl Reader {
     pub fn new(path: &Path, delimiter: u8, options: &ReadOptions) -> Result<Reader, Failure> {
         let mut records = Records::new(open_text(path)?, delimiter, true, options)?;
-        comment_header::settle(&mut records, options)?;
-        let columns = Columns::from_first_lines(&records, options)?;
-        if columns.header.names.is_some() {
-            records.skip_header();
-        }
+        let columns = Columns::from_first_lines(&mut records, options)?;
         let known = options.trained.as_ref().and_then(|trained| trained.columns.clone());
         let training = options.learn.then(|| (path.to_owned(), delimiter, options.clone()));
         Ok(Reader { records, columns, known, training })

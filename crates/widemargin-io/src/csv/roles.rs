@@ -117,35 +117,37 @@ fn position(roles: &ColumnRoles, header: &Header, column: &RoleColumn) -> Option
     (header.n + roles.labels.len() == roles.n_columns && !is_label).then(|| column.position - labels_before)
 }
 
-/// The label column of a table for a model that has not stored it, among the `free` columns: by its name, or the only
-/// column of text.
+/// The label column of a table, among the `free` columns: by its name, or the only column of text; for training the first
+/// of a table without names. The model of a trained table has not stored it.
 ///
 /// # Errors
 /// If there is one column more than the model has features, and it is not clear which is the label.
 pub(super) fn label_column(
-    trained: &TrainedTable,
+    trained: Option<&TrainedTable>,
     header: &Header,
     only_text: Option<usize>,
     free: &[usize],
 ) -> Result<Option<usize>, Problem> {
-    let (found, expected) = (free.len(), trained.n_columns);
-    let is_feature = |column: &usize| match (&header.names, &trained.names) {
+    let is_feature = |column: &usize| match (&header.names, trained.and_then(|trained| trained.names.as_ref())) {
         (Some(names), Some(trained)) => trained.contains(&names[*column]),
         _ => false,
     };
     let is_open = |column: &usize| free.contains(column) && !is_feature(column);
     // A model of numbers has no features of text, whatever the number of columns.
-    let text = only_text.filter(is_open);
-    if found == expected && text.is_none() {
-        return Ok(None);
-    }
+    let may_be_text = trained.is_none_or(|trained| trained.columns.is_none());
+    let text = only_text.filter(|column| may_be_text && is_open(column));
     let clear = header.last_of(&LABEL_NAMES).filter(is_open).or(text);
-    if clear.is_some() || header.names.is_some() || found != expected + 1 {
-        return Ok(clear);
+    let is_unclear = clear.is_none() && header.names.is_none();
+    match trained.map(|trained| trained.n_columns) {
+        None if is_unclear => Ok(free.first().copied()),
+        Some(expected) if free.len() == expected && text.is_none() => Ok(None),
+        Some(expected) if free.len() == expected + 1 && is_unclear => {
+            let text = format!("{} columns, the model has {expected} features", free.len());
+            let problem = Problem::new(format!("{text}: the label column cannot be determined"));
+            Err(problem.help("name it with --label COLUMN: 1 is the first column, -1 the last"))
+        }
+        _ => Ok(clear),
     }
-    let text = "the label column cannot be determined";
-    let problem = Problem::new(format!("{found} columns, the model has {expected} features: {text}"));
-    Err(problem.help("name it with --label COLUMN: 1 is the first column, -1 the last"))
 }
 
 /// The columns of features in the order of training, by their names if both have names.

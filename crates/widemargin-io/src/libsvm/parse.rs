@@ -85,22 +85,16 @@ impl ParsedRows {
         if let Some(next) = line_end(text, at) {
             return Ok(next);
         }
-        let label = word(text, at);
-        let is_pair = label.contains(&b':');
+        let first = word(text, at);
+        let label = if first.contains(&b':') { &first[..0] } else { first };
         if rules.labels {
-            if is_pair && rules.multilabel {
-                self.labels.push(Label::Text(String::new()));
-            } else if is_pair {
-                return Err((at, label_missing(label)));
+            if label.is_empty() && !rules.multilabel {
+                return Err((at, label_missing(first)));
             }
-            if !is_pair {
-                let label = std::str::from_utf8(label).map_err(|_| (at, "the label is not UTF-8 text".into()))?;
-                self.labels.push(if rules.multilabel { Label::Text(label.to_owned()) } else { Label::parse(label) });
-            }
+            let label = std::str::from_utf8(label).map_err(|_| (at, "the label is not UTF-8 text".into()))?;
+            self.labels.push(if rules.multilabel { Label::Text(label.to_owned()) } else { Label::parse(label) });
         }
-        if !is_pair {
-            at += label.len();
-        }
+        at += label.len();
         // The least index that may follow.
         let mut next_index = u64::from(rules.first);
         let next = loop {

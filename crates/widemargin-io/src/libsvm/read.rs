@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
-use widemargin::data::{CsrMatrix, DenseView, Label, Labels, Notation, offsets_of};
+use widemargin::data::{DenseView, Label, Labels, Notation, offsets_of};
 
 use super::parse::{LARGE, ParsedRows, Rules};
 use super::start::Start;
@@ -114,13 +114,9 @@ impl Reader {
     fn table(&self, mut rows: ParsedRows) -> Result<Table, Failure> {
         self.check_digits(&rows)?;
         rows.matrix.n_cols = self.rules.n_features.unwrap_or(rows.matrix.n_cols);
-        let matrix: CsrMatrix<f32> = rows.matrix;
-        let (labels, indicators) = match (self.rules.labels, self.rules.multilabel) {
-            (true, true) => (None, Some(indicators_of(&rows.labels))),
-            (true, false) => (Some(Labels::new(rows.labels)), None),
-            (false, _) => (None, None),
-        };
-        let (samples, lines) = (Samples::SparseF32(matrix), Some(rows.lines));
+        let indicators = self.rules.multilabel.then(|| indicators_of(&rows.labels));
+        let labels = (self.rules.labels && indicators.is_none()).then(|| Labels::new(rows.labels));
+        let (samples, lines) = (Samples::SparseF32(rows.matrix), Some(rows.lines));
         Ok(Table { samples, labels, indicators, lines, notation: self.notation(), ..Table::default() })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use widemargin::data::Label;
+use widemargin::data::{Element, Label};
 
 use super::dtype::{Dtype, Kind, for_numbers};
 use super::header::Header;
@@ -122,20 +122,12 @@ impl<R: Read> Array<R> {
             self.header.shape = vec![n];
         }
         let n = self.length()?;
-        let of_number = |(row, number): (usize, f64)| match number.is_finite() {
-            true => Ok(Label::parse(&number.to_string())),
-            false => Err(not_finite(row, 0, number).into()),
-        };
         match &self.header.dtype {
             dtype if dtype.is_text() => Ok(self.texts()?.iter().map(|text| Label::parse(text)).collect()),
-            dtype if dtype.is_float() => match self.values(n)? {
-                Values::F32(values) => {
-                    // In the digits of single precision.
-                    let text = |value: &f32| value.to_string().parse().unwrap_or(f64::from(*value));
-                    values.iter().map(text).enumerate().map(of_number).collect()
-                }
-                Values::F64(values) => values.into_iter().enumerate().map(of_number).collect(),
-            },
+            dtype if dtype.is_float() => Ok(match self.values(n)? {
+                Values::F32(values) => labels_of(&values)?,
+                Values::F64(values) => labels_of(&values)?,
+            }),
             dtype if !dtype.is_integer() => Err(dtype.unexpected("integers, floats or text").into()),
             _ => Ok(self.ints("a 64-bit signed number")?.into_iter().map(Label::Integer).collect()),
         }
@@ -194,6 +186,15 @@ impl<R: Read> Array<R> {
         }
         Ok(())
     }
+}
+
+/// Numbers as labels, in the digits of their precision.
+fn labels_of<T: Element + ToString>(values: &[T]) -> Result<Vec<Label>, Problem> {
+    let label = |(row, value): (usize, &T)| match (*value).into() {
+        number if number.is_finite() => Ok(Label::parse(&value.to_string())),
+        number => Err(not_finite(row, 0, number)),
+    };
+    values.iter().enumerate().map(label).collect()
 }
 
 /// The problem of an infinite value or NaN.

@@ -4,7 +4,8 @@ use std::io::{BufWriter, StdoutLock, Write, stdout};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use widemargin_io::AtomicFile;
+use widemargin::output::OutputFile;
+use widemargin_io::IoError;
 
 use crate::args::Input;
 use crate::report::{Exit, Failure};
@@ -17,7 +18,7 @@ pub enum Output {
     /// Standard output.
     Stdout(BufWriter<StdoutLock<'static>>),
     /// A file, which takes its name at the end.
-    File(BufWriter<AtomicFile>, PathBuf),
+    File(BufWriter<OutputFile>, PathBuf),
 }
 
 impl Output {
@@ -27,7 +28,8 @@ impl Output {
             None => Ok(Output::Stdout(BufWriter::with_capacity(BUFFER, stdout().lock()))),
             Some(file) => {
                 check_folder(file)?;
-                Ok(Output::File(BufWriter::with_capacity(BUFFER, AtomicFile::create(file)?), file.to_owned()))
+                let out = OutputFile::create(file).map_err(IoError::of_output)?;
+                Ok(Output::File(BufWriter::with_capacity(BUFFER, out), file.to_owned()))
             }
         }
     }
@@ -45,8 +47,8 @@ impl Output {
         match self {
             Output::Stdout(mut out) => out.flush().map_err(|error| Failure::stdout(&error)),
             Output::File(out, file) => {
-                out.into_inner().map_err(|error| refused(&file, error.error()))?.commit()?;
-                Ok(())
+                let out = out.into_inner().map_err(|error| refused(&file, error.error()))?;
+                Ok(out.commit().map_err(IoError::of_output)?)
             }
         }
     }
@@ -128,6 +130,6 @@ pub fn check_model_file(file: &Path, input: &Input) -> Result<(), Failure> {
     }
     check_output(file, input, None)?;
     // Created next to the file, and removed when dropped.
-    AtomicFile::create(file).map(drop)?;
+    OutputFile::create(file).map(drop).map_err(IoError::of_output)?;
     Ok(())
 }

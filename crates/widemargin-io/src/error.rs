@@ -77,6 +77,14 @@ impl IoError {
         }
     }
 
+    /// The error of a file that is written whole or not at all ([`widemargin::output`]).
+    pub fn of_output(error: widemargin::Error) -> IoError {
+        match error {
+            widemargin::Error::Io { path, action, source } => IoError::writing(&path, action, source),
+            error => IoError::Library(error),
+        }
+    }
+
     /// The error of an operation on a file that the system refused.
     pub(crate) fn refused(file: &Path, action: &'static str) -> impl FnOnce(io::Error) -> IoError {
         let file = file.to_owned();
@@ -84,7 +92,7 @@ impl IoError {
     }
 
     /// The error of a failed write, stating what happened to the file.
-    pub(crate) fn writing(path: &Path, action: &'static str, source: io::Error) -> IoError {
+    fn writing(path: &Path, action: &'static str, source: io::Error) -> IoError {
         let outcome = match fs::metadata(path) {
             Ok(old) if old.is_file() => "the old file is as it was",
             Ok(_) => "nothing was replaced",

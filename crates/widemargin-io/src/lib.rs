@@ -27,7 +27,6 @@
 //! environment.
 #![deny(missing_docs)]
 
-mod atomic_write;
 mod checkpoint_folder;
 mod csv;
 mod error;
@@ -58,7 +57,6 @@ mod tuning;
 mod write;
 mod write_rows;
 
-pub use atomic_write::AtomicFile;
 pub use checkpoint_folder::CheckpointFolder;
 pub use csv::{FrameCells, FrameColumn, FrameProblem, encode_frame, learn_frame, number};
 pub use error::{IoError, Problem, ProblemKind, Result};

@@ -4,29 +4,30 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use widemargin::data::Labels;
+use widemargin::output::OutputFile;
 
-use crate::error::{Failure, Result};
+use crate::error::{Failure, IoError, Result};
 use crate::indicators::Indicators;
 use crate::table::{Samples, Table};
 use crate::write_rows::not_in;
-use crate::{AtomicFile, Format, csv, libsvm, npy, npz};
+use crate::{Format, csv, libsvm, npy, npz};
 
 /// Writes a table to a file, in `format` or that of the file name.
 ///
 /// The write is atomic: on failure an existing file is unchanged.
 ///
 /// # Errors
-/// [`IoError::Input`](crate::IoError::Input) for an unknown ending and a table that the format cannot hold, and
-/// [`IoError::Write`](crate::IoError::Write) where the system refuses.
+/// [`IoError::Input`] for an unknown ending and a table that the format cannot hold, and [`IoError::Write`] where the
+/// system refuses.
 pub fn write(table: &Table, path: &Path, format: Option<Format>) -> Result<()> {
     let format = format.map_or_else(|| Format::from_path(path), Ok)?;
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz")) {
         let help = "leave off .gz, and compress it afterwards";
         return Err(not_in(format, "compressed files are read, not written", help).writing(path));
     }
-    let mut file = AtomicFile::create(path)?;
+    let mut file = OutputFile::create(path).map_err(IoError::of_output)?;
     write_to(table, format, &mut file, path)?;
-    file.commit()
+    file.commit().map_err(IoError::of_output)
 }
 
 /// Writes a table to any writer; `file` is what errors call it.

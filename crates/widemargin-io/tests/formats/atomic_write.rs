@@ -5,7 +5,8 @@ use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use widemargin::data::{DenseMatrix, Label, Labels};
-use widemargin_io::{AtomicFile, Format, Samples, Table, write, write_to};
+use widemargin::output::OutputFile;
+use widemargin_io::{Format, Samples, Table, write, write_to};
 
 fn table() -> Table {
     let samples = Samples::DenseF64(DenseMatrix { values: vec![1.0; 20_000], n_rows: 10_000, n_cols: 2 });
@@ -17,12 +18,12 @@ fn an_unfinished_file_leaves_the_old_one() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.csv");
     std::fs::write(&path, "old").unwrap();
-    let mut file = AtomicFile::create(&path).unwrap();
+    let mut file = OutputFile::create(&path).unwrap();
     file.write_all(b"new").unwrap();
     drop(file);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-    let mut file = AtomicFile::create(&path).unwrap();
+    let mut file = OutputFile::create(&path).unwrap();
     file.write_all(b"new").unwrap();
     file.commit().unwrap();
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "new");

@@ -6,10 +6,9 @@ use std::path::Path;
 use widemargin::data::Labels;
 use widemargin::output::OutputFile;
 
-use crate::error::{Failure, IoError, Result};
+use crate::error::{Failure, IoError, Problem, Result};
 use crate::indicators::Indicators;
 use crate::table::{Samples, Table};
-use crate::write_rows::not_in;
 use crate::{Format, csv, libsvm, npy, npz};
 
 /// Writes a table to a file, in `format` or that of the file name.
@@ -23,7 +22,8 @@ pub fn write(table: &Table, path: &Path, format: Option<Format>) -> Result<()> {
     let format = format.map_or_else(|| Format::from_path(path), Ok)?;
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz")) {
         let help = "leave off .gz, and compress it afterwards";
-        return Err(not_in(format, "compressed files are read, not written", help).writing(path));
+        let failure = Problem::new("compressed files are read, not written").help(help).into();
+        return Err(refused(failure, format, path));
     }
     let mut file = OutputFile::create(path).map_err(IoError::of_output)?;
     write_to(table, format, &mut file, path)?;
@@ -36,26 +36,39 @@ pub fn write(table: &Table, path: &Path, format: Option<Format>) -> Result<()> {
 /// As [`write()`].
 pub fn write_to(table: &Table, format: Format, out: &mut dyn Write, file: &Path) -> Result<()> {
     let mut out = BufWriter::with_capacity(1 << 18, out);
-    let written = check_samples(table, format).and_then(|()| match format {
+    let written = check_samples(table, format).map_err(Failure::from).and_then(|()| match format {
         Format::Libsvm => libsvm::write(table, &mut out),
         Format::Csv => csv::write(table, b',', &mut out),
         Format::Tsv => csv::write(table, b'\t', &mut out),
         Format::Npy => npy::write(table, &mut out),
         Format::Npz => npz::write(table, &mut out),
-        Format::Parquet => Err(not_in(format, "it is read, not written", "choose libsvm, csv, tsv, npy or npz")),
-        _ => Err(not_in(format, "it holds no vectors", "choose libsvm, csv, tsv, npy or npz")),
+        _ => {
+            let reason = if format == Format::Parquet { "it is read, not written" } else { "it holds no vectors" };
+            Err(Problem::new(reason).help("choose libsvm, csv, tsv, npy or npz").into())
+        }
     });
-    written.and_then(|()| Ok(out.flush()?)).map_err(|failure| failure.writing(file))
+    written.and_then(|()| Ok(out.flush()?)).map_err(|failure| refused(failure, format, file))
 }
 
-fn check_samples(table: &Table, format: Format) -> Result<(), Failure> {
+/// The error of a table that was not written, or that the format cannot hold.
+fn refused(failure: Failure, format: Format, file: &Path) -> IoError {
+    let failure = match failure {
+        Failure::Input(_, Problem { text, help, kind }) => {
+            Failure::from(Problem { text: format!("cannot be written as {format}: {text}"), help, kind })
+        }
+        failure => failure,
+    };
+    failure.writing(file)
+}
+
+fn check_samples(table: &Table, format: Format) -> Result<(), Problem> {
     if let Samples::Other(samples) = &table.samples {
         let help = "describe them first, or keep them in the format they came in";
-        return Err(not_in(format, format!("{} are not vectors", samples.kind()), help));
+        return Err(Problem::new(format!("{} are not vectors", samples.kind())).help(help));
     }
     let n_rows = table.samples.n_rows();
     let wrong = |what: &str, n: usize, expected: usize| {
-        Err(not_in(format, format!("{n} {what}, expected {expected}"), "give one to each"))
+        Err(Problem::new(format!("{n} {what}, expected {expected}")).help("give one to each"))
     };
     let is_table = matches!(format, Format::Csv | Format::Tsv);
     let has_sets = is_table || format == Format::Libsvm;
@@ -74,7 +87,7 @@ fn check_samples(table: &Table, format: Format) -> Result<(), Failure> {
     if !lost.is_empty() {
         let help = "write .csv or .tsv, which have columns for ids, weights and labels, or leave them out: columns with \
                     --drop, the labels of LIBSVM text with --label none";
-        return Err(not_in(format, format!("the samples have {lost}, for which it has no place"), help));
+        return Err(Problem::new(format!("the samples have {lost}, for which it has no place")).help(help));
     }
     match &table.feature_names {
         Some(names) if names.len() != table.samples.n_cols() => {

@@ -4,14 +4,8 @@ use std::fmt;
 
 use widemargin::data::Rows as _;
 
-use crate::Format;
-use crate::error::{Failure, Problem};
+use crate::error::Failure;
 use crate::table::Samples;
-
-/// The failure of a table that a format cannot hold.
-pub(crate) fn not_in(format: Format, reason: impl fmt::Display, help: &'static str) -> Failure {
-    Problem::new(format!("cannot be written as {format}: {reason}")).help(help).into()
-}
 
 /// Passes on the rows of vectors, with their zeros.
 pub(crate) fn for_each_row(

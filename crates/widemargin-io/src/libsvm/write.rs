@@ -5,12 +5,11 @@ use std::io::Write;
 
 use widemargin::data::{Label, Labels, Rows};
 
-use crate::Format;
-use crate::error::{Failure, excerpt};
+use crate::error::{Failure, Problem, excerpt};
 use crate::indicators::Indicators;
 use crate::table::Table;
 use crate::text_input::AHEAD;
-use crate::write_rows::{Number, not_in};
+use crate::write_rows::Number;
 
 /// Writes `label index:value …` for each sample, of several labels with commas between. Zeros are omitted, except for one
 /// in the first line if no sample has a value in the last column, so that the number of columns is preserved, and for one
@@ -25,16 +24,13 @@ pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> 
         }
         (None, Some(indicators)) => Cow::Owned(sets(indicators)?),
         (None, None) => {
-            return Err(not_in(
-                Format::Libsvm,
-                "each line starts with a label, and the samples have none",
-                "write .csv, .npy or .npz, which can do without",
-            ));
+            let problem = Problem::new("each line starts with a label, and the samples have none");
+            return Err(problem.help("write .csv, .npy or .npz, which can do without").into());
         }
     };
     let n_cols = table.samples.n_cols();
     if n_cols == 0 {
-        return Err(not_in(Format::Libsvm, "the samples have no features", "write .csv or .npz"));
+        return Err(Problem::new("the samples have no features").help("write .csv or .npz").into());
     }
     let single = table.samples.is_single();
     let mut line = Vec::new();
@@ -49,11 +45,9 @@ pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> 
             }
         });
         if let Some((column, value)) = beyond {
-            return Err(not_in(
-                Format::Libsvm,
-                format!("row {row}, column {column} (from 0): {value:?} is beyond the single precision it is read in"),
-                "rescale the column, or write .csv or .npz",
-            ));
+            let place = format!("row {row}, column {column} (from 0)");
+            let problem = Problem::new(format!("{place}: {value:?} is beyond the single precision it is read in"));
+            return Err(problem.help("rescale the column, or write .csv or .npz").into());
         }
     }
     let (mut n_bytes, mut has_list) = (0, false);
@@ -74,7 +68,7 @@ pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> 
         n_bytes += line.len();
         // The start of the text tells whether the labels are lists.
         if table.labels.is_none() && !has_list && n_bytes > AHEAD {
-            return Err(no_list());
+            return Err(no_list().into());
         }
         has_list |= is_list(labels.get(row));
         out.write_all(&line)?;
@@ -83,7 +77,7 @@ pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> 
 }
 
 /// Refuses a class that would not be read back.
-fn check_class(class: &Label) -> Result<(), Failure> {
+fn check_class(class: &Label) -> Result<(), Problem> {
     match class {
         Label::Text(text)
             if text.is_empty()
@@ -91,7 +85,7 @@ fn check_class(class: &Label) -> Result<(), Failure> {
                 || text.chars().any(|c| c.is_whitespace() || c.is_control() || ":#".contains(c)) =>
         {
             let reason = format!("the label '{}' would not be read back", excerpt(text));
-            Err(not_in(Format::Libsvm, reason, "rename the class, or write .csv or .npz"))
+            Err(Problem::new(reason).help("rename the class, or write .csv or .npz"))
         }
         _ => Ok(()),
     }
@@ -103,7 +97,7 @@ fn is_list(label: &Label) -> bool {
 }
 
 /// The labels of each sample with commas between.
-fn sets(indicators: &Indicators) -> Result<Labels, Failure> {
+fn sets(indicators: &Indicators) -> Result<Labels, Problem> {
     let names: Vec<String> = indicators.names.iter().map(Label::to_string).collect();
     let rows = || (0..indicators.n_samples()).map(|row| indicators.of(row));
     let reason = match names.iter().position(|name| name.parse::<i64>().is_err()) {
@@ -115,7 +109,7 @@ fn sets(indicators: &Indicators) -> Result<Labels, Failure> {
         }
     };
     if let Some(reason) = reason {
-        return Err(not_in(Format::Libsvm, reason, "write .csv, which has a column for each label"));
+        return Err(Problem::new(reason).help("write .csv, which has a column for each label"));
     }
     let set = |row: &[f64]| {
         let own = names.iter().zip(row).filter(|(_, has)| **has == 1.0);
@@ -125,8 +119,8 @@ fn sets(indicators: &Indicators) -> Result<Labels, Failure> {
     if labels.classes().iter().any(is_list) { Ok(labels) } else { Err(no_list()) }
 }
 
-/// The failure of samples with several labels that would be read as classes.
-fn no_list() -> Failure {
+/// The problem of samples with several labels that would be read as classes.
+fn no_list() -> Problem {
     let reason = "none of the first samples has two labels, so that the labels would be read as classes";
-    not_in(Format::Libsvm, reason, "put a sample with two labels first, or write .csv")
+    Problem::new(reason).help("put a sample with two labels first, or write .csv")
 }

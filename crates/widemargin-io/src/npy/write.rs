@@ -2,19 +2,15 @@
 
 use std::io::{self, Write};
 
-use crate::Format;
-use crate::error::Failure;
+use crate::error::{Failure, Problem};
 use crate::table::{Samples, Table};
-use crate::write_rows::{for_each_row, not_in};
+use crate::write_rows::for_each_row;
 
 /// Writes the samples as a dense matrix.
 pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> {
     if table.labels.is_some() {
-        return Err(not_in(
-            Format::Npy,
-            "it holds one array, and the samples have labels",
-            "write .npz, which holds both, or read the samples with --label none",
-        ));
+        let problem = Problem::new("it holds one array, and the samples have labels");
+        return Err(problem.help("write .npz, which holds both, or read the samples with --label none").into());
     }
     let samples = &table.samples;
     write_header(out, descr_of(samples), &[samples.n_rows(), samples.n_cols()])?;

@@ -17,10 +17,9 @@ const SAMPLE: usize = 256;
 /// The text of a file. Byte-order marks are skipped, UTF-16 is decoded, and where the start of the text has carriage
 /// returns and no line feeds, carriage returns end lines.
 pub(crate) struct TextInput {
-    /// The start of the text, whether it is the whole text, and how much of it has been returned.
-    start: Vec<u8>,
+    /// The start of the text, and whether it is the whole text.
+    start: Cursor<Vec<u8>>,
     is_whole: bool,
-    at: usize,
     rest: Box<dyn Read + Send>,
     has_old_line_ends: bool,
 }
@@ -52,12 +51,12 @@ impl TextInput {
             end_lines(&mut start);
         }
         let is_whole = start.len() < AHEAD;
-        Ok(TextInput { start, is_whole, at: 0, rest, has_old_line_ends })
+        Ok(TextInput { start: Cursor::new(start), is_whole, rest, has_old_line_ends })
     }
 
-    /// The start of the text that is still to be read: whole lines, unless the first line is longer.
+    /// The start of the text: whole lines, unless the first line is longer.
     pub fn start(&self) -> &[u8] {
-        let start = &self.start[self.at..];
+        let start = self.start.get_ref();
         match memchr::memrchr(b'\n', start) {
             Some(end) if !self.is_whole => &start[..=end],
             _ => start,
@@ -67,9 +66,8 @@ impl TextInput {
 
 impl Read for TextInput {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.at < self.start.len() {
-            let n = (&self.start[self.at..]).read(buffer)?;
-            self.at += n;
+        let n = self.start.read(buffer)?;
+        if n > 0 {
             return Ok(n);
         }
         let n = self.rest.read(buffer)?;

@@ -6,9 +6,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use widemargin::data::{DenseMatrix, Element, Scratch};
+use widemargin::data::{DenseMatrix, Element, Scratch, Vectors};
 use widemargin::{Error, Result};
 
+use super::rows::Rows;
 use crate::error::Failure;
 use crate::input::open;
 use crate::npy::{self, Dtype};
@@ -105,23 +106,14 @@ impl DenseRows {
         self.n_rows += n_rows;
     }
 
-    pub fn n_rows(&self) -> usize {
-        self.n_rows
-    }
-
     /// Number of columns without the label's.
-    pub fn n_cols(&self) -> usize {
+    fn n_cols(&self) -> usize {
         self.n_columns - usize::from(self.label.is_some())
     }
 
     /// Whether a column holds the labels.
     pub fn has_labels(&self) -> bool {
         self.label.is_some()
-    }
-
-    /// Bytes of all rows.
-    pub fn bytes(&self) -> u64 {
-        self.arrays.iter().map(|array| (array.n_rows * self.n_columns * array.dtype.size) as u64).sum()
     }
 
     /// The shard of each row.
@@ -133,17 +125,6 @@ impl DenseRows {
             }
         }
         shards
-    }
-
-    /// The rows of a range.
-    pub fn read(&self, rows: Range<usize>) -> Result<DenseMatrix<f32>> {
-        self.read_as(rows, Dtype::append_singles)
-    }
-
-    /// The same in double precision; none where all numbers are in single.
-    pub fn read_double(&self, rows: Range<usize>) -> Option<Result<DenseMatrix<f64>>> {
-        let is_double = self.arrays.iter().any(|array| array.dtype.size == size_of::<f64>());
-        is_double.then(|| self.read_as(rows, Dtype::append_doubles))
     }
 
     fn read_as<T: Element>(
@@ -206,6 +187,25 @@ impl DenseRows {
             value: value[0],
             problem: "is not a finite number in single precision: remove, impute or rescale it",
         })
+    }
+}
+
+impl Rows for DenseRows {
+    fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    fn bytes(&self) -> u64 {
+        self.arrays.iter().map(|array| (array.n_rows * self.n_columns * array.dtype.size) as u64).sum()
+    }
+
+    fn read(&self, rows: Range<usize>) -> Result<Vectors> {
+        self.read_as(rows, Dtype::append_singles).map(Vectors::Dense)
+    }
+
+    fn read_double(&self, rows: Range<usize>) -> Option<Result<DenseMatrix<f64>>> {
+        let is_double = self.arrays.iter().any(|array| array.dtype.size == size_of::<f64>());
+        is_double.then(|| self.read_as(rows, Dtype::append_doubles))
     }
 }
 

@@ -12,7 +12,7 @@ mod writer;
 use std::ops::Range;
 use std::path::Path;
 
-use widemargin::data::{AnySamples, ColumnRanges, FarVectors, Offsets, Samples as _, SamplesView, Source};
+use widemargin::data::{AnySamples, ColumnRanges, FarVectors, Offsets, Samples as _, SamplesView, Source, Vectors};
 use widemargin::monitor::Monitor;
 use widemargin::{Error, Result, memory};
 
@@ -39,7 +39,7 @@ const SAMPLE_BYTES: u64 = 4 + 8 + 8;
 /// from several threads; ranges of rows are read at disk speed, scattered rows with one request each.
 #[derive(Debug)]
 pub struct Store {
-    rows: Rows,
+    rows: Box<dyn Rows>,
     outline: Table,
 }
 
@@ -86,19 +86,23 @@ impl Store {
             if let Some(file) = &options.label_file {
                 FileLabels::read(file, options.decimal)?.put(0..rows.n_rows(), true, &mut outline)?;
             }
-            return Ok(Store::new(Rows::Dense(rows), outline));
+            return Ok(Store::new(Box::new(rows), outline)?);
         }
         let mut writer = Writer::new(scratch, options.block_bytes());
         let outline = pass::read(path, &options, monitor, |samples| writer.append(samples))?;
-        let rows = writer.finish(options.n_features)?;
-        if matches!(&rows, Rows::Sparse(rows) if rows.n_cols == 0) {
+        let store = Store::new(writer.finish(options.n_features)?, outline)?;
+        if store.outline.samples.is_sparse() && store.n_features() == 0 {
             return Err(Problem::no_pairs().of(&shown(path)));
         }
-        Ok(Store::new(rows, outline))
+        Ok(store)
     }
 
-    fn new(rows: Rows, outline: Table) -> Store {
-        Store { outline: Table { samples: rows.none(), ..outline }, rows }
+    fn new(rows: Box<dyn Rows>, outline: Table) -> Result<Store> {
+        let samples = match rows.read(0..0)? {
+            Vectors::Dense(matrix) => matrix.into(),
+            Vectors::Sparse(matrix) => matrix.into(),
+        };
+        Ok(Store { outline: Table { samples, ..outline }, rows })
     }
 
     /// The contents of the file other than samples: labels, names of features, locations of the rows. The table itself

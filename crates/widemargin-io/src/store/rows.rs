@@ -1,65 +1,33 @@
-//! The rows of a store: dense or sparse.
+//! What rows of a store answer, dense or sparse.
 
+use std::fmt::Debug;
 use std::ops::Range;
 
 use widemargin::Result;
-use widemargin::data::{CsrMatrix, DenseMatrix, Samples as _, Vectors};
+use widemargin::data::{DenseMatrix, Samples as _, Vectors};
 
-use super::dense::DenseRows;
-use super::sparse::SparseRows;
-use crate::table::Samples;
 use crate::tuning::MAX_GAP_BYTES;
 
 /// Bytes read at once for rows that are close together.
 pub(super) const SPAN: usize = 1 << 20;
 
 /// Rows on disk; ranges of them must have been checked.
-#[derive(Debug)]
-pub(super) enum Rows {
-    Dense(DenseRows),
-    Sparse(SparseRows),
-}
-
-impl Rows {
-    pub fn n_rows(&self) -> usize {
-        match self {
-            Rows::Dense(rows) => rows.n_rows(),
-            Rows::Sparse(rows) => rows.n_rows(),
-        }
-    }
-
-    /// An empty set of samples with the same columns.
-    pub fn none(&self) -> Samples {
-        match self {
-            Rows::Dense(rows) => DenseMatrix::<f32> { n_cols: rows.n_cols(), ..DenseMatrix::default() }.into(),
-            Rows::Sparse(rows) => CsrMatrix::<f32>::empty(rows.n_cols).into(),
-        }
-    }
+pub(super) trait Rows: Debug + Send + Sync {
+    fn n_rows(&self) -> usize;
 
     /// Bytes read from disk by one pass over all rows.
-    pub fn bytes(&self) -> u64 {
-        match self {
-            Rows::Dense(rows) => rows.bytes(),
-            Rows::Sparse(rows) => rows.bytes,
-        }
-    }
+    fn bytes(&self) -> u64;
 
     /// The rows of a range.
-    pub fn read(&self, rows: Range<usize>) -> Result<Vectors> {
-        match self {
-            Rows::Dense(dense) => dense.read(rows).map(Vectors::Dense),
-            Rows::Sparse(sparse) => sparse.read(rows).map(Vectors::Sparse),
-        }
-    }
+    fn read(&self, rows: Range<usize>) -> Result<Vectors>;
 
     /// The rows of a range in double precision; none where they are in single.
-    pub fn read_double(&self, rows: Range<usize>) -> Option<Result<DenseMatrix<f64>>> {
-        match self {
-            Rows::Dense(dense) => dense.read_double(rows),
-            Rows::Sparse(_) => None,
-        }
+    fn read_double(&self, _rows: Range<usize>) -> Option<Result<DenseMatrix<f64>>> {
+        None
     }
+}
 
+impl dyn Rows {
     /// Bytes of an average row on disk.
     pub fn row_bytes(&self) -> usize {
         (self.bytes() / self.n_rows().max(1) as u64).max(1) as usize

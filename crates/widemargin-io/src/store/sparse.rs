@@ -6,8 +6,9 @@
 use std::ops::Range;
 
 use widemargin::Result;
-use widemargin::data::{CsrMatrix, Scratch};
+use widemargin::data::{CsrMatrix, Scratch, Vectors};
 
+use super::rows::Rows;
 use crate::ScratchFile;
 
 /// Rows in a scratch file.
@@ -29,13 +30,16 @@ pub(super) struct Block {
     pub at: u64,
 }
 
-impl SparseRows {
-    pub fn n_rows(&self) -> usize {
+impl Rows for SparseRows {
+    fn n_rows(&self) -> usize {
         self.blocks.last().map_or(0, |last| last.first_row + last.n_rows)
     }
 
-    /// The rows of a range.
-    pub fn read(&self, rows: Range<usize>) -> Result<CsrMatrix<f32>> {
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn read(&self, rows: Range<usize>) -> Result<Vectors> {
         let mut matrix = CsrMatrix::empty(self.n_cols);
         matrix.indptr.reserve(rows.len());
         let first = self.blocks.partition_point(|block| block.first_row + block.n_rows <= rows.start);
@@ -57,9 +61,11 @@ impl SparseRows {
             let values = indices + 4 * block.n_values as u64;
             self.read_words(values, n, |word| matrix.values.push(f32::from_le_bytes(word)))?;
         }
-        Ok(matrix)
+        Ok(Vectors::Sparse(matrix))
     }
+}
 
+impl SparseRows {
     /// Passes on four-byte numbers, read in chunks.
     fn read_words(&self, mut at: u64, n: usize, mut take: impl FnMut([u8; 4])) -> Result<()> {
         let mut left = 4 * n;

@@ -52,12 +52,12 @@ impl Writer {
     }
 
     /// Finishes writing; `n_features` is the specified number, if any.
-    pub fn finish(mut self, n_features: Option<usize>) -> Result<Rows> {
+    pub fn finish(mut self, n_features: Option<usize>) -> Result<Box<dyn Rows>> {
         self.flush()?;
         let Writer { scratch, n_rows, n_cols, bytes, is_double, blocks, .. } = self;
         Ok(match blocks {
-            None => Rows::Dense(DenseRows::scratch(scratch, n_rows, n_cols, is_double)),
-            Some(blocks) => Rows::Sparse(SparseRows { scratch, n_cols: n_features.unwrap_or(n_cols), blocks, bytes }),
+            None => Box::new(DenseRows::scratch(scratch, n_rows, n_cols, is_double)),
+            Some(blocks) => Box::new(SparseRows { scratch, n_cols: n_features.unwrap_or(n_cols), blocks, bytes }),
         })
     }
 

@@ -8,7 +8,7 @@ use crate::error::{Problem, excerpt, list};
 use crate::options::LabelColumn;
 
 /// Names of a label column.
-pub(crate) const LABEL_NAMES: [&str; 4] = ["label", "class", "target", "y"];
+pub(super) const LABEL_NAMES: [&str; 4] = ["label", "class", "target", "y"];
 
 /// The columns of a file, with their names if it has any.
 #[derive(Debug)]
@@ -81,9 +81,9 @@ impl Header {
         self.names.as_ref().is_some_and(|names| is_one_of(names[column].as_bytes(), known))
     }
 
-    /// The last column with one of these names.
-    pub fn last_of(&self, known: &[&str]) -> Option<usize> {
-        (0..self.n).rfind(|&column| self.is_one_of(column, known))
+    /// The last column with the name of a label.
+    pub fn label_by_name(&self) -> Option<usize> {
+        (0..self.n).rfind(|&column| self.is_one_of(column, &LABEL_NAMES))
     }
 
     /// The name of a column in messages: its name in quotes, or its number from 1.

@@ -21,7 +21,7 @@ mod write;
 
 pub(crate) use cell::{is_missing, label, text_of};
 pub use frame::{FrameCells, FrameColumn, FrameProblem, encode_frame, learn_frame};
-pub(crate) use header::{Header, LABEL_NAMES};
+pub(crate) use header::Header;
 pub(crate) use number::Numbers;
 pub use number::number;
 pub(crate) use read::{Reader, read_labels};

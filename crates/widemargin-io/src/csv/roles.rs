@@ -3,7 +3,7 @@
 use widemargin::Error;
 use widemargin::data::{ColumnRoles, RoleColumn, column_order};
 
-use super::header::{Header, LABEL_NAMES};
+use super::header::Header;
 use crate::error::Problem;
 use crate::options::{LabelColumn, ReadOptions, TrainedTable};
 
@@ -49,7 +49,7 @@ impl Roles {
     pub fn add_trained(&mut self, trained: &ColumnRoles, header: &Header, may_be_added: bool) {
         let at = |column: &RoleColumn| position(trained, header, column).filter(|at| self.is_free(*at));
         let mut labels: Vec<usize> = trained.labels.iter().filter_map(at).collect();
-        if let (Some(named), [RoleColumn { name, .. }]) = (header.last_of(&LABEL_NAMES), &trained.labels[..])
+        if let (Some(named), [RoleColumn { name, .. }]) = (header.label_by_name(), &trained.labels[..])
             && name.is_empty()
             && self.is_free(named)
         {
@@ -136,7 +136,7 @@ pub(super) fn label_column(
     // A model of numbers has no features of text, whatever the number of columns.
     let may_be_text = trained.is_none_or(|trained| trained.columns.is_none());
     let text = only_text.filter(|column| may_be_text && is_open(column));
-    let clear = header.last_of(&LABEL_NAMES).filter(is_open).or(text);
+    let clear = header.label_by_name().filter(is_open).or(text);
     let is_unclear = clear.is_none() && header.names.is_none();
     match trained.map(|trained| trained.n_columns) {
         None if is_unclear => Ok(free.first().copied()),

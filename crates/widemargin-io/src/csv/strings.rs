@@ -64,8 +64,7 @@ impl Guess<'_> {
     /// Determines the label column and that of the strings.
     fn columns(&self, options: &ReadOptions) -> Result<(Option<usize>, usize), Problem> {
         let specified = self.header.label(&options.label)?;
-        let label =
-            specified.or_else(|| self.header.last_of(&LABEL_NAMES).filter(|_| options.label == LabelColumn::Auto));
+        let label = specified.or_else(|| self.header.label_by_name().filter(|_| options.label == LabelColumn::Auto));
         let refused = |reason: &str| options.text.refused_as_text(reason);
         let string = match &options.text {
             LabelColumn::Auto => self.guess_text(label, options)?,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parquet::basic::{ConvertedType, Type};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
-use crate::csv::{Header, LABEL_NAMES};
+use crate::csv::Header;
 use crate::error::{Failure, Problem, excerpt};
 use crate::options::{LabelColumn, ReadOptions};
 
@@ -53,7 +53,7 @@ impl Columns {
         let names = schema.columns().iter().map(|column| column.name().to_owned()).collect();
         let header = Header { n: kinds.len(), names: Some(names) };
         let label = match options.label {
-            LabelColumn::Auto => header.last_of(&LABEL_NAMES).or(texts.first().copied().filter(|_| texts.len() == 1)),
+            LabelColumn::Auto => header.label_by_name().or(texts.first().copied().filter(|_| texts.len() == 1)),
             _ => header.label(&options.label)?,
         };
         if header.n == usize::from(label.is_some()) {

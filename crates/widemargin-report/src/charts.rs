@@ -133,8 +133,18 @@ pub fn confusion(matrix: &ConfusionMatrix) -> Markup {
     }
 }
 
+/// How C was selected, by the loss for each: `about` is what the losses are.
+pub fn selection_of_c(points: &[(f64, f64)], selected: f64, about: &str) -> Markup {
+    html! {
+        @if points.len() > 1 {
+            p class="wm-small wm-soft" { (about) }
+            (path(points, selected))
+        } @else { p { "C = " (number(selected)) "." } }
+    }
+}
+
 /// The leave-one-out loss for each C, on a logarithmic axis of C, with the selected C marked.
-pub fn path(points: &[(f64, f64)], selected: f64) -> Markup {
+fn path(points: &[(f64, f64)], selected: f64) -> Markup {
     let (width, height, left, below) = (420.0, 150.0, 52.0, 34.0);
     let range = |values: &mut dyn Iterator<Item = f64>| {
         values.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)])

@@ -5,6 +5,7 @@ use widemargin::data::{AnySamples, Series, Unit};
 use widemargin::similarity::{CellMatch, Comparison, PathStep, Pieces};
 
 use crate::samples::{STROKES, Shown, descending, number, picture, place, polyline, range};
+use crate::tiles::more;
 
 /// Maximum number of pieces in a list.
 const MAX_LISTED: usize = 10;
@@ -84,7 +85,7 @@ fn columns_table(columns: &[usize], shares: &[f64], basis: Side<'_>, sample: Sid
                 }
             }
         }
-        @if order.len() > MAX_LISTED { p class="wm-small wm-soft" { (order.len() - MAX_LISTED) " more columns" } }
+        (more(order.len(), MAX_LISTED, "columns"))
     }
 }
 

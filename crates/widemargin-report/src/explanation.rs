@@ -1,8 +1,7 @@
 //! An explanation as a fragment of HTML.
 
 use maud::{Markup, html};
-use widemargin::Result;
-use widemargin::data::{AnySamples, SamplesView, Source};
+use widemargin::data::AnySamples;
 use widemargin::model::{Explanation, Term, TermSource};
 
 use crate::STYLE;
@@ -32,43 +31,8 @@ pub fn explanation_html(
     .into_string()
 }
 
-/// Terms of the explanation of a sample on a page.
-pub const MAX_TERMS: usize = 6;
-
-/// Samples of a report, some of them explained, with the bases of its model.
-pub struct Cases<'a> {
-    pub samples: &'a SamplesView<'a>,
-    /// The names of columns.
-    pub names: Option<&'a [String]>,
-    pub bases: Option<Shown<'a>>,
-}
-
-impl Cases<'_> {
-    /// A section of samples with their explanations, each under its title.
-    pub fn section(&self, heading: &str, about: &Markup, cases: &[(usize, Markup, Explanation)]) -> Result<Markup> {
-        let case = |(row, title, explanation): &(usize, Markup, Explanation)| -> Result<Markup> {
-            let sample = self.samples.chunk(*row..row + 1)?;
-            let shown = Shown { samples: &sample, names: self.names };
-            Ok(html! {
-                article class="wm-case" {
-                    h3 { "Sample " (row) ": " (title) }
-                    (explained(explanation, self.bases, Some((shown, 0)), MAX_TERMS, 1))
-                }
-            })
-        };
-        let cases = cases.iter().map(case).collect::<Result<Vec<_>>>()?;
-        Ok(html! {
-            section id="mistakes" {
-                h2 { (heading) }
-                p { (about) }
-                @for case in cases { (case) }
-            }
-        })
-    }
-}
-
 /// The same within a page.
-fn explained(
+pub fn explained(
     explanation: &Explanation,
     bases: Option<Shown<'_>>,
     sample: Side<'_>,
@@ -81,10 +45,8 @@ fn explained(
     let of = |at: &usize| explanation.contribution(&explanation.terms[*at], class);
     let largest = strongest.first().map_or(1.0, |at| of(at).abs()).max(f64::MIN_POSITIVE);
     let (pro, contra): (Vec<f64>, Vec<f64>) = rest.iter().map(of).partition(|value| *value > 0.0);
-    let compared = strongest.iter().filter_map(|&at| {
-        let term = &explanation.terms[at];
-        Some((at, term, term.comparison.as_ref()?))
-    });
+    let compared =
+        strongest.iter().map(|&at| &explanation.terms[at]).filter_map(|term| Some((term, term.comparison.as_ref()?)));
     let has_weights = explanation.terms.iter().any(|term| !term.weights.is_empty());
     let has_means = explanation.terms.iter().any(|term| term.reference != 0.0);
     let n_columns = 4 + usize::from(has_weights) + usize::from(has_means);
@@ -126,7 +88,7 @@ fn explained(
                 }
             }
         }
-        @for (_, term, pieces) in compared.take(n_compared) {
+        @for (term, pieces) in compared.take(n_compared) {
             h3 { (source_name(term)) @if explanation.parts.len() > 1 { " by " code { (explanation.parts[term.part]) } } }
             @let basis = match (&term.source, bases) {
                 (TermSource::Basis { index, .. }, Some(bases)) => Some((bases, *index)),

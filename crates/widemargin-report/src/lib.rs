@@ -4,11 +4,11 @@
 #![deny(missing_docs)]
 
 mod charts;
+mod classes;
 mod comparison;
 mod explanation;
 mod measured;
 mod multilabel;
-mod page;
 mod report;
 mod samples;
 mod tiles;

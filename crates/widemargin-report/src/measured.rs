@@ -7,7 +7,7 @@ use widemargin::data::Source;
 use widemargin::model::Classifier;
 use widemargin::monitor::Monitor;
 use widemargin::problem::OneVsRest;
-use widemargin::select::{Evaluation, Labeled, Ranking, Scoring, log_loss};
+use widemargin::select::{Evaluation, Labeled, Ranking, Scoring};
 
 /// Scores of a model on labeled samples, as `evaluate` computes them.
 #[derive(Debug)]
@@ -127,19 +127,17 @@ impl Measured {
             }
         }
         mistakes.sort_by(Mistake::by_confidence);
-        let known: Option<Vec<u32>> = codes.iter().map(|code| code.map(|code| code as u32)).collect();
-        let loss = known.zip(probabilities.as_ref()).and_then(|(codes, p)| log_loss(&codes, k, p, weights).ok());
-        let area = |scoring: Scoring| scoring.score_model(model, labels, weights, scores.values()).ok();
-        let (roc_auc, average_precision) = (area(Scoring::RocAuc), area(Scoring::AveragePrecision));
+        let score = |scoring: Scoring| scoring.score_model(model, labels, weights, scores.values()).ok();
+        let roc_auc = score(Scoring::RocAuc);
         let ranking = (k == 2 && roc_auc.is_some()).then(|| {
             let sample = |row: usize| (scores.values()[row], codes[row] == Some(1), weight(row));
             Ranking::new((0..n).map(sample))
         });
         Ok(Measured {
             n_unknown: codes.iter().filter(|code| code.is_none()).count(),
-            log_loss: loss,
+            log_loss: score(Scoring::NegLogLoss).map(|score| -score),
             roc_auc,
-            average_precision,
+            average_precision: score(Scoring::AveragePrecision),
             ranking,
             reliability: ranges.filled(),
             mistakes,

@@ -4,20 +4,20 @@ use maud::{Markup, html};
 use widemargin::data::Source;
 use widemargin::model::Classifier;
 use widemargin::monitor::Monitor;
-use widemargin::select::{LabelScores, Labeled};
+use widemargin::select::{LabelScore, LabelScores, Labeled};
 use widemargin::{Error, Result};
 
 use crate::charts;
+use crate::classes::probabilities;
 use crate::measured::{Mistake, Ranges, Reliability};
-use crate::tiles::{percent, tile};
+use crate::report::Cases;
+use crate::tiles::{more, percent, share, table, tile};
 
 /// Scores of a model on multilabel samples, as `evaluate` computes them.
 #[derive(Debug)]
 pub struct MeasuredLabels {
     /// The counts.
     pub scores: LabelScores,
-    /// Number of samples.
-    pub n_samples: usize,
     /// Ten equal ranges of probability over all known indicators, without empty ranges; empty without probabilities.
     pub reliability: Vec<Reliability>,
     /// Wrong predictions, the most confident first.
@@ -63,58 +63,46 @@ impl MeasuredLabels {
             }
         }
         mistakes.sort_by(Mistake::by_confidence);
-        Ok(MeasuredLabels { scores, n_samples: n, reliability: ranges.filled(), mistakes })
+        Ok(MeasuredLabels { scores, reliability: ranges.filled(), mistakes })
     }
 
-    /// The scores of all labels together; `name` is the name of the samples.
-    pub fn summary(&self, name: &str) -> Markup {
+    /// The scores of all labels together.
+    pub fn summary(&self, cases: Cases<'_>) -> Markup {
         let scores = &self.scores;
-        html! {
-            section id="scores" {
-                h2 { "Scores" }
-                p { "Measured on " (self.n_samples) " multilabel samples: " b { (name) } "." }
-                div class="wm-tiles" {
-                    (tile(percent(scores.f1()), "F1, mean of the labels"))
-                    @if let Some(area) = scores.roc_auc() { (tile(format!("{area:.4}"), "ROC AUC, mean")) }
-                    @if let Some(area) = scores.average_precision() { (tile(format!("{area:.4}"), "average precision, mean")) }
-                    (tile(percent(scores.subset_accuracy), "of samples with all labels right"))
-                    (tile(percent(scores.hamming_loss()), "of labels wrong"))
-                }
+        let tiles = html! {
+            div class="wm-tiles" {
+                (tile(percent(scores.f1()), "F1, mean of the labels"))
+                @if let Some(area) = scores.roc_auc() { (tile(format!("{area:.4}"), "ROC AUC, mean")) }
+                @if let Some(area) = scores.average_precision() { (tile(format!("{area:.4}"), "average precision, mean")) }
+                (tile(percent(scores.subset_accuracy), "of samples with all labels right"))
+                (tile(percent(scores.hamming_loss()), "of labels wrong"))
             }
-        }
+        };
+        cases.scores("Scores", "multilabel samples", &tiles)
     }
 
     /// The scores of each label, and the reliability of its probabilities.
     pub fn details(&self) -> Markup {
-        let share = |value: Option<f64>| value.map_or("–".into(), |value| format!("{:.2}", 100.0 * value));
         let area = |value: &Result<f64>| value.as_ref().map_or("–".into(), |value| format!("{value:.4}"));
         let labels = &self.scores.labels;
+        let row = |label: &LabelScore| {
+            let (evaluation, has) = (&label.evaluation, &label.has);
+            let [accuracy, precision, recall, f1] =
+                [Some(evaluation.accuracy()), has.precision, has.recall, has.f1].map(share);
+            let [known, support] = [evaluation.n_samples().to_string(), has.support.to_string()];
+            let [roc_auc, average_precision] = [&label.roc_auc, &label.average_precision].map(area);
+            [label.name.to_string(), known, support, accuracy, precision, recall, f1, roc_auc, average_precision]
+        };
+        let heads =
+            ["label", "known", "have it", "accuracy", "precision", "recall", "F1", "ROC AUC", "average precision"];
         html! {
             section id="labels" {
                 h2 { "Labels" }
                 p class="wm-small wm-soft" { "Each over the samples for which it is known; shares in percent." }
-                div class="wm-scroll" { table class="wm-table" {
-                    thead { tr {
-                        th class="wm-left" { "label" } th { "known" } th { "have it" } th { "accuracy" } th { "precision" } th { "recall" }
-                        th { "F1" } th { "ROC AUC" } th { "average precision" }
-                    } }
-                    tbody { @for label in labels.iter().take(MAX_LABELS) { tr {
-                        td class="wm-left" { (label.name.to_string()) }
-                        td { (label.evaluation.n_samples()) } td { (label.has.support) }
-                        td { (share(Some(label.evaluation.accuracy()))) } td { (share(label.has.precision)) }
-                        td { (share(label.has.recall)) } td { (share(label.has.f1)) }
-                        td { (area(&label.roc_auc)) } td { (area(&label.average_precision)) }
-                    } } }
-                } }
-                @if labels.len() > MAX_LABELS { p class="wm-small wm-soft" { (labels.len() - MAX_LABELS) " more labels" } }
+                (table(heads, labels.iter().take(MAX_LABELS).map(row)))
+                (more(labels.len(), MAX_LABELS, "labels"))
             }
-            section id="calibration" {
-                h2 { "Probabilities" }
-                @if self.reliability.is_empty() { p { "The model gives no probabilities." } } @else {
-                    p { "Of samples with a probability of, say, 0.8 of a label, 80 % should have it: dots on the diagonal, of all labels together. Larger dots stand for more predictions." }
-                    (charts::reliability(&self.reliability, "the label"))
-                }
-            }
+            (probabilities(&self.reliability, "Of samples with a probability of, say, 0.8 of a label, 80 % should have it: dots on the diagonal, of all labels together. Larger dots stand for more predictions.", &charts::reliability(&self.reliability, "the label")))
         }
     }
 }

@@ -1,13 +1,28 @@
-//! The report on a model of any kind.
+//! The report on a model as one page.
 
-use widemargin::data::SamplesView;
-use widemargin::model::AnyModel;
+use std::any::Any;
+use std::borrow::Cow;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use widemargin::data::{AnySamples, DenseMatrix, SamplesView, Source as _, Vectors};
+use widemargin::model::{AnyModel, Explanation, Model, ThinPlateRegressor, ThinPlateSvc};
 use widemargin::monitor::Monitor;
 use widemargin::select::Answers;
+use widemargin::solve::Report as FitReport;
 use widemargin::{Error, Result};
 
-use crate::page::ClassReport;
-use crate::values::{OneClassReport, RegressionReport};
+use crate::explanation::explained;
+use crate::samples::{Shown, descending, listed, number};
+use crate::{STYLE, classes, values};
+
+/// Maximum number of bases, or of columns instead of bases.
+pub const MAX_BASES: usize = 18;
+
+/// Maximum number of samples that are explained.
+const MAX_CASES: usize = 5;
+
+/// Terms of the explanation of a sample.
+pub const MAX_TERMS: usize = 6;
 
 /// Samples on which a model is measured.
 #[derive(Debug)]
@@ -22,6 +37,23 @@ pub struct Measurement<'a> {
     pub name: String,
 }
 
+/// The sections of a page that depend on the task of the model.
+#[derive(Default)]
+pub struct Sections {
+    /// The scores on the samples.
+    pub scores: Markup,
+    /// Rows of the table of the model: a name and a text each.
+    pub further: Vec<(&'static str, String)>,
+    /// How parameters were selected.
+    pub selection: Markup,
+    /// More about the scores.
+    pub details: Markup,
+    /// The bases or columns with the largest weights.
+    pub weights: Markup,
+    /// Samples that are explained.
+    pub cases: Markup,
+}
+
 /// The report on a model as a page: HTML with inline style and pictures, without external requests. `title` names the
 /// model; without samples, or without their labels or targets, nothing is measured.
 ///
@@ -34,34 +66,244 @@ pub fn report_html(
     threads: usize,
     monitor: &Monitor<'_>,
 ) -> Result<String> {
-    match model {
-        AnyModel::Classifier(model) => {
-            let data = match data {
-                Some(Measurement { samples, answers: Some(Answers::Labels(labels)), weights, name }) => {
-                    Some(((samples, &**labels, weights), name))
+    let bases = bases_of(&**model);
+    let names = model.feature_names();
+    let shown = bases.as_deref().map(|samples| Shown { samples, names });
+    let cases = data.as_ref().map(|data| Cases { data, names, bases: shown, threads, monitor });
+    let (sections, iterations) = match model {
+        AnyModel::Classifier(model) => (classes::sections(&**model, cases, shown)?, model.iterations()),
+        AnyModel::Regressor(model) => (values::of_targets(&**model, cases, shown)?, "Newton steps"),
+        AnyModel::OneClass(model) => (values::of_outliers(&**model, cases, shown)?, "Newton steps"),
+    };
+    let report = model.report();
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body class="wm-page" {
+                main {
+                    header {
+                        p class="wm-soft wm-small" style="margin:0" { "Widemargin model report" }
+                        h1 { (title) }
+                        @for warning in &report.warnings { p class="wm-warning" { (warning) } }
+                    }
+                    (sections.scores)
+                    (model_table(&**model, &sections.further, iterations))
+                    section id="choice" {
+                        h2 { "Parameter selection" }
+                        (sections.selection)
+                        @if !report.notes.is_empty() {
+                            h3 { "Notes of the fit" }
+                            ul { @for note in &report.notes { li { (abridged(note)) } } }
+                        }
+                    }
+                    (sections.details)
+                    (sections.weights)
+                    (sections.cases)
                 }
-                Some(Measurement { answers: Some(Answers::Targets(_)), .. }) => return Err(unsuitable("labels")),
-                _ => None,
-            };
-            ClassReport { model: &**model, title, data }.html(threads, monitor)
+            }
         }
-        AnyModel::Regressor(model) => {
-            let data = match data {
-                Some(Measurement { samples, answers: Some(Answers::Targets(targets)), weights, name }) => {
-                    Some((samples, &**targets, weights, name))
+    };
+    Ok(page.into_string())
+}
+
+/// The error for labels or targets of another task.
+pub fn unsuitable(expected: &str) -> Error {
+    Error::Parameter { name: "answers", value: "those of another task".into(), expected: expected.into() }
+}
+
+/// The samples of a report, some of which are explained, with the bases of the model.
+#[derive(Clone, Copy)]
+pub struct Cases<'a> {
+    pub data: &'a Measurement<'a>,
+    /// The names of columns.
+    names: Option<&'a [String]>,
+    bases: Option<Shown<'a>>,
+    pub threads: usize,
+    pub monitor: &'a Monitor<'a>,
+}
+
+impl Cases<'_> {
+    /// A section of scores; `samples` is what the samples are called.
+    pub fn scores(&self, heading: &str, samples: &str, inside: &Markup) -> Markup {
+        html! {
+            section id="scores" {
+                h2 { (heading) }
+                p { "Measured on " (self.data.samples.n_samples()) " " (samples) ": " b { (self.data.name) } "." }
+                (inside)
+            }
+        }
+    }
+
+    /// A section of samples with their explanations, each under its title. `cases` may be more than are shown.
+    pub fn section(
+        &self,
+        heading: &str,
+        about: &Markup,
+        cases: impl Iterator<Item = Result<(usize, Markup, Explanation)>>,
+    ) -> Result<Markup> {
+        let case = |case: Result<(usize, Markup, Explanation)>| -> Result<Markup> {
+            let (row, title, explanation) = case?;
+            let sample = self.data.samples.chunk(row..row + 1)?;
+            let shown = Shown { samples: &sample, names: self.names };
+            Ok(html! {
+                article class="wm-case" {
+                    h3 { "Sample " (row) ": " (title) }
+                    (explained(&explanation, self.bases, Some((shown, 0)), MAX_TERMS, 1))
                 }
-                Some(Measurement { answers: Some(Answers::Labels(_)), .. }) => return Err(unsuitable("targets")),
-                _ => None,
-            };
-            RegressionReport { model: &**model, title, data }.html(threads, monitor)
-        }
-        AnyModel::OneClass(model) => {
-            let data = data.map(|Measurement { samples, name, .. }| (samples, name));
-            OneClassReport { model: &**model, title, data }.html(threads, monitor)
+            })
+        };
+        let cases = cases.take(MAX_CASES).map(case).collect::<Result<Vec<_>>>()?;
+        Ok(html! {
+            section id="mistakes" {
+                h2 { (heading) }
+                p { (about) }
+                @for case in cases { (case) }
+            }
+        })
+    }
+}
+
+/// The bases of a model, as samples.
+fn bases_of(model: &dyn Model) -> Option<Cow<'_, AnySamples>> {
+    let any = model as &dyn Any;
+    let rows: Vec<Vec<f64>> = if let Some(model) = any.downcast_ref::<ThinPlateSvc>() {
+        (0..model.n_bases()).map(|basis| model.basis(basis)).collect()
+    } else if let Some(model) = any.downcast_ref::<ThinPlateRegressor>() {
+        (0..model.n_bases()).map(|basis| model.basis(basis)).collect()
+    } else {
+        return model.bases().map(Cow::Borrowed);
+    };
+    let (n_rows, n_cols) = (rows.len(), model.n_features()?);
+    let values = rows.into_iter().flatten().map(|value| value as f32).collect();
+    Some(Cow::Owned(AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows, n_cols }))))
+}
+
+/// A method, as pages name it.
+fn method_of(model: &dyn Model) -> &'static str {
+    match model.method() {
+        "basis-expansion" => "Basis expansion SVM",
+        "power-mean" => "Power mean SVM",
+        "thin-plate" => "Thin plate SVM",
+        "basis-expansion-regression" => "Basis expansion",
+        "thin-plate-regression" => "Smoothing spline",
+        "basis-expansion-one-class" => "Outlier detection on a basis expansion",
+        other => other,
+    }
+}
+
+/// The table of a model: `further` has a name and a text each.
+fn model_table(model: &dyn Model, further: &[(&str, String)], iterations: &str) -> Markup {
+    let parameters = serde_json::to_value(model.parameters()).unwrap_or_default();
+    html! {
+        section id="model" {
+            h2 { "The model" }
+            table class="wm-table wm-facts" {
+                tbody {
+                    tr { th { "method" } td { (method_of(model)) } }
+                    tr { th { "samples" } td { (model.kind()) @if let Some(n) = model.n_features() { ", " (n) " features" } } }
+                    @for (name, value) in parameters.as_object().into_iter().flatten() {
+                        @if name != "samples" && plain(value) != "–" { tr { th { (name.replace('_', " ")) } td { (plain(value)) } } }
+                    }
+                    tr { th { "weights" } td { (model.n_weights()) } }
+                    @for (name, text) in further { tr { th { (name) } td { (text) } } }
+                    tr { th { "training" } td { (training(model.report(), iterations)) } }
+                    @if let Some(names) = model.feature_names() { tr { th { "columns" } td { (listed(names, 30)) } } }
+                }
+            }
         }
     }
 }
 
-fn unsuitable(expected: &str) -> Error {
-    Error::Parameter { name: "answers", value: "those of another task".into(), expected: expected.into() }
+fn plain(value: &serde_json::Value) -> String {
+    use serde_json::Value;
+    match value {
+        Value::String(text) => abridged(text),
+        Value::Bool(yes) => if *yes { "yes" } else { "no" }.into(),
+        Value::Number(value) => value.as_f64().map_or_else(|| value.to_string(), number),
+        Value::Array(all) if all.is_empty() => "–".into(),
+        Value::Array(all) => listed(&all.iter().map(plain).collect::<Vec<_>>(), 12),
+        Value::Null => "–".into(),
+        other => other.to_string(),
+    }
+}
+
+/// The start of a list of weights in the spec of a similarity.
+const WEIGHTS: &str = "weights=";
+
+/// Abridges lists of more than six weights of columns in the spec of a similarity: the first three, the last and the number.
+fn abridged(text: &str) -> String {
+    let mut abridged = String::with_capacity(text.len());
+    for (at, piece) in text.split(WEIGHTS).enumerate() {
+        if at == 0 {
+            abridged.push_str(piece);
+            continue;
+        }
+        let end = piece.find(|c: char| !(c.is_ascii_digit() || ".;e+-".contains(c))).unwrap_or(piece.len());
+        let (numbers, rest) = piece.split_at(end);
+        let numbers: Vec<&str> = numbers.split(';').collect();
+        abridged.push_str(WEIGHTS);
+        match numbers[..] {
+            [a, b, c, .., last] if numbers.len() > 6 => {
+                abridged.push_str(&format!("{a};{b};{c};…;{last} ({} weights)", numbers.len()))
+            }
+            _ => abridged.push_str(&numbers.join(";")),
+        }
+        abridged.push_str(rest);
+    }
+    abridged
+}
+
+fn training(report: &FitReport, iterations: &str) -> String {
+    format!(
+        "{} after {} {iterations} in {} s; relative duality gap {} at most",
+        report.status.as_str(),
+        report.max_iterations(),
+        number(report.seconds()),
+        number(report.gap()),
+    )
+}
+
+/// The bases with the largest weights; `rows` are their training rows.
+pub fn cards_of_bases(weights: &[f64], rows: &[usize], bases: Option<Shown<'_>>) -> Markup {
+    let order = descending(weights.len(), |basis| weights[basis]);
+    html! {
+        section id="bases" {
+            h2 { "Bases with the largest weights" }
+            @if order.is_empty() { p { "The model is linear in the samples' own features: it has no bases." } } @else {
+                p class="wm-small wm-soft" { (MAX_BASES.min(weights.len())) " of " (weights.len()) " bases, by the norm of the weights of their similarities." }
+                div class="wm-cards" {
+                    @for &basis in order.iter().take(MAX_BASES) {
+                        figure class="wm-card" style="margin:0" {
+                            @if let Some(bases) = bases { (bases.small(basis)) }
+                            figcaption {
+                                "weight " (number(weights[basis]))
+                                @match rows.get(basis) { Some(row) => { ", training row " (row) }, None => { ", basis " (basis) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lists_of_weights_are_abridged() {
+        let text = "z-score:weights=0.1;0.2;.3;4;5e-7;6;7/laplacian:gamma=2 0.02, z-score:weights=1;2/rbf";
+        let expected = "z-score:weights=0.1;0.2;.3;…;7 (7 weights)/laplacian:gamma=2 0.02, z-score:weights=1;2/rbf";
+        assert_eq!(abridged(text), expected);
+        assert_eq!(abridged("edit"), "edit");
+        assert_eq!(abridged("weights=1;2;3;4;5;6"), "weights=1;2;3;4;5;6");
+    }
 }

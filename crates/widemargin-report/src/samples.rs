@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use maud::{Markup, html};
-use widemargin::data::{AnySamples, DenseMatrix, Images, Rows, Samples as _, Series, Vectors};
+use widemargin::data::{AnySamples, Images, Rows, Samples as _, Series, Vectors};
 
 /// Samples with the names of their columns.
 #[derive(Clone, Copy, Debug)]
@@ -83,11 +83,10 @@ impl Shown<'_> {
     }
 }
 
-/// Rows of numbers as samples.
-pub fn vectors(rows: Vec<Vec<f64>>, n_cols: usize) -> AnySamples {
-    let n_rows = rows.len();
-    let values = rows.into_iter().flatten().map(|value| value as f32).collect();
-    AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows, n_cols }))
+/// The first of some names.
+pub fn listed(names: &[impl ToString], most: usize) -> String {
+    let shown: Vec<String> = names.iter().take(most).map(ToString::to_string).collect();
+    shown.join(", ") + if names.len() > most { ", …" } else { "" }
 }
 
 /// The beginning of a text, with visible control characters.

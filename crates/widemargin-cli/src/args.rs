@@ -10,7 +10,7 @@ use clap::Args;
 use widemargin::model::Model;
 use widemargin_io::{Decimal, Format, LabelColumn, ReadOptions, TrainedTable};
 
-use crate::report::Failure;
+use crate::report::{Failure, refused};
 
 /// Options of every command.
 #[derive(Clone, Debug, Args)]
@@ -162,18 +162,15 @@ impl Input {
 
     /// Refuses what samples that are read in blocks do not have.
     pub fn check_blocks(&self) -> Result<(), Failure> {
-        let failure = match (&self.weight_column, &self.categorical[..]) {
-            (None, []) => return Ok(()),
-            (Some(_), _) => {
-                Failure::input("--weight-column: samples that are read in blocks (--memory-limit) have no weights")
-                    .help("leave --memory-limit out, or write each sample as often as it weighs")
-            }
-            _ => {
-                Failure::input("--categorical: columns of samples that are read in blocks (--memory-limit) are numbers")
-                    .help("leave --memory-limit out, or write a column for each category")
-            }
-        };
-        Err(failure)
+        if self.weight_column.is_some() {
+            let failure = "--weight-column: samples that are read in blocks (--memory-limit) have no weights";
+            return refused(failure, "leave --memory-limit out, or write each sample as often as it weighs");
+        }
+        if !self.categorical.is_empty() {
+            let failure = "--categorical: columns of samples that are read in blocks (--memory-limit) are numbers";
+            return refused(failure, "leave --memory-limit out, or write a column for each category");
+        }
+        Ok(())
     }
 }
 

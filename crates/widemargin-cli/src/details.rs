@@ -116,43 +116,42 @@ pub fn sample_text(samples: &AnySamples, at: usize) -> Option<String> {
 
 /// The bases with their weights: JSON of all, and a table of the most important.
 fn bases(model: &BasisExpansionSvc<AnySimilarity>) -> (Value, String) {
-    let n = model.n_bases();
+    let (n, rows) = (model.n_bases(), model.basis_rows());
     // Some maps mix the bases: their weights are not columns any more.
     let weights = model.weights_of_bases();
+    let weight = |basis: usize| weights.as_ref().map(|weights| weights[basis]);
     let describe = |basis: usize| match model.expansion().bases() {
         AnySamples::Strings(strings) => Some(strings[basis].clone()),
         AnySamples::Series(series) => Some(format!("{} steps", series.length(basis))),
         _ => None,
     };
-    let mut rows: Vec<(usize, Option<f64>)> =
-        (0..n).map(|basis| (basis, weights.as_ref().map(|weights| weights[basis]))).collect();
-    let json = rows.iter().map(|&(basis, weight)| {
+    let json = |basis: usize| {
         json!({
             "basis": basis,
-            "row": model.basis_rows().get(basis),
-            "weight": weight,
+            "row": rows.get(basis),
+            "weight": weight(basis),
             "sample": describe(basis),
         })
-    });
-    let json = Value::Array(json.collect());
-    rows.sort_by(|a, b| b.1.unwrap_or(0.0).total_cmp(&a.1.unwrap_or(0.0)));
-    let has_samples = rows.first().is_some_and(|&(basis, _)| describe(basis).is_some());
+    };
+    let json = (0..n).map(json).collect();
     let mixed = format!("{n} bases; the features mix them, so that a basis has no weight of its own\n");
-    if weights.is_none() && !has_samples {
+    if weights.is_none() && (n == 0 || describe(0).is_none()) {
         return (json, mixed);
     }
-    let cells = rows.iter().take(BASES_SHOWN).map(|&(basis, weight)| {
-        let row = model.basis_rows().get(basis).map_or("-".to_owned(), |row| (row + 1).to_string());
-        let weight = weight.map(|weight| format!("{weight:.4}"));
-        let sample = excerpt(&describe(basis).unwrap_or_default());
-        [(basis + 1).to_string(), row].into_iter().chain(weight).chain([sample]).collect::<Vec<String>>()
-    });
-    let cells: Vec<Vec<String>> = cells.collect();
-    let heads = ["basis", "row"].into_iter().chain(weights.is_some().then_some("weight")).chain([""]);
-    let head = match weights {
-        None => mixed,
-        Some(_) if cells.len() < n => format!("the {} most important of {n} bases\n", cells.len()),
-        Some(_) => format!("{n} bases\n"),
+    let (head, heads) = match weights {
+        None => (mixed, &["basis", "row", ""][..]),
+        Some(_) if n > BASES_SHOWN => {
+            (format!("the {BASES_SHOWN} most important of {n} bases\n"), &["basis", "row", "weight", ""][..])
+        }
+        Some(_) => (format!("{n} bases\n"), &["basis", "row", "weight", ""][..]),
     };
-    (json, head + &text_table(&heads.collect::<Vec<_>>(), cells))
+    let cells = |&basis: &usize| {
+        let row = rows.get(basis).map_or("-".to_owned(), |row| (row + 1).to_string());
+        let weight = weight(basis).map(|weight| format!("{weight:.4}"));
+        let sample = excerpt(&describe(basis).unwrap_or_default());
+        [(basis + 1).to_string(), row].into_iter().chain(weight).chain([sample]).collect()
+    };
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_by(|a, b| weight(*b).unwrap_or(0.0).total_cmp(&weight(*a).unwrap_or(0.0)));
+    (json, head + &text_table(heads, order.iter().take(BASES_SHOWN).map(cells)))
 }

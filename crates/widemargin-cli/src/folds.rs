@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use widemargin::data::{FoldClasses, Labels, grouped_folds, stratified_folds};
-use widemargin::select::{RegressionScoring, Scoring};
-use widemargin_io::{LabelColumn, read_groups};
+use widemargin::select::{Answers, LabelScores, RegressionScoring, Scoring};
+use widemargin_io::{LabelColumn, Table, read_groups};
 
 use crate::context::Context;
-use crate::report::{Failure, shown};
+use crate::report::{Failure, in_file, refused, shown};
+use crate::scoring::AnyScoring;
 
 /// How samples are divided.
 #[derive(Clone, Debug, Args)]
@@ -38,19 +39,23 @@ pub struct Folds {
 }
 
 impl FoldArgs {
-    /// Divides the `n` samples of a file: by their groups, if there are some, and balanced in classes, if there are labels;
-    /// a class that some folds are without is a warning.
+    /// Divides the samples of a file: by their groups, if there are some, and balanced in classes, if there are labels;
+    /// a class that some folds are without is a warning. The score is defined for all folds.
     pub fn folds(
         &self,
         context: &Context,
-        file: &Path,
-        n: usize,
-        labels: Option<&Labels>,
-        column: Option<&Labels>,
+        (file, table): (&Path, &Table),
+        answers: &Answers<'_>,
+        scoring: AnyScoring,
     ) -> Result<Folds, Failure> {
-        let seed = context.common.seed;
+        let (n, seed) = (table.samples.n_rows(), context.common.seed);
+        let labels = match answers {
+            Answers::Labels(labels) if table.indicators.is_none() => Some(&**labels),
+            _ => None,
+        };
+        labels.map_or(Ok(()), |labels| labels.check(n)).map_err(|error| in_file(error, file, table, 0))?;
         let groups = self.group_file.as_ref().map(|groups| self.read(groups, file, n)).transpose()?;
-        let groups = groups.or_else(|| column.cloned());
+        let groups = groups.or_else(|| table.groups.clone());
         // With one class for all, there is nothing but the sizes to balance.
         let classes = labels.cloned().unwrap_or_else(|| Labels::new(vec![0i64; n]));
         let of = match &groups {
@@ -60,24 +65,30 @@ impl FoldArgs {
         if labels.is_some() {
             let classes = FoldClasses::new(&classes, groups.as_ref(), &of);
             if let Some((problem, help)) = classes.one_class_left() {
-                return Err(Failure::input(format!("{}: {problem}", shown(file))).help(help));
+                return refused(format!("{}: {problem}", shown(file)), help);
             }
             classes.warnings().into_iter().for_each(|line| context.warn(&line));
         }
-        Ok(Folds { of, n_groups: groups.map(|groups| groups.classes().len()) })
+        let folds = Folds { of, n_groups: groups.map(|groups| groups.classes().len()) };
+        match (scoring, labels) {
+            (AnyScoring::Classes(scoring), Some(labels)) => folds.check_scoring(scoring, labels)?,
+            (AnyScoring::Classes(scoring), None) => LabelScores::check(scoring)?,
+            (AnyScoring::Numbers(scoring), _) => folds.check_sizes(scoring)?,
+        }
+        Ok(folds)
     }
 
     fn read(&self, groups: &Path, file: &Path, n: usize) -> Result<Labels, Failure> {
         if groups.as_os_str() == "-" {
-            return Err(Failure::input("--group-file is not read from standard input").help("write them to a file"));
+            return refused("--group-file is not read from standard input", "write them to a file");
         }
         let read = read_groups(groups)?;
         if read.len() == n {
             return Ok(read);
         }
         let (groups, file, found) = (shown(groups), shown(file), read.len());
-        let failure = Failure::input(format!("{groups}: groups of {found} samples, and {file} has {n}"));
-        Err(failure.help("the file has the group of one sample on each line, without a header"))
+        let failure = format!("{groups}: groups of {found} samples, and {file} has {n}");
+        refused(failure, "the file has the group of one sample on each line, without a header")
     }
 }
 
@@ -92,19 +103,16 @@ impl Folds {
     }
 
     /// Refuses a score of numbers that folds have too few samples for.
-    pub fn check_sizes(&self, scoring: RegressionScoring) -> Result<(), Failure> {
+    fn check_sizes(&self, scoring: RegressionScoring) -> Result<(), Failure> {
         let n_folds = self.n_folds();
-        match (0..n_folds).find(|&fold| scoring == RegressionScoring::R2 && self.rows(fold).0.len() < 2) {
-            None => Ok(()),
-            Some(fold) => {
-                let failure = format!("fold {} of {n_folds} has one sample, and {scoring} takes two", fold + 1);
-                Err(Failure::input(failure).help("ask for fewer --folds, or take --scoring neg-mean-absolute-error"))
-            }
-        }
+        let is_small = |fold: &usize| scoring == RegressionScoring::R2 && self.rows(*fold).0.len() < 2;
+        let Some(fold) = (0..n_folds).find(is_small) else { return Ok(()) };
+        let failure = format!("fold {} of {n_folds} has one sample, and {scoring} takes two", fold + 1);
+        refused(failure, "ask for fewer --folds, or take --scoring neg-mean-absolute-error")
     }
 
     /// Refuses a score that is not defined for a fold.
-    pub fn check_scoring(&self, scoring: Scoring, labels: &Labels) -> Result<(), Failure> {
+    fn check_scoring(&self, scoring: Scoring, labels: &Labels) -> Result<(), Failure> {
         let all: Vec<usize> = (0..labels.len()).collect();
         scoring.check(labels, labels.select(&all).classes())?;
         let n_folds = self.n_folds();

@@ -9,6 +9,7 @@ use widemargin_io::{Format, LabelColumn, ReadOptions, Table};
 
 use crate::args::Input;
 use crate::context::Context;
+use crate::output::joined;
 use crate::report::{Failure, shown};
 use crate::stream::put_in_order;
 
@@ -83,20 +84,13 @@ pub fn size_of_file(file: &Path) -> u64 {
 fn report_json(report: &Report) -> Value {
     let seconds: serde_json::Map<_, _> =
         report.stages.iter().map(|stage| (stage.name.clone(), stage.seconds.into())).collect();
-    json!({
-        "status": report.status,
-        "iterations": report.iterations,
+    // These are left out of model files where they are empty.
+    let own = json!({ "estimate": report.estimate, "notes": report.notes, "library": report.library });
+    let computed = json!({
         "epochs": report.max_iterations(),
-        "objective": report.objective,
-        "dual_objective": report.dual_objective,
         "gap": report.gap(),
-        "gaps": report.gaps,
-        "n_support": report.n_support,
-        "estimate": report.estimate,
         "seconds": seconds,
         "seconds_total": (!report.stages.is_empty()).then(|| report.seconds()),
-        "notes": report.notes,
-        "warnings": report.warnings,
-        "library": report.library,
-    })
+    });
+    joined(joined(json!(report), own), computed)
 }

@@ -8,7 +8,7 @@ use widemargin::output::OutputFile;
 use widemargin_io::IoError;
 
 use crate::args::Input;
-use crate::report::{Exit, Failure};
+use crate::report::{Failure, refused};
 
 const BUFFER: usize = 1 << 18;
 
@@ -38,7 +38,7 @@ impl Output {
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         match self {
             Output::Stdout(out) => out.write_all(bytes).map_err(|error| Failure::stdout(&error)),
-            Output::File(out, file) => out.write_all(bytes).map_err(|error| refused(file, &error)),
+            Output::File(out, file) => out.write_all(bytes).map_err(|error| not_written(file, &error)),
         }
     }
 
@@ -47,15 +47,15 @@ impl Output {
         match self {
             Output::Stdout(mut out) => out.flush().map_err(|error| Failure::stdout(&error)),
             Output::File(out, file) => {
-                let out = out.into_inner().map_err(|error| refused(&file, error.error()))?;
+                let out = out.into_inner().map_err(|error| not_written(&file, error.error()))?;
                 Ok(out.commit().map_err(IoError::of_output)?)
             }
         }
     }
 }
 
-fn refused(file: &Path, error: &std::io::Error) -> Failure {
-    Failure { exit: Exit::WorkFailed, ..Failure::input(format!("{}: cannot write: {error}", file.display())) }
+fn not_written(file: &Path, error: &std::io::Error) -> Failure {
+    Failure::work(format!("{}: cannot write: {error}", file.display()))
 }
 
 /// Prints to standard output.
@@ -90,26 +90,23 @@ pub fn is_stdout(file: &Path) -> bool {
 
 /// Checks that a command may write a file, before its work: the folder is there, and the file is a regular one (or none
 /// yet) and nothing that the command reads, neither its data nor its model.
-pub fn check_output(file: &Path, input: &Input, model: Option<&Path>) -> Result<(), Failure> {
+pub fn check_output(file: &Path, input: Option<&Input>, model: Option<&Path>) -> Result<(), Failure> {
     if is_stdout(file) {
         return Ok(());
     }
     check_folder(file)?;
-    let read: Vec<_> =
-        [("the data", &*input.data)].into_iter().chain(model.map(|model| ("the model", model))).collect();
+    let data = input.map(|input| ("the data", &*input.data));
+    let read: Vec<_> = data.into_iter().chain(model.map(|model| ("the model", model))).collect();
     Ok(widemargin::output::check(file, &read)?)
 }
 
 /// Checks that the folder of a file to be written is there.
-pub fn check_folder(file: &Path) -> Result<(), Failure> {
-    match file.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
-        None => Ok(()),
-        Some(folder) => {
-            let folder = folder.display();
-            let failure = Failure::input(format!("{}: there is no folder {folder}", file.display()));
-            Err(failure.help(format!("make it first: mkdir -p {folder}")))
-        }
-    }
+fn check_folder(file: &Path) -> Result<(), Failure> {
+    let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) else {
+        return Ok(());
+    };
+    let (file, folder) = (file.display(), folder.display());
+    refused(format!("{file}: there is no folder {folder}"), format!("make it first: mkdir -p {folder}"))
 }
 
 /// Checks that a model can be written to a file, before the work that makes it.
@@ -119,16 +116,16 @@ pub fn check_folder(file: &Path) -> Result<(), Failure> {
 pub fn check_model_file(file: &Path, input: &Input) -> Result<(), Failure> {
     let name = file.display();
     if file.as_os_str() == "-" {
-        return Err(Failure::input("a model is not written to standard output").help("name a file with -o"));
+        return refused("a model is not written to standard output", "name a file with -o");
     }
     check_folder(file)?;
     if file.is_dir() {
-        return Err(Failure::input(format!("{name}: is a folder")).help("name a file in it"));
+        return refused(format!("{name}: is a folder"), "name a file in it");
     }
     if file.exists() && !file.is_file() {
-        return Err(Failure::input(format!("{name}: not a regular file")).help("a model needs a file of its own"));
+        return refused(format!("{name}: not a regular file"), "a model needs a file of its own");
     }
-    check_output(file, input, None)?;
+    check_output(file, Some(input), None)?;
     // Created next to the file, and removed when dropped.
     OutputFile::create(file).map(drop).map_err(IoError::of_output)?;
     Ok(())

@@ -71,6 +71,11 @@ impl Failure {
     }
 }
 
+/// Refuses the caller's input, and says what to do about it.
+pub fn refused<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, Failure> {
+    Err(Failure::input(message).help(help))
+}
+
 /// A text without line ends and other control characters, which a file's name or contents may have brought in.
 fn one_line(text: &str) -> String {
     text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
@@ -129,7 +134,7 @@ pub fn in_option(error: Error, (name, option): (&str, &str), text: &str) -> Fail
         Error::UnknownName { what, name, expected } => {
             Failure::input(format!("{option} {text}: unknown {what} '{name}'")).help(expected)
         }
-        Error::Parameter { name: of, value, expected } if of.replace('_', "-") == name => {
+        Error::Parameter { name: of, value, expected } if of == name.replace('-', "_") => {
             Failure::input(format!("{option} {value} is not allowed: {expected}"))
         }
         Error::Parameter { name, value, expected } => {
@@ -169,8 +174,40 @@ fn help(error: &Error) -> Option<&'static str> {
 /// `first_row` rows of the file came before the table.
 pub fn in_file(error: Error, file: &Path, table: &Table, first_row: usize) -> Failure {
     let file = shown(file);
-    let labeled = table.labels.is_some();
-    let width_help = match &error {
+    let (found, (problem, help)) = match &error {
+        Error::OneClass { label, n_samples }
+            if table.labels.as_ref().is_some_and(|labels| labels.classes().len() > 1) =>
+        {
+            let message = format!("all {n_samples} samples with a weight above 0 have the label '{label}'");
+            return Failure::input(message)
+                .help("give another class a weight above 0 (--class-weight, --weight-column)");
+        }
+        Error::Value { row, column, value, problem } => {
+            let (row, column) = (place_of(table, *row, first_row), called_column(table, *column));
+            (format!("{row}, {column}: {} ", number_text(*value)), short(problem))
+        }
+        Error::Sample { similarity, is_basis: false, number, problem } => {
+            let row = place_of(table, *number, first_row);
+            (format!("{row}: similarity '{similarity}': it "), short(problem))
+        }
+        Error::Similarity { similarity, problem } => (format!("similarity '{similarity}': "), short_at_end(problem)),
+        _ => {
+            let is_about_file = matches!(&error, Error::FeatureCount { .. } | Error::FeatureNames { .. })
+                || matches!(&error, Error::Kind { .. } | Error::OneClass { .. })
+                || matches!(&error, Error::NoSamples(_) | Error::Shape { .. });
+            let help = columns_help(&error, table.labels.is_some()).map(str::to_owned);
+            let failure = Failure::from(error);
+            let help = help.or(failure.help).or_else(|| cells_help(&failure.message, table));
+            let message = if is_about_file { format!("{file}: {}", failure.message) } else { failure.message };
+            return Failure { message, help, exit: failure.exit };
+        }
+    };
+    Failure { help: help.map(str::to_owned), ..Failure::input(format!("{file}: {found}{problem}")) }
+}
+
+/// What to do about columns that do not fit the model.
+fn columns_help(error: &Error, labeled: bool) -> Option<&'static str> {
+    match error {
         Error::FeatureCount { found, trained, .. } if *found == trained + 1 && !labeled => {
             Some("if one of the columns holds the labels, name it with --label COLUMN")
         }
@@ -185,34 +222,7 @@ pub fn in_file(error: Error, file: &Path, table: &Table, first_row: usize) -> Fa
             Some("a column was taken for the labels; if there are none, pass --label none")
         }
         _ => None,
-    };
-    if let Some(failure) = one_class_of_weight(&error, table) {
-        return failure;
     }
-    let found = match &error {
-        Error::Value { row, column, value, problem } => {
-            let (row, column) = (place_of(table, *row, first_row), called_column(table, *column));
-            Some((format!("{row}, {column}: {} ", number_text(*value)), short(problem)))
-        }
-        Error::Sample { similarity, is_basis: false, number, problem } => {
-            let row = place_of(table, *number, first_row);
-            Some((format!("{row}: similarity '{similarity}': it "), short(problem)))
-        }
-        Error::Similarity { similarity, problem } => {
-            Some((format!("similarity '{similarity}': "), short_at_end(problem)))
-        }
-        _ => None,
-    };
-    if let Some((found, (problem, help))) = found {
-        return Failure { help, ..Failure::input(format!("{file}: {found}{problem}")) };
-    }
-    let is_about_columns = matches!(&error, Error::FeatureCount { .. } | Error::FeatureNames { .. });
-    let is_about_file = is_about_columns
-        || matches!(&error, Error::Kind { .. } | Error::OneClass { .. } | Error::NoSamples(_) | Error::Shape { .. });
-    let failure = Failure::from(error);
-    let help = width_help.map(str::to_owned).or(failure.help).or_else(|| cells_help(&failure.message, table));
-    let message = if is_about_file { format!("{file}: {}", failure.message) } else { failure.message };
-    Failure { message, help, exit: failure.exit }
 }
 
 /// The same of an error while a file is read, which may be about columns that are not those of a model.
@@ -223,28 +233,16 @@ pub fn while_reading(error: IoError, file: &Path) -> Failure {
     }
 }
 
-/// The failure of samples of several classes when only one class has a weight above 0.
-fn one_class_of_weight(error: &Error, table: &Table) -> Option<Failure> {
-    let Error::OneClass { label, n_samples } = error else { return None };
-    table.labels.as_ref().filter(|labels| labels.classes().len() > 1)?;
-    let message = format!("all {n_samples} samples with a weight above 0 have the label '{label}'");
-    Some(Failure::input(message).help("give another class a weight above 0 (--class-weight, --weight-column)"))
-}
-
 /// Splits what is wrong from what to do about it: in parentheses, or behind a colon.
-fn short(problem: &str) -> (String, Option<String>) {
-    match problem.split_once(" (").or_else(|| problem.split_once(": ")) {
-        Some((problem, help)) => (problem.into(), Some(help.trim_end_matches(')').into())),
-        None => (problem.into(), None),
-    }
+fn short(problem: &str) -> (&str, Option<&str>) {
+    let parts = problem.split_once(" (").or_else(|| problem.split_once(": "));
+    parts.map_or((problem, None), |(problem, help)| (problem, Some(help.trim_end_matches(')'))))
 }
 
 /// The same where what to do stands in parentheses at the very end.
-fn short_at_end(problem: &str) -> (String, Option<String>) {
-    match problem.strip_suffix(')').and_then(|problem| problem.rsplit_once(" (")) {
-        Some((problem, help)) => (problem.into(), Some(help.into())),
-        None => (problem.into(), None),
-    }
+fn short_at_end(problem: &str) -> (&str, Option<&str>) {
+    let parts = problem.strip_suffix(')').and_then(|problem| problem.rsplit_once(" ("));
+    parts.map_or((problem, None), |(problem, help)| (problem, Some(help)))
 }
 
 /// Which cells fit the images that a descriptor refused.

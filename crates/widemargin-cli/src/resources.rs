@@ -11,7 +11,7 @@ use widemargin::select::Place;
 use widemargin_io::{CheckpointFolder, MEMORY_MARGIN, ReadOptions, ScratchFile, Store};
 
 use crate::context::Context;
-use crate::report::{Failure, in_file, shown};
+use crate::report::{Failure, in_file, refused, shown};
 
 /// The memory limit of `train` and `cv`.
 #[derive(Clone, Copy, Debug, Args)]
@@ -50,8 +50,10 @@ impl OnDisk {
         (checkpoint, output): (Option<&Path>, &Path),
     ) -> Result<Self, Failure> {
         if data.as_os_str() == "-" {
-            let failure = Failure::input("standard input cannot be read in blocks: it can be read only once");
-            return Err(failure.help("write it to a file first"));
+            return refused(
+                "standard input cannot be read in blocks: it can be read only once",
+                "write it to a file first",
+            );
         }
         // Not the system's default temporary folder, which may be in memory.
         let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -73,7 +75,7 @@ impl OnDisk {
             if memory > 0 && of_addresses == 0 {
                 let failure =
                     format!("{} of the process's address space are left, too few for a fit", DecimalBytes(left));
-                return Err(Failure::input(failure).help("raise its limit (ulimit -v), or pass fewer --threads"));
+                return refused(failure, "raise its limit (ulimit -v), or pass fewer --threads");
             }
             memory = memory.min(of_addresses);
         }
@@ -88,7 +90,7 @@ impl OnDisk {
                 DecimalBytes(own),
                 HumanCount(store.n_samples() as u64),
             );
-            return Err(Failure::input(failure).help(format!("allow at least {}MB", least / 1_000_000)));
+            return refused(failure, format!("allow at least {}MB", least / 1_000_000));
         }
         Ok(OnDisk { store, memory, scratch, checkpoint })
     }

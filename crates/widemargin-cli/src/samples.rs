@@ -1,15 +1,10 @@
 //! From the samples of a file to the views that the library takes.
 
 use indicatif::HumanCount;
-use widemargin::data::{AnySamples, Rows, Source};
+use widemargin::data::{AnySamples, Rows};
 use widemargin::similarity::{descriptor_rows, similarity_rows};
 use widemargin::{Error, Result};
 use widemargin_io::Samples;
-
-/// The samples as any similarity takes them: a copy.
-pub fn any_samples(samples: &Samples) -> Result<AnySamples> {
-    samples.view()?.chunk(0..samples.n_rows())
-}
 
 /// A help text, and the names that a similarity may have.
 pub fn with_names(text: &str) -> String {

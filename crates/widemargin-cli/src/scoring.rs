@@ -6,7 +6,7 @@ use std::str::FromStr;
 use widemargin::select::{RegressionScoring, Scoring};
 use widemargin::{Error, Result};
 
-use crate::report::Failure;
+use crate::report::{Failure, refused};
 
 /// A score of classes, or of numbers.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +54,7 @@ impl AnyScoring {
     pub fn of_classes(self) -> Result<Scoring, Failure> {
         let AnyScoring::Classes(scoring) = self else {
             let failure = format!("{self} is a score of numbers, and the model predicts classes");
-            return Err(Failure::input(failure).help("name a score of classes, such as accuracy or neg-log-loss"));
+            return refused(failure, "name a score of classes, such as accuracy or neg-log-loss");
         };
         Ok(scoring)
     }
@@ -63,7 +63,7 @@ impl AnyScoring {
     pub fn of_numbers(self) -> Result<RegressionScoring, Failure> {
         let AnyScoring::Numbers(scoring) = self else {
             let failure = format!("{self} is a score of classes, and this is a regression model");
-            return Err(Failure::input(failure).help(format!("name one of {}", names_of_numbers())));
+            return refused(failure, format!("name one of {}", names_of_numbers()));
         };
         Ok(scoring)
     }

@@ -13,7 +13,7 @@ use widemargin_io::{Block, Blocks, LabelColumn, ReadOptions, Table};
 
 use crate::args::Input;
 use crate::context::Context;
-use crate::report::{Failure, in_file, shown, while_reading};
+use crate::report::{Failure, in_file, refused, shown, while_reading};
 
 /// Remarks that are printed of a file.
 const MAX_REMARKS: usize = 20;
@@ -66,7 +66,7 @@ pub fn put_in_order(table: &mut Table, model: &dyn Model, file: &Path) -> Result
             "{}: the model was trained on a table whose columns are more than numbers, and these samples have no columns",
             shown(file)
         );
-        return Err(Failure::input(message).help("pass a table with such columns, as CSV or TSV"));
+        return refused(message, "pass a table with such columns, as CSV or TSV");
     }
     match model.feature_names() {
         Some(names) => table.put_in_order(names).map_err(|error| in_file(error, file, table, 0)),

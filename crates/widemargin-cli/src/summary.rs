@@ -52,7 +52,7 @@ impl Stopping {
 
 /// A fitted model, and the training data of its summary.
 pub struct Fitted {
-    pub model: AnyModel,
+    model: AnyModel,
     n_samples: usize,
     kind: &'static str,
     /// `None` for samples on disk, which are not counted.
@@ -78,61 +78,44 @@ impl Fitted {
     }
 
     /// Writes the model to its file, whole or not at all, and prints the warnings of its fit.
-    pub fn write<'a>(
-        &'a self,
-        context: &Context,
-        seconds_read: f64,
-        output: &'a Path,
-        stopping: Stopping,
-    ) -> Result<Summary<'a>, Failure> {
+    pub fn write(&self, context: &Context, output: &Path, stopping: Stopping) -> Result<(), Failure> {
         let report = self.model.report();
         stopping.check(output, report)?;
         context.bar.say(format!("writing {}", output.display()));
         self.model.save(output)?;
         context.bar.hide();
         report.warnings.iter().for_each(|warning| context.warn(warning));
-        Ok(Summary { of: self, seconds: (seconds_read, context.seconds()), output })
+        Ok(())
     }
-}
 
-/// The summary of a model that was written.
-pub struct Summary<'a> {
-    of: &'a Fitted,
-    /// Seconds to read the samples, and of everything.
-    seconds: (f64, f64),
-    output: &'a Path,
-}
-
-impl Summary<'_> {
-    /// As `--json` prints it.
-    pub fn json(&self, parameters: Value) -> Value {
+    /// The summary of the model that was written, as `--json` prints it; reading the samples took `seconds_read`.
+    pub fn json(&self, context: &Context, output: &Path, seconds_read: f64, parameters: Value) -> Value {
         let more = json!({
-            "n_samples": self.of.n_samples,
-            "samples": self.of.kind,
-            "n_nonzero": self.of.n_nonzero,
+            "n_samples": self.n_samples,
+            "samples": self.kind,
+            "n_nonzero": self.n_nonzero,
             "parameters": parameters,
-            "chosen": self.of.model.parameters(),
-            "seconds_read": self.seconds.0,
-            "seconds": self.seconds.1,
+            "chosen": self.model.parameters(),
+            "seconds_read": seconds_read,
+            "seconds": context.seconds(),
         });
-        joined(json_of(&self.of.model, self.output), more)
+        joined(json_of(&self.model, output), more)
     }
 
-    /// As text, on standard error: the data, the selected parameters, the estimated score, and the model file.
-    pub fn summary(&self) -> String {
-        let expected =
-            expected(&self.of.model).unwrap_or_else(|| "not estimated: the notes of `inspect` say why".into());
+    /// The same as text, on standard error: the data, the selected parameters, the estimated score, and the model file.
+    pub fn summary(&self, context: &Context, output: &Path) -> String {
+        let expected = expected(&self.model).unwrap_or_else(|| "not estimated: the notes of `inspect` say why".into());
         let mut lines = vec![
-            format!("data: {}", self.of.extent),
-            format!("model: {}", chosen(&self.of.model)),
+            format!("data: {}", self.extent),
+            format!("model: {}", chosen(&self.model)),
             format!("expected: {expected}"),
         ];
-        let report = self.of.model.report();
+        let report = self.model.report();
         if report.status != Status::Converged {
             lines.push(format!("status: {}", report.status.as_str()));
         }
-        let (name, size) = (self.output.display(), DecimalBytes(size_of_file(self.output)));
-        lines.push(format!("{name}: {size}, after {:.2} s; details: widemargin inspect {name}", self.seconds.1));
+        let (name, size) = (output.display(), DecimalBytes(size_of_file(output)));
+        lines.push(format!("{name}: {size}, after {:.2} s; details: widemargin inspect {name}", context.seconds()));
         lines.iter().map(|line| wrapped(line, INDENT)).collect::<Vec<_>>().join("\n")
     }
 }

@@ -12,7 +12,7 @@ use widemargin_io::{Indicators, Table};
 use crate::args::Input;
 use crate::context::Context;
 use crate::parameters::tasks_of;
-use crate::report::{Failure, shown};
+use crate::report::{Failure, refused, shown};
 
 /// What a method is to predict of a table's samples, by the task that is passed; nothing for outlier detection.
 pub fn answers<'a>(
@@ -121,7 +121,7 @@ fn check_classes(context: &Context, method: Method, input: &Input, table: &Table
         let problem = problem.unwrap_or_else(|| format!("{numbers}: are they classes, or numbers to predict?"));
         let name = table.label_column.as_ref().map_or("", |_| "; or name the label column with --label NAME or NUMBER");
         let help = format!("say which: --task regression for numbers, --task classification for classes{name}");
-        return Err(Failure::input(format!("{file}: {taken} {problem}")).help(help));
+        return refused(format!("{file}: {taken} {problem}"), help);
     }
     if let Some(problem) = problem {
         let help = match &table.label_column {
@@ -131,7 +131,7 @@ fn check_classes(context: &Context, method: Method, input: &Input, table: &Table
             Some(_) => "name the column of the labels with --label NAME or NUMBER (1 is the first column, -1 the last)",
             None => "labels are classes, and each class has several samples",
         };
-        return Err(Failure::input(format!("{file}: {taken} {problem}")).help(help));
+        return refused(format!("{file}: {taken} {problem}"), help);
     }
     if n >= MIN_WARNING_ROWS && are_most_different {
         let (distinct, n) = (HumanCount(distinct as u64), HumanCount(n as u64));
@@ -196,11 +196,6 @@ pub fn targets_of(labels: &Labels, file: &Path, first: u64) -> Result<Vec<f64>, 
     (0..labels.len()).map(one).collect()
 }
 
-/// The labels of all samples in the order of the model's.
-pub fn labels_of_model(several: &Indicators, names: &[Label], input: &Input) -> Result<Labels, Failure> {
-    Ok(Labels::multilabel(names.to_vec(), &in_order(several, names, input)?)?)
-}
-
 /// The indicators, samples × labels, in the order of the model's labels. Their column is that of the name, or of the
 /// place where a matrix has no names; where samples list their labels, a label that none has is 0.
 pub fn in_order(several: &Indicators, names: &[Label], input: &Input) -> Result<Vec<f64>, Failure> {
@@ -209,10 +204,10 @@ pub fn in_order(several: &Indicators, names: &[Label], input: &Input) -> Result<
         return Ok(several.values.clone());
     }
     let place = |name: &Label| match several.names.iter().position(|known| known.class_among(names) == Some(name)) {
-        None if !several.are_listed => {
-            let failure = format!("{}: there is no label '{name}', which the model predicts", shown(&input.data));
-            Err(Failure::input(failure).help("give the columns of all labels of the model"))
-        }
+        None if !several.are_listed => refused(
+            format!("{}: there is no label '{name}', which the model predicts", shown(&input.data)),
+            "give the columns of all labels of the model",
+        ),
         place => Ok(place),
     };
     let order = names.iter().map(place).collect::<Result<Vec<_>, _>>()?;
@@ -227,9 +222,9 @@ pub fn in_order(several: &Indicators, names: &[Label], input: &Input) -> Result<
 pub fn require_indicators<'a>(several: &'a Option<Indicators>, input: &Input) -> Result<&'a Indicators, Failure> {
     several.as_ref().ok_or_else(|| {
         let data = shown(&input.data);
-        let failure =
-            Failure::input(format!("{data}: the model is multilabel, and the samples have none of its labels"));
-        failure.help("name their columns with --label A,B or their file with --label-file, as in training")
+        let failure = format!("{data}: the model is multilabel, and the samples have none of its labels");
+        Failure::input(failure)
+            .help("name their columns with --label A,B or their file with --label-file, as in training")
     })
 }
 

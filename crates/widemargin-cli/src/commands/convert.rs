@@ -11,7 +11,7 @@ use widemargin_io::{Format, IoError, Table};
 use crate::args::Input;
 use crate::context::Context;
 use crate::output::{check_output, is_stdout};
-use crate::report::{Failure, shown};
+use crate::report::{Failure, refused, shown};
 
 /// Arguments of `convert`.
 #[derive(Debug, Args)]
@@ -35,14 +35,14 @@ impl Convert {
         let format = match self.output_format {
             Some(format) => format,
             None if stdout => {
-                let failure = Failure::input("standard output has no name to tell a format");
-                return Err(failure.help("name it with --output-format libsvm, csv, tsv, npy or npz"));
+                let help = "name it with --output-format libsvm, csv, tsv, npy or npz";
+                return refused("standard output has no name to tell a format", help);
             }
             None => Format::from_path(&self.output).map_err(|error| {
                 Failure::from(error).help("name the format with --output-format libsvm, csv, tsv, npy or npz")
             })?,
         };
-        check_output(&self.output, &self.input, None)?;
+        check_output(&self.output, Some(&self.input), None)?;
         let (table, _) = context.read(&self.input.data, &self.input.options_to_learn())?;
         match format {
             Format::Csv | Format::Tsv => note_columns(context, &table),

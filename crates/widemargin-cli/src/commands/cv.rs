@@ -21,7 +21,7 @@ use crate::fit::{estimator_of, fit, scoring_of};
 use crate::folds::{FoldArgs, Folds};
 use crate::options::{Choice, ModelArgs};
 use crate::output::{check_model_file, joined, print, print_json};
-use crate::report::{Failure, in_file};
+use crate::report::{Failure, in_file, refused};
 use crate::resources::Memory;
 use crate::samples::in_whole;
 use crate::scoring::AnyScoring;
@@ -79,8 +79,8 @@ impl Cv {
     pub fn run(self, context: &Context) -> Result<(), Failure> {
         let (common, file) = (&context.common, &self.input.data);
         if self.model.task == Some(Task::OutlierDetection) {
-            let failure = Failure::input("--task outlier-detection: `cv` compares predictions with labels");
-            return Err(failure.help("`train --task outlier-detection`, then `evaluate` on samples labeled 1 and -1"));
+            let help = "`train --task outlier-detection`, then `evaluate` on samples labeled 1 and -1";
+            return refused("--task outlier-detection: `cv` compares predictions with labels", help);
         }
         let point = |choice: Choice| Ok(Point { estimator: estimator_of(&choice, common, self.memory.limit)?, choice });
         let points = self.model.grid()?.into_iter().map(point).collect::<Result<Vec<_>, Failure>>()?;
@@ -89,8 +89,7 @@ impl Cv {
         {
             let method = point.choice.method;
             let failure = format!("--memory-limit: `cv --method {method}` holds all samples and their features");
-            return Err(Failure::input(failure)
-                .help("choose parameters on a part of the samples, then `train --memory-limit` on all"));
+            return refused(failure, "choose parameters on a part of the samples, then `train --memory-limit` on all");
         }
         if let Some(output) = &self.output {
             check_model_file(output, &self.input)?;
@@ -103,7 +102,7 @@ impl Cv {
         let (table, seconds_read) = context.read(file, &options)?;
         let answers = answers(context, self.model.task, points[0].choice.method, &self.input, &table)?;
         let Some(answers) = answers else { unreachable!("outlier detection is refused") };
-        let folds = self.folds(context, &table, &answers, scoring)?;
+        let folds = self.folds.folds(context, (file, &table), &answers, scoring)?;
         let search = Search {
             cv: &self,
             context,
@@ -131,10 +130,12 @@ impl Cv {
         let model = model.map(|model| if folds.n_groups.is_some() { warned_of_groups(model) } else { model });
         let fitted = model.and_then(|model| Fitted::of(model, &table));
         let fitted = fitted.map_err(|error| in_file(error, file, &table, 0))?;
-        let summary = fitted.write(context, seconds_read, output, self.stopping)?;
-        match self.json {
-            true => print_json(&joined(summary.json(points[best].choice.json(common)), found))?,
-            false => context.note(&format!("the best point on all samples:\n{}", summary.summary())),
+        fitted.write(context, output, self.stopping)?;
+        if self.json {
+            let parameters = points[best].choice.json(common);
+            print_json(&joined(fitted.json(context, output, seconds_read, parameters), found))?;
+        } else {
+            context.note(&format!("the best point on all samples:\n{}", fitted.summary(context, output)));
         }
         context.check_interrupted()
     }
@@ -147,29 +148,6 @@ impl Cv {
             (_, Some(scoring)) => scoring.of_classes().map(AnyScoring::Classes),
             (_, None) => Ok(AnyScoring::Classes(Scoring::default())),
         }
-    }
-
-    /// The fold of each sample, for which the score is defined.
-    fn folds(
-        &self,
-        context: &Context,
-        table: &Table,
-        answers: &Answers<'_>,
-        scoring: AnyScoring,
-    ) -> Result<Folds, Failure> {
-        let (file, groups, n) = (&self.input.data, table.groups.as_ref(), table.samples.n_rows());
-        let labels = match answers {
-            Answers::Labels(labels) if table.indicators.is_none() => Some(&**labels),
-            _ => None,
-        };
-        labels.map_or(Ok(()), |labels| labels.check(n)).map_err(|error| in_file(error, file, table, 0))?;
-        let folds = self.folds.folds(context, file, n, labels, groups)?;
-        match (scoring, labels) {
-            (AnyScoring::Classes(scoring), Some(labels)) => folds.check_scoring(scoring, labels)?,
-            (AnyScoring::Classes(scoring), None) => LabelScores::check(scoring)?,
-            (AnyScoring::Numbers(scoring), _) => folds.check_sizes(scoring)?,
-        }
-        Ok(folds)
     }
 }
 
@@ -193,14 +171,12 @@ fn common_scoring(points: &[Point]) -> Result<RegressionScoring, Failure> {
     };
     let scorings = points.iter().map(|point| scoring_of(&point.choice)).collect::<Result<Vec<_>>>()?;
     let first = scorings[0];
-    match scorings.iter().find(|scoring| **scoring != first) {
-        None => Ok(first),
-        Some(_) if scorings.iter().copied().all(is_central) => Ok(RegressionScoring::default()),
-        Some(other) => {
-            let failure = format!("--scoring is needed: {first} suits the loss of some points, {other} that of others");
-            Err(Failure::input(failure).help("compare one quantile at a time, or say by which score all are compared"))
-        }
+    let Some(other) = scorings.iter().find(|scoring| **scoring != first) else { return Ok(first) };
+    if scorings.iter().copied().all(is_central) {
+        return Ok(RegressionScoring::default());
     }
+    let failure = format!("--scoring is needed: {first} suits the loss of some points, {other} that of others");
+    refused(failure, "compare one quantile at a time, or say by which score all are compared")
 }
 
 /// The data and settings of the search.
@@ -216,10 +192,10 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Some of the samples, and their weights.
-    fn part(&self, rows: &[usize]) -> Result<(Samples, Option<Vec<f64>>)> {
+    /// Some of the samples, their labels or targets, and their weights.
+    fn part(&self, rows: &[usize]) -> Result<(Samples, Answers<'static>, Option<Vec<f64>>)> {
         let weights = self.table.weights.as_ref().map(|weights| rows.iter().map(|&row| weights[row]).collect());
-        Ok((self.table.samples.select(rows)?, weights))
+        Ok((self.table.samples.select(rows)?, self.answers.select(rows), weights))
     }
 
     /// Tries the points until the time limit; also which of them is the best.
@@ -282,18 +258,12 @@ impl Search<'_> {
         test: &[usize],
         monitor: &Monitor<'_>,
     ) -> Result<(f64, Status)> {
-        let (part, weights) = self.part(train)?;
-        let model = fit(
-            estimator,
-            Place::Memory(&part.view()?),
-            Some(&self.answers.select(train)),
-            weights.as_deref(),
-            monitor,
-        );
+        let (samples, answers, weights) = self.part(train)?;
+        let model = fit(estimator, Place::Memory(&samples.view()?), Some(&answers), weights.as_deref(), monitor);
         let model = model.map_err(|error| in_whole(error, train))?;
-        let (part, weights) = self.part(test)?;
-        let (view, weights, threads) = (part.view()?, weights.as_deref(), self.context.common.threads);
-        let score = match (&model, self.scoring, self.answers.select(test)) {
+        let (samples, answers, weights) = self.part(test)?;
+        let (view, weights, threads) = (samples.view()?, weights.as_deref(), self.context.common.threads);
+        let score = match (&model, self.scoring, answers) {
             (AnyModel::Classifier(model), AnyScoring::Classes(scoring), Answers::Labels(labels)) => {
                 let values = model.decision_function(&view, threads, monitor).map_err(|error| in_whole(error, test))?;
                 match labels.is_multilabel() {

@@ -18,7 +18,7 @@ use crate::args::Input;
 use crate::context::Context;
 use crate::model::load_for;
 use crate::output::{joined, print, print_json};
-use crate::report::{Failure, shown};
+use crate::report::{Failure, refused, shown};
 use crate::scoring::AnyScoring;
 use crate::stream::through;
 use crate::task::{in_order, require_indicators, targets_of};
@@ -122,7 +122,7 @@ fn evaluate_numbers(evaluation: &Evaluation<'_>, model: &dyn Regressor) -> Outco
     let scoring = metrics.iter().map(|one| one.of_numbers()).collect::<Result<Vec<_>, _>>()?;
     if model.n_outputs() != 1 {
         let failure = format!("evaluate compares one target a sample, the model has {}", model.n_outputs());
-        return Err(Failure::input(failure).help("predict prints a column a target"));
+        return refused(failure, "predict prints a column a target");
     }
     let (mut targets, mut predicted, mut weights) = (Vec::new(), Vec::new(), Vec::new());
     evaluation.through(
@@ -208,17 +208,14 @@ fn evaluate_labels(evaluation: &Evaluation<'_>, model: &dyn Classifier) -> Outco
 }
 
 fn label_json(label: &LabelScore) -> Value {
-    json!({
+    let own = json!({
         "label": label.name,
         "known": label.evaluation.n_samples(),
-        "support": json!(label.has)["support"],
         "accuracy": label.evaluation.accuracy(),
-        "precision": label.has.precision,
-        "recall": label.has.recall,
-        "f1": label.has.f1,
         "roc_auc": label.roc_auc.as_ref().ok(),
         "average_precision": label.average_precision.as_ref().ok(),
-    })
+    });
+    joined(json!(label.has), own)
 }
 
 /// What outlier detectors predict: outliers, and usual samples.
@@ -260,7 +257,7 @@ fn evaluate_outliers(evaluation: &Evaluation<'_>, model: &dyn OneClass) -> Outco
     let (scoring, input) = (evaluation.of_classes()?, evaluation.input);
     if let Some(scoring) = scoring.iter().find(|scoring| scoring.needs_probabilities()) {
         let failure = format!("{scoring} is a score of probabilities, which an outlier detector does not predict");
-        return Err(Failure::input(failure).help("name one of decision values, such as roc-auc or average-precision"));
+        return refused(failure, "name one of decision values, such as roc-auc or average-precision");
     }
     let predict = |view: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>| {
         let values = model.decision_function(view, threads, monitor)?;
@@ -272,8 +269,8 @@ fn evaluate_outliers(evaluation: &Evaluation<'_>, model: &dyn OneClass) -> Outco
             None => Ok(()),
             Some(row) => {
                 let (file, at) = (shown(&input.data), first_row + row + 1);
-                let failure = Failure::input(format!("{file}: sample {at} has the label '{}'", labels.get(row)));
-                Err(failure.help("an outlier detector is evaluated on labels 1, of usual samples, and -1, of outliers"))
+                let failure = format!("{file}: sample {at} has the label '{}'", labels.get(row));
+                refused(failure, "an outlier detector is evaluated on labels 1, of usual samples, and -1, of outliers")
             }
         };
     evaluated(evaluation, &OUTLIERS, &scoring, predict, check, |scoring, labels, weights, values| {

@@ -14,7 +14,7 @@ use crate::details::sample_text;
 use crate::label_column::label_column;
 use crate::model::{load_for, read_for};
 use crate::output::{print, print_json};
-use crate::report::{Failure, in_file};
+use crate::report::{Failure, in_file, refused};
 use crate::text_table::{beginning, fixed, text_table};
 
 /// Arguments of `explain`.
@@ -43,21 +43,22 @@ const TERMS: usize = 10;
 impl Explain {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
-        let any = load_for(&self.model, &self.input)?;
+        let model = load_for(&self.model, &self.input)?;
         let file = &self.input.data;
-        let table = read_for(&any, &self.input, label_column(&self.input, &*any)?, context)?;
+        let table = read_for(&model, &self.input, label_column(&self.input, &*model)?, context)?;
         context.bar.hide();
         let (samples, n) = (table.samples.view()?, table.samples.n_rows());
         let Some(row) = self.row.checked_sub(1).filter(|row| *row < n) else {
-            let failure = Failure::input(format!("--row {}: there are {n} samples, and the first is 1", self.row));
-            return Err(failure.help(format!("pass a number from 1 to {n}")));
+            let failure = format!("--row {}: there are {n} samples, and the first is 1", self.row);
+            return refused(failure, format!("pass a number from 1 to {n}"));
         };
-        let class = match (self.class.as_deref(), &any) {
+        let class = match (self.class.as_deref(), &model) {
             (None, _) => None,
             (Some(name), AnyModel::Classifier(model)) => Some(position(name, model.classes())?),
-            _ => return Err(Failure::input("--class: the model has no classes").help("leave it out")),
+            _ => return refused("--class: the model has no classes", "leave it out"),
         };
-        let explanation = any.explain(&samples, row, class, TERMS).map_err(|error| in_file(error, file, &table, 0))?;
+        let explanation =
+            model.explain(&samples, row, class, TERMS).map_err(|error| in_file(error, file, &table, 0))?;
         if self.json {
             let mut object = json!(explanation);
             object["row"] = json!(row);
@@ -69,9 +70,7 @@ impl Explain {
             object["explained"] = json!(explanation.classes[explanation.explained]);
             return print_json(&object);
         }
-        let basis = |index: usize| any.bases().and_then(|bases| sample_text(bases, index));
-        let names = Names { columns: any.feature_names(), basis: &basis };
-        print(&text(&explanation, &table.place(row), &names))
+        print(&text(&explanation, &table.place(row), &model))
     }
 }
 
@@ -83,17 +82,12 @@ fn position(name: &str, classes: &[Label]) -> Result<usize, Failure> {
     })
 }
 
-/// What terms are called by.
-struct Names<'a> {
-    columns: Option<&'a [String]>,
-    /// The text of a basis, where it is one.
-    basis: &'a dyn Fn(usize) -> Option<String>,
-}
-
-impl Names<'_> {
-    fn column(&self, column: usize) -> String {
-        self.columns.and_then(|names| names.get(column).cloned()).unwrap_or_else(|| format!("column {}", column + 1))
-    }
+/// What a column is called.
+fn column_name(model: &AnyModel, column: usize) -> String {
+    model
+        .feature_names()
+        .and_then(|names| names.get(column).cloned())
+        .unwrap_or_else(|| format!("column {}", column + 1))
 }
 
 /// The prediction, and the decision value of the class that is explained.
@@ -111,7 +105,7 @@ fn predicted_text(explanation: &Explanation, place: &str) -> String {
     out + &format!("\n\ndecision value for it {:.6}\n", explanation.decision_value(class))
 }
 
-fn text(explanation: &Explanation, place: &str, names: &Names<'_>) -> String {
+fn text(explanation: &Explanation, place: &str, model: &AnyModel) -> String {
     let class = explanation.explained;
     let mut out = if explanation.is_of_values {
         format!("{place}: {} {:.6}\n", explanation.classes[class], explanation.decision_value(class))
@@ -126,7 +120,7 @@ fn text(explanation: &Explanation, place: &str, names: &Names<'_>) -> String {
         let weight = fixed(explanation.weight(term, class), 4);
         let reference = if term.reference == 0.0 { String::new() } else { format!("{:.4}", term.reference) };
         vec![
-            source_text(term, names),
+            source_text(term, model),
             explanation.parts[term.part].clone(),
             format!("{:.4}", term.value),
             reference,
@@ -152,23 +146,24 @@ fn text(explanation: &Explanation, place: &str, names: &Names<'_>) -> String {
     out += &text_table(&["", "similarity", "value", "mean", "weight", "contribution"], rows);
     for at in shown {
         if let Some(comparison) = &explanation.terms[*at].comparison {
-            let source = source_text(&explanation.terms[*at], names);
-            out += &format!("\n{source}: {}\n", comparison_text(comparison, names));
+            let source = source_text(&explanation.terms[*at], model);
+            out += &format!("\n{source}: {}\n", comparison_text(comparison, model));
         }
     }
     out
 }
 
 /// The name of a term.
-fn source_text(term: &Term, names: &Names<'_>) -> String {
+fn source_text(term: &Term, model: &AnyModel) -> String {
     match &term.source {
         TermSource::Basis { index, row } => {
             let row = row.map_or(String::new(), |row| format!(" (training row {})", row + 1));
-            let sample = (names.basis)(*index).map_or(String::new(), |text| format!(": {text}"));
+            let sample = model.bases().and_then(|bases| sample_text(bases, *index));
+            let sample = sample.map_or(String::new(), |text| format!(": {text}"));
             format!("basis {}{row}{sample}", index + 1)
         }
         TermSource::Column { name: Some(name), .. } => name.clone(),
-        TermSource::Column { index, .. } => names.column(*index),
+        TermSource::Column { index, .. } => column_name(model, *index),
         TermSource::Polynomial { name } => name.clone(),
         _ => String::new(),
     }
@@ -177,7 +172,7 @@ fn source_text(term: &Term, names: &Names<'_>) -> String {
 /// Pieces that are printed of a comparison.
 const PIECES: usize = 8;
 
-fn comparison_text(comparison: &Comparison, names: &Names<'_>) -> String {
+fn comparison_text(comparison: &Comparison, model: &AnyModel) -> String {
     let head = format!("{} {:.4}", comparison.quantity, comparison.total);
     let largest = |names: Vec<String>, shares: &[f64]| {
         let mut all: Vec<(String, f64)> = names.into_iter().zip(shares.iter().copied()).collect();
@@ -188,7 +183,7 @@ fn comparison_text(comparison: &Comparison, names: &Names<'_>) -> String {
     };
     let pieces = match &comparison.pieces {
         Pieces::Columns { columns, shares } => {
-            largest(columns.iter().map(|column| names.column(*column)).collect(), shares)
+            largest(columns.iter().map(|column| column_name(model, *column)).collect(), shares)
         }
         Pieces::Terms { terms, shares } => largest(terms.iter().map(|term| format!("'{term}'")).collect(), shares),
         Pieces::Cells { cells, .. } => {

@@ -20,7 +20,7 @@ use crate::model::{json_of, load_for, read_for, size_of_file};
 use crate::output::{joined, print, print_json};
 use crate::readable::{plain, rounded, wrapped};
 use crate::report::{Failure, in_file};
-use crate::samples::{any_samples, in_whole};
+use crate::samples::in_whole;
 use crate::summary::expected;
 use crate::text_table::{beginning, percent, text_table};
 
@@ -135,13 +135,13 @@ fn remarks(report: &Report) -> impl Iterator<Item = (String, String)> + '_ {
 /// On what they are calibrated, if they are.
 fn probabilities(model: &dyn Classifier) -> String {
     let Some(calibration) = model.calibration() else { return "none: train again to have them".into() };
+    let on = calibration.on();
+    if on == CalibratedOn::Nothing {
+        return "not calibrated: there are no held-out decision values".into();
+    }
     let slopes: Vec<String> = calibration.slopes().iter().map(|slope| format!("{slope:.3}")).collect();
-    let on = match calibration.on() {
-        CalibratedOn::LeaveOneOut => "leave-one-out decision values",
-        CalibratedOn::HeldOut => "held-out decision values",
-        _ => return "not calibrated: there are no held-out decision values".into(),
-    };
-    format!("calibrated on {} {on}, slopes {}", HumanCount(calibration.n_samples() as u64), slopes.join(", "))
+    let n = HumanCount(calibration.n_samples() as u64);
+    format!("calibrated on {n} {on} decision values, slopes {}", slopes.join(", "))
 }
 
 /// 1/‖f‖² of each two-class problem, where the model has such a norm that is above 0.
@@ -198,7 +198,8 @@ fn spectra(
     model: &BasisExpansionSvc<AnySimilarity>,
     table: &Table,
 ) -> widemargin::Result<Vec<Spectrum>> {
-    let (samples, similarity) = (any_samples(&table.samples)?, model.expansion().similarity());
+    let view = table.samples.view()?;
+    let (samples, similarity) = (view.chunk(0..view.n_samples())?, model.expansion().similarity());
     let labels = table.labels.clone().unwrap_or_else(|| Labels::new(vec![0i64; samples.len()]));
     let weights = vec![1.0; samples.len()];
     let sink = |progress| context.bar.fit("", progress);

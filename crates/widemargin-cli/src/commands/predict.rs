@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::label_column::label_column;
 use crate::model::load_for;
 use crate::output::{Output, check_output};
-use crate::report::{Failure, shown};
+use crate::report::{Failure, refused, shown};
 use crate::stream::through;
 
 /// Arguments of `predict`.
@@ -54,6 +54,7 @@ enum Lines {
 }
 
 /// A field of a line.
+#[derive(Clone, Copy)]
 enum Field<'a> {
     Text(&'a str),
     Label(&'a Label),
@@ -61,30 +62,22 @@ enum Field<'a> {
     Wide(f64),
 }
 
-/// What is predicted of some rows.
-#[derive(Default)]
-struct Predicted<'a> {
-    /// One of each row, or none.
-    labels: Vec<&'a Label>,
-    /// Groups of columns.
-    numbers: Vec<Vec<f64>>,
-    /// The decision values of a classifier, if they are requested.
-    scores: Vec<f32>,
-}
+/// What is predicted of some rows: the names of columns, and their values, row-major.
+type Columns<'a> = (Vec<String>, Vec<Field<'a>>);
 
 impl Predict {
     /// Runs the command.
     pub fn run(mut self, context: &Context) -> std::result::Result<(), Failure> {
         self.input.skip_labels = true;
         if let Some(output) = &self.output {
-            check_output(output, &self.input, Some(&self.model))?;
+            check_output(output, Some(&self.input), Some(&self.model))?;
         }
         let model = load_for(&self.model, &self.input)?;
         self.check(&model)?;
         let (threads, input) = (context.common.threads, &self.input);
         let label = label_column(input, &*model)?;
-        let (names, output) = (self.names(&model), Output::open(self.output.as_deref())?);
-        let mut out = Writer { lines: self.output_format, names, output, text: Vec::new(), has_head: false };
+        let output = Output::open(self.output.as_deref())?;
+        let mut out = Writer { lines: self.output_format, output, text: Vec::new(), has_head: false };
         let of = |view: &SamplesView<'_>, monitor: &Monitor<'_>| self.predicted(&model, view, threads, monitor);
         through(context, &*model, input, label, of, |block, found| out.write(block, found))?;
         out.output.finish()
@@ -96,45 +89,60 @@ impl Predict {
         view: &SamplesView<'_>,
         threads: usize,
         monitor: &Monitor<'_>,
-    ) -> Result<Predicted<'m>> {
-        let of_numbers = |numbers| Predicted { numbers, ..Predicted::default() };
+    ) -> Result<Vec<Columns<'m>>> {
+        let one = |name: &str| vec![name.to_owned()];
+        let wide = |values: Vec<f64>| values.into_iter().map(Field::Wide).collect::<Vec<_>>();
+        let mut columns = Vec::new();
         match model {
             AnyModel::Classifier(model) => {
-                let (classes, scores) = (model.classes(), model.decision_function(view, threads, monitor)?);
+                let (classes, is_multilabel) = (model.classes(), model.is_multilabel());
+                let each = |what: &str| classes.iter().map(|class| format!("{what}_{class}")).collect::<Vec<_>>();
+                let scores = model.decision_function(view, threads, monitor)?;
                 let values: Vec<f64> = scores.values().iter().map(|&score| f64::from(score)).collect();
-                let calibration = model.calibration().filter(|_| self.probabilities);
-                let (labels, numbers) = match model.is_multilabel() {
+                columns.push(match is_multilabel {
                     true => {
-                        let answers = values.iter().map(|value| f64::from(u8::from(*value > 0.0))).collect();
-                        let probabilities = calibration.map(|calibration| calibration.of_labels(&values, false));
-                        (Vec::new(), [answers].into_iter().chain(probabilities).collect())
+                        let answers = values.iter().map(|value| f64::from(u8::from(*value > 0.0)));
+                        (each("prediction"), wide(answers.collect()))
                     }
-                    false => {
-                        let probabilities = calibration.map(|one| one.probabilities(&values, classes.len()));
-                        (scores.decide(classes), probabilities.into_iter().collect())
-                    }
-                };
-                Ok(Predicted {
-                    labels,
-                    numbers,
-                    scores: if self.scores { scores.values().to_vec() } else { Vec::new() },
-                })
+                    false => (one("prediction"), scores.decide(classes).into_iter().map(Field::Label).collect()),
+                });
+                if let Some(calibration) = model.calibration().filter(|_| self.probabilities) {
+                    let probabilities = match is_multilabel {
+                        true => calibration.of_labels(&values, false),
+                        false => calibration.probabilities(&values, classes.len()),
+                    };
+                    columns.push((each("probability"), wide(probabilities)));
+                }
+                if self.scores {
+                    let is_one = classes.len() == 2 && !is_multilabel;
+                    let names = if is_one { one("score") } else { each("score") };
+                    columns.push((names, scores.values().iter().copied().map(Field::Narrow).collect()));
+                }
             }
-            AnyModel::Regressor(model) => Ok(of_numbers(vec![model.predict(view, threads, monitor)?.values])),
+            AnyModel::Regressor(model) => {
+                let names = match model.n_outputs() {
+                    1 => one("prediction"),
+                    n => (1..=n).map(|output| format!("prediction_{output}")).collect(),
+                };
+                columns.push((names, wide(model.predict(view, threads, monitor)?.values)));
+            }
             AnyModel::OneClass(model) => {
                 let values = model.decision_function(view, threads, monitor)?;
-                let signs = values.iter().map(|value| if *value < 0.0 { -1.0 } else { 1.0 }).collect();
-                Ok(of_numbers([signs].into_iter().chain(self.scores.then_some(values)).collect()))
+                let signs = values.iter().map(|value| if *value < 0.0 { -1.0 } else { 1.0 });
+                columns.push((one("prediction"), wide(signs.collect())));
+                if self.scores {
+                    columns.push((one("score"), wide(values)));
+                }
             }
         }
+        Ok(columns)
     }
 
     /// Refuses options that the model has nothing for.
     fn check(&self, model: &AnyModel) -> std::result::Result<(), Failure> {
         let passed = [("--scores", self.scores), ("--probabilities", self.probabilities)];
         let passed = passed.iter().find(|(_, is_passed)| *is_passed).map(|(name, _)| *name);
-        let refused =
-            |what: &str, help: &str| Err(Failure::input(format!("{}: {what}", shown(&self.model))).help(help));
+        let refused = |what: &str, help: &str| refused(format!("{}: {what}", shown(&self.model)), help);
         match (model, passed) {
             (AnyModel::Classifier(model), Some("--probabilities")) if model.calibration().is_none() => {
                 refused(&Error::NotCalibrated.to_string(), "train it again with this version")
@@ -150,69 +158,47 @@ impl Predict {
             _ => Ok(()),
         }
     }
-
-    /// The names of the fields.
-    fn names(&self, model: &AnyModel) -> Vec<String> {
-        let prediction = || "prediction".to_owned();
-        match model {
-            AnyModel::Classifier(model) => {
-                let each =
-                    |what: &str| model.classes().iter().map(|class| format!("{what}_{class}")).collect::<Vec<_>>();
-                let mut names = if model.is_multilabel() { each("prediction") } else { vec![prediction()] };
-                match self.scores {
-                    true if model.classes().len() == 2 && !model.is_multilabel() => names.push("score".into()),
-                    true => names.extend(each("score")),
-                    false => names.extend(if self.probabilities { each("probability") } else { Vec::new() }),
-                }
-                names
-            }
-            AnyModel::Regressor(model) if model.n_outputs() > 1 => {
-                (1..=model.n_outputs()).map(|output| format!("prediction_{output}")).collect()
-            }
-            AnyModel::Regressor(_) => vec![prediction()],
-            AnyModel::OneClass(_) if self.scores => vec![prediction(), "score".into()],
-            AnyModel::OneClass(_) => vec![prediction()],
-        }
-    }
 }
 
 /// Lines of predictions on their way out.
 struct Writer {
     lines: Option<Lines>,
-    names: Vec<String>,
     output: Output,
     text: Vec<u8>,
     has_head: bool,
 }
 
 impl Writer {
-    /// Writes the lines of a block: of each row what names it, its label, numbers and decision values, where there are some.
-    fn write(&mut self, block: &Block, found: &Predicted<'_>) -> std::result::Result<(), Failure> {
+    /// Writes the lines of a block: of each row what names it, and what is predicted of it.
+    fn write(&mut self, block: &Block, found: &[Columns<'_>]) -> std::result::Result<(), Failure> {
         let (ids, n) = (block.table.ids.as_ref().or(block.table.files.as_ref()), block.table.samples.n_rows());
-        let part = |n_values: usize, row: usize| row * (n_values / n)..(row + 1) * (n_values / n);
         self.text.clear();
         for row in 0..n {
-            let label = found.labels.get(row).map(|label| Field::Label(label));
-            let numbers = found.numbers.iter().flat_map(|numbers| &numbers[part(numbers.len(), row)]);
-            let scores = found.scores[part(found.scores.len(), row)].iter().map(|score| Field::Narrow(*score));
-            let fields = label.into_iter().chain(numbers.map(|number| Field::Wide(*number))).chain(scores);
-            self.line(ids.map(|ids| &*ids[row]), fields);
+            let of_row = |n: usize| row * n..(row + 1) * n;
+            let fields = found.iter().flat_map(|(names, fields)| fields[of_row(names.len())].iter().copied());
+            let names = found.iter().flat_map(|(names, _)| names);
+            self.line(ids.map(|ids| &*ids[row]), names, fields);
         }
         self.output.write(&self.text)
     }
 
     /// A line of the text. Writing to memory cannot fail.
-    fn line<'a>(&mut self, id: Option<&'a str>, fields: impl Iterator<Item = Field<'a>>) {
+    fn line<'a>(
+        &mut self,
+        id: Option<&'a str>,
+        names: impl Iterator<Item = &'a String>,
+        fields: impl Iterator<Item = Field<'a>>,
+    ) {
         match self.lines {
             Some(Lines::Jsonl) => {
-                let named = self.names.iter().cloned().zip(fields.map(|field| field.json()));
+                let named = names.cloned().zip(fields.map(|field| field.json()));
                 let object: Map<String, Value> =
                     id.map(|id| ("id".to_owned(), id.into())).into_iter().chain(named).collect();
                 drop(writeln!(self.text, "{}", Value::Object(object)));
             }
             Some(Lines::Csv) => {
                 if !std::mem::replace(&mut self.has_head, true) {
-                    let names = self.names.iter().map(|name| Field::Text(name));
+                    let names = names.map(|name| Field::Text(name));
                     separated(&mut self.text, b',', id.map(|_| Field::Text("id")).into_iter().chain(names));
                 }
                 separated(&mut self.text, b',', id.map(Field::Text).into_iter().chain(fields));

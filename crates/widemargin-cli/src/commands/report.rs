@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 use clap::Args;
-use widemargin::data::Targets;
+use widemargin::data::{Labels, Targets};
 use widemargin::model::AnyModel;
 use widemargin::select::Answers;
 use widemargin_report::{Measurement, report_html};
@@ -12,9 +12,9 @@ use widemargin_report::{Measurement, report_html};
 use crate::args::Input;
 use crate::context::Context;
 use crate::model::{load_for, read_for};
-use crate::output::{check_folder, check_output, write_text};
+use crate::output::{check_output, write_text};
 use crate::report::{Failure, in_file, shown};
-use crate::task::{labels_of_model, require_indicators, targets_of};
+use crate::task::{in_order, require_indicators, targets_of};
 
 /// Arguments of `report`.
 #[derive(Debug, Args)]
@@ -37,23 +37,21 @@ impl ReportArgs {
         let title = shown(&self.model).to_string();
         let (threads, sink) = (context.common.threads, |_| ());
         let monitor = context.monitor(&sink);
+        check_output(&self.output, self.input.as_ref(), Some(&self.model))?;
         let html = match &self.input {
-            None => {
-                check_folder(&self.output)?;
-                widemargin::output::check(&self.output, &[("the model", &self.model)])?;
-                report_html(&AnyModel::load(&self.model)?, title, None, threads, &monitor)?
-            }
+            None => report_html(&AnyModel::load(&self.model)?, title, None, threads, &monitor)?,
             Some(input) => {
-                check_output(&self.output, input, Some(&self.model))?;
                 let model = load_for(&self.model, input)?;
                 let file = &input.data;
                 let table = read_for(&model, input, input.label.clone().unwrap_or_default(), context)?;
                 let answers = match &model {
                     AnyModel::Classifier(model) => {
                         let names = model.classes();
-                        let labels = match model.is_multilabel() {
-                            true => labels_of_model(require_indicators(&table.indicators, input)?, names, input)?,
-                            false => table.require_labels(file)?.as_classes(names),
+                        let labels = if model.is_multilabel() {
+                            let indicators = require_indicators(&table.indicators, input)?;
+                            Labels::multilabel(names.to_vec(), &in_order(indicators, names, input)?)?
+                        } else {
+                            table.require_labels(file)?.as_classes(names)
                         };
                         Some(Answers::Labels(Cow::Owned(labels)))
                     }

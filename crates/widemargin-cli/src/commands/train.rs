@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::fit::{estimator_of, fit, fits_blocks};
 use crate::options::ModelArgs;
 use crate::output::{check_model_file, print_json};
-use crate::report::{Failure, in_file};
+use crate::report::{Failure, in_file, refused};
 use crate::resources::{Memory, OnDisk};
 use crate::summary::{Fitted, Stopping};
 use crate::task::{answers, described};
@@ -55,13 +55,13 @@ impl Train {
         }
         let in_blocks = self.memory.limit.is_some() || self.checkpoint.is_some();
         if in_blocks && choice.task == Task::OutlierDetection {
-            let failure = Failure::input("--task outlier-detection holds all samples in memory");
-            return Err(failure.help("leave --memory-limit out, or train on a part of the samples"));
+            let help = "leave --memory-limit out, or train on a part of the samples";
+            return refused("--task outlier-detection holds all samples in memory", help);
         }
         let in_blocks = in_blocks && fits_blocks(&choice);
         if self.checkpoint.is_some() && !in_blocks {
-            let failure = Failure::input("--checkpoint: the exact thin plate SVM has no checkpoint");
-            return Err(failure.help("pass --n-basis NUMBER to train it in blocks, or leave --checkpoint out"));
+            let help = "pass --n-basis NUMBER to train it in blocks, or leave --checkpoint out";
+            return refused("--checkpoint: the exact thin plate SVM has no checkpoint", help);
         }
         let (sink, task) = (|progress| context.bar.fit("", progress), self.model.task);
         let monitor = context.monitor(&sink);
@@ -82,11 +82,11 @@ impl Train {
             let model = model.map_err(|error| in_file(error, data, &table, 0))?;
             (Fitted::of(model, &table)?, described(&table, answers.as_ref()), seconds)
         };
-        let summary = fitted.write(context, seconds_read, output, self.stopping)?;
+        fitted.write(context, output, self.stopping)?;
         label.into_iter().for_each(|label| context.note(&label));
         match self.json {
-            true => print_json(&summary.json(choice.json(&context.common)))?,
-            false => context.note(&summary.summary()),
+            true => print_json(&fitted.json(context, output, seconds_read, choice.json(&context.common)))?,
+            false => context.note(&fitted.summary(context, output)),
         }
         context.check_interrupted()
     }

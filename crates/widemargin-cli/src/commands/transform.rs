@@ -32,7 +32,7 @@ impl Transform {
         let (file, path) = (&self.input.data, &self.model);
         let model = load_for(path, &self.input)?;
         let svc = basis_expansion(path, &model)?;
-        check_output(&self.output, &self.input, Some(path))?;
+        check_output(&self.output, Some(&self.input), Some(path))?;
         widemargin_io::Format::from_path(&self.output)?;
         let table = read_for(&model, &self.input, self.input.label.clone().unwrap_or_default(), context)?;
         context.go_on()?;

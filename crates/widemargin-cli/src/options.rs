@@ -9,26 +9,8 @@ use widemargin::nearest;
 use widemargin::select::{Method, Task, split_spec};
 
 use crate::args::Common;
-use crate::parameters::{C, OPTIONS, Parameter, SETTINGS, name_of, tasks_of};
-use crate::report::Failure;
-
-const METHOD: &str = "\
-Method: auto, basis-expansion, power-mean or thin-plate
-
-auto, the default, compares all methods that suit the samples. basis-expansion accepts samples of any kind, power-mean \
-histograms and other non-negative features, and thin-plate from a few to some thousand numeric columns. Parameters that are \
-rarely needed are appended to the name, as in power-mean:nodes=3,tol=0.001:
-
-auto: methods=NAMES joined by + (default: all), scoring=NAME (the score that compares them; default: the leave-one-out \
-squared hinge loss)
-
-basis-expansion: intercept=free|none, penalty=l2|l1 (l1 removes bases), max-basis=N (removes the least important bases), \
-shrinkage=NUMBER (for outlier detection; default 0.01), tol=NUMBER (relative duality gap; default 0.001), max-iter=N
-
-power-mean: nodes=N or 0.01:0.06:0.75 (the nodes of each feature), approximation=nystroem|polynomial, scale=yes|no (divide \
-each feature by its largest value), tol=NUMBER (relative duality gap; default 0.01), max-iter=N
-
-thin-plate: polynomials=auto|free|penalized|constant|none, standardize=auto|yes|no, tol=NUMBER, max-iter=N";
+use crate::parameters::{C, OPTIONS, applies, name_of, settings_of, tasks_of, tasks_with};
+use crate::report::{Failure, refused};
 
 const SIMILARITY: &str = "\
 Similarity to the bases, such as rbf:gamma=1, dtw, hog:cell=4/rigid
@@ -47,7 +29,25 @@ pub struct ModelArgs {
     /// numbers. Outlier detection ignores labels, and learns from all samples what inliers are like.
     #[arg(long, value_name = "TASK", hide_possible_values = true, value_parser = tasks())]
     pub task: Option<Task>,
-    #[arg(long, value_name = "METHOD", help = first_line(METHOD), long_help = METHOD)]
+    /// Method: auto, basis-expansion, power-mean or thin-plate
+    ///
+    /// auto, the default, compares all methods that suit the samples. basis-expansion accepts samples of any kind,
+    /// power-mean histograms and other non-negative features, and thin-plate from a few to some thousand numeric
+    /// columns. Parameters that are rarely needed are appended to the name, as in power-mean:nodes=3,tol=0.001:
+    ///
+    /// auto: methods=NAMES joined by + (default: all), scoring=NAME (the score that compares them; default: the
+    /// leave-one-out squared hinge loss)
+    ///
+    /// basis-expansion: intercept=free|none, penalty=l2|l1 (l1 removes bases), max-basis=N (removes the least important
+    /// bases), shrinkage=NUMBER (for outlier detection; default 0.01), tol=NUMBER (relative duality gap; default
+    /// 0.001), max-iter=N
+    ///
+    /// power-mean: nodes=N or 0.01:0.06:0.75 (the nodes of each feature), approximation=nystroem|polynomial,
+    /// scale=yes|no (divide each feature by its largest value), tol=NUMBER (relative duality gap; default 0.01),
+    /// max-iter=N
+    ///
+    /// thin-plate: polynomials=auto|free|penalized|constant|none, standardize=auto|yes|no, tol=NUMBER, max-iter=N
+    #[arg(long, value_name = "METHOD")]
     method: Vec<String>,
     #[arg(long, value_name = "SPEC", help = first_line(SIMILARITY), long_help = crate::samples::with_names(SIMILARITY))]
     similarity: Vec<String>,
@@ -127,6 +127,7 @@ pub struct Choice {
 impl ModelArgs {
     fn passed(&self, name: &str) -> &[String] {
         match name {
+            "method" => &self.method,
             "similarity" => &self.similarity,
             "kernel" => &self.kernel,
             C => &self.c,
@@ -146,14 +147,13 @@ impl ModelArgs {
         let methods = if self.method.is_empty() { &auto[..] } else { &self.method };
         let mut choices = methods.iter().map(|spec| Choice::of_method(spec, task)).collect::<Result<Vec<_>, _>>()?;
         // auto is what a method does without the option.
-        for option in OPTIONS.iter().filter(|option| self.passed(option.name).iter().any(|value| value != "auto")) {
-            choices.iter().try_for_each(|choice| check(option, choice))?;
+        for option in OPTIONS.into_iter().filter(|option| self.passed(option).iter().any(|value| value != "auto")) {
+            choices.iter().try_for_each(|choice| choice.check(option))?;
         }
-        let (of_c, others): (Vec<_>, Vec<_>) = OPTIONS.iter().partition(|option| option.name == C);
-        for option in others.into_iter().chain(of_c) {
-            let passed = self.passed(option.name);
+        for option in OPTIONS.into_iter().filter(|option| *option != C).chain([C]) {
+            let passed = self.passed(option);
             if !passed.is_empty() {
-                let with = |choice: &Choice, value: &String| choice.clone().with(option.name, value);
+                let with = |choice: &Choice, value: &String| choice.clone().with(option, value);
                 choices = choices.iter().flat_map(|choice| passed.iter().map(|value| with(choice, value))).collect();
             }
         }
@@ -162,14 +162,12 @@ impl ModelArgs {
 
     /// The only combination; refuses several, which only `cv` takes.
     pub fn single(&self) -> Result<Choice, Failure> {
-        let options = OPTIONS.iter().map(|option| (option.name, self.passed(option.name)));
-        if let Some((name, values)) =
-            [("method", &self.method[..])].into_iter().chain(options).find(|one| one.1.len() > 1)
-        {
-            let failure =
-                Failure::input(format!("{}: {} values passed, `train` takes one", name_of(name), values.len()));
+        let mut names = ["method"].into_iter().chain(OPTIONS);
+        if let Some(name) = names.find(|name| self.passed(name).len() > 1) {
+            let (option, n) = (name_of(name), self.passed(name).len());
             let help = if name == "similarity" { "; similarities are joined by +" } else { "" };
-            return Err(failure.help(format!("`widemargin cv` compares several values{help}")));
+            let help = format!("`widemargin cv` compares several values{help}");
+            return refused(format!("{option}: {n} values passed, `train` takes one"), help);
         }
         Ok(self.grid()?.swap_remove(0))
     }
@@ -188,50 +186,50 @@ fn known(what: &str, name: &str, names: impl Iterator<Item = impl Display>) -> S
     format!("{near}{what} {}", list(names, ", "))
 }
 
-/// Refuses the parameter where the method or the task has no use for it.
-fn check(parameter: &Parameter, choice: &Choice) -> Result<(), Failure> {
-    let name = name_of(parameter.name);
-    if !parameter.tasks.contains(&choice.task) {
-        let tasks = list(parameter.tasks, " and ");
-        let help = format!("leave it out with --task {}", choice.task);
-        return Err(Failure::input(format!("{name} applies to --task {tasks}")).help(help));
-    }
-    if !choice.has(parameter) {
-        let methods = list(parameter.methods, " and ");
-        let help = match choice.method {
-            Method::Auto => format!("add --method {}", parameter.methods[0]),
-            method => format!("leave it out with --method {method}"),
-        };
-        return Err(Failure::input(format!("{name} applies to --method {methods}")).help(help));
-    }
-    Ok(())
-}
-
 impl Choice {
     fn of_method(spec: &str, task: Task) -> Result<Self, Failure> {
         let wrong = |problem: String| Failure::input(format!("--method {spec}: {problem}"));
         let (name, settings) = split_spec(spec).map_err(wrong)?;
         let Ok(method) = name.parse::<Method>() else {
-            let failure = Failure::input(format!("--method: unknown method '{name}'"));
-            return Err(failure.help(known("methods are", name, Method::ALL.iter())));
+            let help = known("methods are", name, Method::ALL.iter());
+            return refused(format!("--method: unknown method '{name}'"), help);
         };
         if tasks_of(method).all(|own| own != task) {
             let own = list(tasks_of(method), " and ");
-            let failure = Failure::input(format!("--task {task}: {name} is for {own}"));
             let others = Method::ALL.into_iter().filter(|method| tasks_of(*method).any(|own| own == task));
-            return Err(failure.help(format!("methods for it are {}", list(others, ", "))));
+            let help = format!("methods for it are {}", list(others, ", "));
+            return refused(format!("--task {task}: {name} is for {own}"), help);
         }
         let mut choice = Choice { method, task, spec: spec.to_owned(), values: Vec::new() };
-        let own = SETTINGS.iter().filter(|setting| setting.methods.contains(&method));
         for (key, value) in settings {
-            let Some(setting) = own.clone().find(|setting| setting.name == key) else {
-                let help = known("it has", key, own.map(|setting| setting.name));
+            let own = settings_of(method);
+            let Some(&setting) = own.iter().find(|setting| name_of(setting) == key) else {
+                let help = known("it has", key, own.iter().map(|setting| name_of(setting)));
                 return Err(wrong(format!("{name} has no parameter '{key}'")).help(help));
             };
-            check(setting, &choice)?;
-            choice = choice.with(setting.name, value);
+            choice.check(setting)?;
+            choice = choice.with(setting, value);
         }
         Ok(choice)
+    }
+
+    /// Refuses a parameter that the method or the task has no use for.
+    fn check(&self, name: &str) -> Result<(), Failure> {
+        if self.has(name) {
+            return Ok(());
+        }
+        let option = name_of(name);
+        if tasks_with(name).all(|task| task != self.task) {
+            let tasks = list(tasks_with(name), " and ");
+            let help = format!("leave it out with --task {}", self.task);
+            return refused(format!("{option} applies to --task {tasks}"), help);
+        }
+        let methods: Vec<Method> = Method::ALL.into_iter().filter(|method| applies(name, *method, self.task)).collect();
+        let help = match self.method {
+            Method::Auto => format!("add --method {}", methods[0]),
+            method => format!("leave it out with --method {method}"),
+        };
+        refused(format!("{option} applies to --method {}", list(methods, " and ")), help)
     }
 
     fn with(mut self, name: &'static str, value: &str) -> Self {
@@ -268,15 +266,14 @@ impl Choice {
     /// All parameters by name, as `--json` prints them.
     pub fn json(&self, common: &Common) -> serde_json::Value {
         let mut all = json!({ "method": self.method.to_string(), "task": self.task.to_string(), "seed": common.seed });
-        let options = OPTIONS.iter().filter(|option| self.has(option));
-        let settings = SETTINGS.iter().filter(|setting| self.text(setting.name).is_some());
-        for option in options.chain(settings) {
-            all[option.name.replace('-', "_")] = match (option.name, self.text(option.name)) {
+        let options = OPTIONS.into_iter().filter(|option| self.has(option));
+        for name in options.chain(self.values().map(|(name, _)| name)) {
+            all[name.replace('-', "_")] = match (name, self.text(name)) {
                 ("class-weight", None) => json!(null),
                 ("similarity", Some(_)) => json!(self.similarities()),
                 (_, None) => "auto".into(),
                 ("kernel", Some(text)) => text.into(),
-                ("n-basis" | "max-basis" | "max-iter" | "nodes", Some(text)) => {
+                ("n-basis" | "max_basis" | "max_iter" | "nodes", Some(text)) => {
                     text.parse::<u64>().map_or_else(|_| text.into(), Into::into)
                 }
                 (_, Some(text)) => text.parse::<f64>().map_or_else(|_| text.into(), Into::into),
@@ -285,23 +282,16 @@ impl Choice {
         all
     }
 
-    /// Whether the method has an option for the task; the automatic method of other tasks than classification is the
-    /// basis expansion.
-    fn has(&self, option: &Parameter) -> bool {
-        let method = match (self.method, self.task) {
-            (Method::Auto, Task::Regression | Task::OutlierDetection) => Method::BasisExpansion,
-            (method, _) => method,
-        };
-        option.tasks.contains(&self.task) && (option.methods.contains(&self.method) || option.methods.contains(&method))
+    /// Whether the method has a parameter for the task.
+    fn has(&self, name: &str) -> bool {
+        applies(name, self.method, self.task)
     }
 
     /// The method and the options as a table shows them: a head, and a value if the method has the option.
     pub fn cells(&self) -> Vec<(&'static str, Option<String>)> {
-        let cell = |option: &Parameter| {
-            let text = self.has(option).then(|| self.text(option.name).unwrap_or("auto").to_owned());
-            (option.name, text)
-        };
-        [("method", Some(self.spec.clone()))].into_iter().chain(OPTIONS.iter().map(cell)).collect()
+        let text = |name: &str| self.has(name).then(|| self.text(name).unwrap_or("auto").to_owned());
+        let options = OPTIONS.into_iter().map(|name| (name, text(name)));
+        [("method", Some(self.spec.clone()))].into_iter().chain(options).collect()
     }
 }
 

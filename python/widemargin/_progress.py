@@ -21,6 +21,7 @@ class Progress:
         self._since = time.perf_counter()
         self._task: Any = None
         self._bar: Any = None
+        self._gap: float | None = None
 
     @property
     def monitor(self) -> Progress | None:
@@ -41,8 +42,12 @@ class Progress:
             step = self._task.subcontext(task_name="step")
             step.call_on_fit_task_begin(estimator=self._estimator)
             step.call_on_fit_task_end(estimator=self._estimator)
+        self._gap = gap if self._verbose > 1 else None
         if self._bar is not None:
-            self._bar.update(done, gap if self._verbose > 1 else None)
+            if self._gap is not None:
+                self._bar.set_postfix_str(f"gap {self._gap:.1e}", refresh=False)
+            # Several threads report: their numbers may arrive out of order.
+            self._bar.update(max(done - self._bar.n, 0))
 
     def _begin_stage(self, stage: str, total: int) -> None:
         self._stage, self._since = stage, time.perf_counter()
@@ -56,46 +61,24 @@ class Progress:
         if self._stage is None:
             return
         if self._bar is not None:
-            self._bar.close(time.perf_counter() - self._since)
+            self._bar.close()
+        elif self._verbose > 0:
+            gap = "" if self._gap is None else f", gap {self._gap:.1e}"
+            seconds = time.perf_counter() - self._since
+            print(f"{self._name}: {self._stage} {seconds:.1f} s{gap}", file=sys.stderr, flush=True)
         if self._task is not None and finished:
             self._task.call_on_fit_task_end(estimator=self._estimator)
         self._stage = self._bar = self._task = None
 
 
 def _bar(title: str, total: int) -> Any:
+    """A bar of tqdm on a terminal or in a notebook, if tqdm is installed; otherwise None."""
     shell = sys.modules.get("IPython")
     in_notebook = shell is not None and getattr(shell.get_ipython(), "kernel", None) is not None
-    if in_notebook or sys.stderr.isatty():
-        try:
-            from tqdm.auto import tqdm
-        except ImportError:
-            return _Line(title)
-        return _Tqdm(tqdm(desc=title, total=total or None, leave=True))
-    return _Line(title)
-
-
-class _Tqdm:
-    def __init__(self, bar: Any) -> None:
-        self._bar = bar
-
-    def update(self, done: int, gap: float | None) -> None:
-        if gap is not None:
-            self._bar.set_postfix_str(f"gap {gap:.1e}", refresh=False)
-        # Several threads report: their numbers may arrive out of order.
-        self._bar.update(max(done - self._bar.n, 0))
-
-    def close(self, seconds: float) -> None:
-        self._bar.close()
-
-
-class _Line:
-    """One line per stage."""
-
-    def __init__(self, title: str) -> None:
-        self._title, self._last = title, ""
-
-    def update(self, done: int, gap: float | None) -> None:
-        self._last = f", gap {gap:.1e}" if gap is not None else ""
-
-    def close(self, seconds: float) -> None:
-        print(f"{self._title} {seconds:.1f} s{self._last}", file=sys.stderr, flush=True)
+    if not in_notebook and not sys.stderr.isatty():
+        return None
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return None
+    return tqdm(desc=title, total=total or None, leave=True)

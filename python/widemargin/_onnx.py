@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from sklearn.base import is_classifier
 from sklearn.ensemble import StackingClassifier, StackingRegressor, VotingClassifier, VotingRegressor
@@ -106,7 +105,7 @@ def to_onnx(estimator: object, X: Samples = None, *, opset: int | None = None) -
     if not _OLDEST_OPSET <= opset <= newest:
         raise ValueError(f"opset = {opset}: this version of onnx and widemargin support {_OLDEST_OPSET} to {newest}")
     if isinstance(estimator, _CONTAINERS):
-        return model_with_steps(estimator, X, (*_KINDS, *_AUTO), _model, opset)
+        return _model_with_steps(estimator, X, opset)
     return _model(estimator, opset)
 
 
@@ -134,10 +133,8 @@ _ML_OPSET = 3
 # For converters of classifiers whose outputs skl2onnx adds.
 _OPTIONS = {"zipmap": [True, False, "columns"]}
 
-_Export: TypeAlias = "Callable[[Any, int], onnx.ModelProto]"
 
-
-def model_with_steps(estimator: Any, X: Any, kinds: tuple[type, ...], export: _Export, opset: int) -> onnx.ModelProto:
+def _model_with_steps(estimator: Any, X: Any, opset: int) -> onnx.ModelProto:
     """The ONNX model of an estimator of scikit-learn that contains our fitted estimators.
 
     Parameters
@@ -146,10 +143,6 @@ def model_with_steps(estimator: Any, X: Any, kinds: tuple[type, ...], export: _E
         Such as a pipeline.
     X : samples or None
         Example samples with the types of the inputs; None for arrays of double.
-    kinds : tuple of type
-        Our estimators.
-    export : callable
-        Returns the ONNX model of one of ours, for an opset.
     opset : int
 
     Raises
@@ -164,8 +157,8 @@ def model_with_steps(estimator: Any, X: Any, kinds: tuple[type, ...], export: _E
         from skl2onnx.common.data_types import DoubleTensorType
     except ImportError as error:
         raise ImportError("to_onnx of a pipeline needs the package skl2onnx: pip install skl2onnx") from error
-    for kind in kinds:
-        _register(kind, export)
+    for kind in (*_KINDS, *_AUTO):
+        _register(kind)
     initial = [("X", DoubleTensorType([None, estimator.n_features_in_]))] if X is None else None
     if isinstance(estimator, Pipeline):
         estimator = Pipeline([step for step in estimator.steps if step[1] not in (None, "passthrough")])
@@ -180,7 +173,8 @@ def model_with_steps(estimator: Any, X: Any, kinds: tuple[type, ...], export: _E
     return made
 
 
-def _register(kind: type, export: _Export) -> None:
+def _register(kind: type) -> None:
+    """Registers the converter of one of our estimators with skl2onnx."""
     import onnx
     from onnx import compose
     from skl2onnx import update_registered_converter
@@ -205,19 +199,19 @@ def _register(kind: type, export: _Export) -> None:
     def parse(scope: Any, estimator: Any, inputs: Any, custom_parsers: Any = None) -> Any:
         operator = scope.declare_local_operator(alias, estimator)
         operator.inputs = inputs
-        for value in outputs(export(estimator, _opset_of(scope)).graph):
+        for value in outputs(_model(estimator, _opset_of(scope)).graph):
             operator.outputs.append(scope.declare_local_variable(value.name, type_of(value, inputs)))
         return operator.outputs
 
     def set_types(operator: Any) -> None:
-        made = outputs(export(operator.raw_operator, _opset_of(operator)).graph)
+        made = outputs(_model(operator.raw_operator, _opset_of(operator)).graph)
         # An ensemble uses only the first ones.
         for value, variable in zip(made, operator.outputs, strict=False):
             variable.type = type_of(value, operator.inputs)
 
     def convert(scope: Any, operator: Any, container: Any) -> None:
         opset, prefix = _opset_of(container), scope.get_unique_operator_name(alias) + "."
-        made = export(operator.raw_operator, opset)
+        made = _model(operator.raw_operator, opset)
         graph = compose.add_prefix(made, prefix).graph
         kind = made.graph.input[0].type.tensor_type.elem_type
         columns = [f"{prefix}input.{number}" for number, _ in enumerate(operator.inputs)]

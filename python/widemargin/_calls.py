@@ -13,7 +13,9 @@ from typing import Any, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
+from joblib import Parallel, delayed
 
+from ._parameters import threads_of
 from ._samples import count, items
 
 Block = Callable[[Any, Any], Any]
@@ -56,28 +58,17 @@ class Pairs:
         rows, columns = items(samples), items(bases)
         are_same = len(rows) == len(columns) and all(x is y for x, y in zip(rows, columns, strict=True))
         half = self.symmetric and (samples is bases or are_same)
-        if self.n_jobs is None:
-            block = _rows_of_pairs(self.__wrapped__, rows, columns, 0, half)  # type: ignore[attr-defined]
-        else:
-            block = self._in_processes(rows, columns, half)
-        if half:
-            upper = np.triu_indices(len(rows), 1)
-            block[upper] = block.T[upper]
-        return block
-
-    def _in_processes(self, rows: list[Any], columns: list[Any], half: bool) -> npt.NDArray[np.float64]:
-        from joblib import Parallel, delayed
-
-        from ._parameters import threads_of
-
-        n_workers = threads_of(self.n_jobs)
-        n_parts = min(len(rows), 4 * n_workers)
-        bounds = np.linspace(0, len(rows), n_parts + 1).astype(int).tolist()
+        n_workers = 1 if self.n_jobs is None else threads_of(self.n_jobs)
+        bounds = np.linspace(0, len(rows), min(len(rows), 4 * n_workers) + 1).astype(int).tolist()
         parts = Parallel(n_jobs=n_workers)(
             delayed(_rows_of_pairs)(self.__wrapped__, rows[first:last], columns, first, half)  # type: ignore[attr-defined]
             for first, last in itertools.pairwise(bounds)
         )
-        return np.concatenate(parts) if parts else np.empty((0, len(columns)))
+        block = np.concatenate([np.empty((0, len(columns))), *parts])
+        if half:
+            upper = np.triu_indices(len(rows), 1)
+            block[upper] = block.T[upper]
+        return block
 
     def __repr__(self) -> str:
         jobs = f", n_jobs={self.n_jobs}" if self.n_jobs is not None else ""

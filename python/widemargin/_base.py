@@ -135,17 +135,10 @@ _OPTIONAL = ["C_", "loss_", "epsilon_", "polynomials_", "normalization_", "negat
 
 
 @with_parameters
-class LimitedMixin(WatchedMixin):
-    """The parameters of all estimators with a model."""
-
-    time_limit: float | None = None
-
-
-class FittedModel(LimitedMixin):
+class FittedModel(WatchedMixin):
     """An estimator with a model of the library: its fit, its attributes, its report."""
 
-    # The encoder of the columns of a frame, as JSON, if they are not all numeric.
-    _table_columns: str | None = None
+    time_limit: float | None = None
     # What trains the model, and what it predicts, in the library's notation.
     _method: ClassVar[str]
     _task: ClassVar[str]
@@ -196,8 +189,8 @@ class FittedModel(LimitedMixin):
             "threads": self._threads(),
             "time_limit": self.time_limit,
             "monitor": progress.monitor,
-            # The columns of a table that become the features of the model, or the names of these.
-            "features": self._table_columns or self._stored_names(),
+            # The encoder of the columns of a frame, if they are not all numeric, or the names of the features.
+            "features": getattr(self, "_table_columns", None) or self._stored_names(),
         }
 
     def _max_iter(self) -> int:
@@ -379,7 +372,7 @@ class VectorModel(FittedModel):
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
         """X as validated by scikit-learn."""
-        return validated(self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
+        return validated(self, X, reset=reset)
 
     def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int]:
         X = self._validated(X, reset=True)

@@ -21,36 +21,13 @@ from sklearn.utils.validation import validate_data
 
 from . import _core
 from ._files import Stored
-from ._kinds import column_at, is_missing, refuse_one
-from ._parameters import warn
+from ._kinds import by_name, column_at, is_missing, refuse_one
+from ._parameters import ROWS, warn
 
 _TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 # The beginnings of the names of types in pandas and polars.
 _TIME_TYPES = ("date", "time", "period", "interval", "duration")
 _CATEGORIES = ("category", "categorical", "enum")
-
-
-def names_of(X: Any) -> list[str] | None:
-    """The column names of a data frame, if all names are strings."""
-    columns = getattr(X, "columns", None)
-    if columns is None or not hasattr(X, "__getitem__"):
-        return None
-    names = list(columns)
-    return names if names and all(isinstance(name, str) for name in names) else None
-
-
-def by_name(X: Any, trained: npt.NDArray[Any] | list[str] | None) -> Any:
-    """Reorders the columns of a data frame to the order of the names in `trained`.
-
-    Other objects, and frames with other or repeated names, are returned unchanged: scikit-learn's validation reports
-    them.
-    """
-    if trained is None:
-        return X
-    found, names = names_of(X), list(trained)
-    if found is None or found == names or len(set(found)) < len(found) or sorted(found) != sorted(names):
-        return X
-    return X[names]
 
 
 def set_features(estimator: Any, n_features: int, names: Iterable[str] | None) -> None:
@@ -68,7 +45,7 @@ def names_of_features(estimator: Any) -> npt.NDArray[Any] | None:
     return np.array(json.loads(estimator._model.header())["feature_names"], dtype=object)
 
 
-def validated(estimator: Any, X: Any, *, reset: bool, **checks: Any) -> Any:
+def validated(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Rows of numbers, as scikit-learn validates them.
 
     A data frame with a column that is not numeric, or with a missing value, is encoded. A fit learns the encoder and
@@ -99,7 +76,7 @@ def validated(estimator: Any, X: Any, *, reset: bool, **checks: Any) -> Any:
     if has_missing and not reset:
         columns = getattr(estimator, "_number_columns", None)
     if columns is None and not (reset and (has_missing or not are_numeric)):
-        rows = validate_data(estimator, X, reset=reset, **checks)
+        rows = validate_data(estimator, X, reset=reset, **ROWS)
         if reset and frame:
             numbers = zip(X.columns, (float(np.median(_numbers(column))) for column in frame), strict=True)
             known = [{"name": str(name), "kind": "number", "median": median} for name, median in numbers]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
@@ -17,10 +17,10 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from . import _core, similarity
 from ._base import FittedModel, WatchedMixin, specs_of, with_parameters
 from ._calls import Checked
-from ._columns import by_name, set_features, validated
+from ._columns import set_features, validated
 from ._files import Stored
-from ._kinds import kind_and_layout, kind_for, kind_of, plain, refuse_one
-from ._parameters import BASES, Basis, SimilarityLike, basis_of, normalization_parameters, warn
+from ._kinds import by_name, kind_and_layout, kind_for, kind_of, plain, refuse_one
+from ._parameters import BASES, ROWS, Basis, SimilarityLike, basis_of, normalization_parameters, warn
 from ._report import Row
 from ._samples import channels_first, count, fingerprints, from_other, from_vectors, pick
 from ._specs import READERS, SIMILARITIES, Similarity, any_kind, is_auto, parsed, steps_of, with_hyphens
@@ -101,24 +101,14 @@ def object_of(spec: str, name: str, requested: dict[str, Any]) -> Similarity:
 Codes: TypeAlias = npt.NDArray[np.uint32]
 Indices: TypeAlias = npt.NDArray[np.int64]
 
-# How scikit-learn validates tables.
-_ROWS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
-
 
 class NoEstimator(BaseEstimator):
     """A placeholder for an estimator whose attributes are discarded."""
 
 
-@dataclass(frozen=True)
-class Collected:
-    """Samples for built-in similarities and for Python similarities, and their number."""
-
-    samples: tuple[Any, Any]
-    n: int
-
-
-def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> Collected:
-    """Converts the samples of X; validates and stores the features if X has columns.
+def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> tuple[_core._Collected, int]:
+    """The samples of X for built-in and for Python similarities, and their number; validates and stores the features if
+    X has columns.
 
     Raises
     ------
@@ -138,7 +128,7 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> Colle
     elif (kind := "table" if isinstance(X, Stored) else _kind(X, accepted)) == "table":
         # Frames and arrays are validated as they are, for their names and types.
         rows = table if not hasattr(X, "columns") and isinstance(table := plain(X), list) else X
-        rows = validated(estimator, rows, reset=reset, **_ROWS)
+        rows = validated(estimator, rows, reset=reset)
         samples, n = from_vectors(rows), rows.shape[0]
     else:
         n = _remember(estimator, X, kind, reset)
@@ -152,7 +142,7 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> Colle
     if reset:
         tell_kind(estimator, kind, n)
     objects = X, n, pick, fingerprints(X) if reset and resolved.calls else []
-    return Collected((samples, objects if resolved.calls else None), n)
+    return (samples, objects if resolved.calls else None), n
 
 
 def _accepted_kinds(estimator: Any, resolved: Resolved, reset: bool) -> Sequence[str]:
@@ -248,26 +238,26 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
     # The selected columns of a square matrix; None if all are used.
     _columns = None
 
-    def _prepared(self, X: Any, y: Any, sample_weight: Any) -> tuple[Collected, dict[str, Any]]:
-        """The samples of a fit, and the arguments of training functions for the similarity and the bases."""
+    def _prepared(self, X: Any, y: Any, sample_weight: Any) -> tuple[_core._Collected, int, dict[str, Any]]:
+        """The samples of a fit, their number, and the arguments of training for the similarity and the bases."""
         basis, rows = basis_of(self)
         n_basis = None if isinstance(self.n_basis, str) else int(self.n_basis)
         self._resolved = any_kind(X, self.kind) if is_auto(self.similarity) else resolve(self.similarity, self.kind)
         self._columns = None
         if self._resolved.is_precomputed:
-            collected = self._precomputed(X, y, sample_weight)
+            samples, n = self._precomputed(X, y, sample_weight)
             n_basis = self.n_features_in_
             if self._columns is not None:
                 basis, rows, n_basis = "index", self._base_rows, len(self._base_rows)
         else:
-            collected = collect(self, X, self._resolved, reset=True)
+            samples, n = collect(self, X, self._resolved, reset=True)
         parameters = {
             "similarity": self._resolved.similarities,
-            "n_basis": None if n_basis is None else min(n_basis, max(collected.n, 1)),
+            "n_basis": None if n_basis is None else min(n_basis, max(n, 1)),
             "basis": basis,
             "basis_rows": rows,
         }
-        return collected, parameters
+        return samples, n, parameters
 
     def _fitted_on(self, X: Any) -> None:
         """Stores the data of the training samples that predictions need."""
@@ -277,15 +267,15 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
             self._python_bases = pick(X, self.basis_indices_)
 
     def _collected(self, X: Any) -> _core._Collected:
-        resolved: Resolved = self._resolved
-        rows = self._precomputed_rows(X) if resolved.is_precomputed else None
-        return (rows or collect(self, X, resolved, reset=False)).samples
+        if self._resolved.is_precomputed:
+            return self._precomputed_rows(X)
+        return collect(self, X, self._resolved, reset=False)[0]
 
     def _n_basis_of(self, n_samples: int) -> int:
         """The number of bases for `n_samples` samples of weight above 0."""
         return min(DEFAULT_BASES if isinstance(self.n_basis, str) else int(self.n_basis), max(n_samples, 1))
 
-    def _precomputed(self, X: Any, y: Any, sample_weight: Any) -> Collected:
+    def _precomputed(self, X: Any, y: Any, sample_weight: Any) -> tuple[_core._Collected, int]:
         """Similarities to the bases, which are selected if X has the similarities of the samples to each other.
 
         Columns of polynomials follow those of the bases.
@@ -295,7 +285,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
         UserWarning
             If X is not square and `n_basis` is not the number of its bases: it may be a table of features.
         """
-        X = validate_data(self, X, **_ROWS)
+        X = validate_data(self, X, **ROWS)
         n, n_polynomials = X.shape[0], int(parsed(self._resolved.specs[0])[1].get("polynomials", 0))
         tell_kind(self, "precomputed", n)
         if n == X.shape[1] - n_polynomials:
@@ -304,7 +294,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
             X = X[:, self._columns]
         else:
             self._check_bases(n, X.shape[1] - n_polynomials)
-        return Collected((from_vectors(X), None), n)
+        return (from_vectors(X), None), n
 
     def _rows_of_bases(self, X: Any, y: Any, sample_weight: Any) -> Indices:
         """The rows of a square matrix that become bases."""
@@ -374,7 +364,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
             raise ValueError(f"The 'basis' parameter has rows that X does not have: it has {len(codes)}")
         return rows
 
-    def _precomputed_rows(self, X: Any) -> Collected:
+    def _precomputed_rows(self, X: Any) -> _core._Collected:
         """Similarities of new samples to the bases."""
         estimator: Any = self
         columns, names = self._columns, getattr(self, "feature_names_in_", None)
@@ -383,8 +373,8 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
             estimator, names = NoEstimator(), None if names is None else names[columns]
             set_features(estimator, len(columns), names)
             columns = None
-        X = validate_data(estimator, by_name(X, names), reset=False, **_ROWS)
-        return Collected((from_vectors(X if columns is None else X[:, columns]), None), X.shape[0])
+        X = validate_data(estimator, by_name(X, names), reset=False, **ROWS)
+        return from_vectors(X if columns is None else X[:, columns]), None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -404,9 +394,9 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
         for name in ("kind_", "feature_names_in_", "_table_columns"):
             if hasattr(self, name):
                 setattr(stand_in, name, getattr(self, name))
-        bases = collect(stand_in, self._python_bases, self._resolved.of_bases(), reset=False)
+        bases, _ = collect(stand_in, self._python_bases, self._resolved.of_bases(), reset=False)
         similarities = specs_of(self)[: len(self._resolved.specs)], self._resolved.calls
-        self._model = type(self)._read(data, (similarities, bases.samples, state))
+        self._model = type(self)._read(data, (similarities, bases, state))
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
@@ -439,11 +429,11 @@ class Compares(FittedModel, ComparesSamples):
         return self
 
     def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int]:
-        collected, found = self._prepared(X, y, sample_weight)
+        samples, n_samples, found = self._prepared(X, y, sample_weight)
         if self._resolved.is_precomputed and parameters["normalization"] == "auto":
             parameters["normalization"] = self._precomputed_normalization
         parameters |= found
-        return collected.samples, collected.n
+        return samples, n_samples
 
     def _stored_names(self) -> list[str] | None:
         names = super()._stored_names()

@@ -18,7 +18,8 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.utils import check_array, check_consistent_length
 
 from . import _core
-from ._parameters import Samples, Targets
+from ._kinds import by_name, names_of
+from ._parameters import ROWS, Samples, Targets
 
 
 @dataclass(frozen=True)
@@ -132,14 +133,12 @@ def _write(chunks: Iterator[Any], folder: Path) -> tuple[npt.NDArray[Any], int |
         if not isinstance(chunk, tuple) or len(chunk) != 2:
             raise TypeError(f"chunk {number} is a {type(chunk).__name__}, not a pair (X, y)")
         X, y = chunk
-        found = list(X.columns) if hasattr(X, "columns") else None
-        found = found if found and all(isinstance(name, str) for name in found) else None
+        found = names_of(X)
         names = found if number == 0 else names
-        if found != names:
-            if found is None or names is None or sorted(found) != sorted(names):
-                raise ValueError(f"chunk {number} has the columns {found or 'without names'}, chunk 0 has {names}")
-            X = X[names]
-        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
+        X = by_name(X, names)
+        if names_of(X) != names:
+            raise ValueError(f"chunk {number} has the columns {found or 'without names'}, chunk 0 has {names}")
+        X = check_array(X, **ROWS)
         check_consistent_length(X, y)
         now = f"{X.shape[1]} columns and is {'sparse' if sparse.issparse(X) else 'dense'}"
         if first not in (None, now):

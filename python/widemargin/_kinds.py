@@ -35,6 +35,16 @@ KINDS = ("auto", *NOUNS, *LAYOUTS, "objects")
 # Kinds in the order in which they are tried; a collection of none of them may be a table.
 _TRIED = ("graphs", "strings", "images", "sets", "grids", "series")
 
+# The types of the numbers in an array of each kind of samples, and its number of axes.
+_NUMBERS = ("b", "i", "u", "f", "uint8")
+_ARRAYS: dict[str, tuple[Sequence[str], Sequence[int]]] = {
+    "images": (("uint8",), (3, 4)),
+    "sets": (("b",), (2,)),
+    "series": (_NUMBERS, (2, 3)),
+    "table": (_NUMBERS, (2,)),
+    "grids": (("i", "u", "f"), (4,)),
+}
+
 # The smallest number of columns that may be time steps, the largest share of the variance by which neighboring time
 # steps differ, and the number of rows compared.
 _STEPS, _ROUGHNESS, _SOME_ROWS = 50, 0.1, 200
@@ -182,6 +192,29 @@ def plain(X: Any) -> Any:
     return X
 
 
+def names_of(X: Any) -> list[str] | None:
+    """The column names of a data frame, if all names are strings."""
+    columns = getattr(X, "columns", None)
+    if columns is None or not hasattr(X, "__getitem__"):
+        return None
+    names = list(columns)
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def by_name(X: Any, trained: npt.NDArray[Any] | list[str] | None) -> Any:
+    """Reorders the columns of a data frame to the order of the names in `trained`.
+
+    Other objects, and frames with other or repeated names, are returned unchanged: scikit-learn's validation reports
+    them.
+    """
+    if trained is None:
+        return X
+    found, names = names_of(X), list(trained)
+    if found is None or found == names or len(set(found)) < len(found) or sorted(found) != sorted(names):
+        return X
+    return X[names]
+
+
 def refuse_one(X: Any, name: str = "X") -> None:
     """Raises TypeError if X is a single sample, or a lazy frame, instead of a collection."""
     if isinstance(X, (str, bytes)):
@@ -281,18 +314,8 @@ def _looks_like(kind: str, X: Any) -> bool:
         return len(X) > 0 and _are_like(kind, X)
     if sparse.issparse(X) or not isinstance(dtype, np.dtype):
         return kind == "table"
-    match kind:
-        case "images":
-            return bool(dtype == np.uint8) and ndim in (3, 4)
-        case "sets":
-            return dtype.kind == "b" and ndim == 2
-        case "series":
-            return dtype.kind in "iufb" and ndim in (2, 3)
-        case "table":
-            return dtype.kind in "iufb" and ndim == 2
-        case "grids":
-            return dtype.kind in "iuf" and dtype != np.uint8 and ndim == 4
-    return False
+    types, axes = _ARRAYS.get(kind, ((), ()))
+    return ("uint8" if dtype == np.uint8 else dtype.kind) in types and ndim in axes
 
 
 def _are_like(kind: str, X: list[Any]) -> bool:
@@ -305,13 +328,9 @@ def _are_like(kind: str, X: list[Any]) -> bool:
             return is_graph(first)
         case "sets":
             return isinstance(first, (set, frozenset))
-        case "images":
-            return getattr(first, "dtype", None) == np.uint8 and getattr(first, "ndim", 0) in (2, 3)
-        case "series":
-            return depth_of(first) in (1, 2) and not is_graph(first)
-        case "table":
-            return depth_of(first) == 1
-    return depth_of(first) == 3
+        case "images" if getattr(first, "dtype", None) != np.uint8:
+            return False
+    return depth_of(first) + 1 in _ARRAYS[kind][1] and not is_graph(first)
 
 
 def _is_series(cell: Any) -> bool:

@@ -18,6 +18,8 @@ from sklearn.utils.validation import check_array
 
 # Vectors, images, series, strings, graphs, sets or other objects that the similarity compares.
 Samples: TypeAlias = object
+# How scikit-learn validates vectors.
+ROWS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
 # Classes, a multilabel indicator matrix, or the targets of a regression.
 Targets: TypeAlias = npt.ArrayLike | sparse.sparray | sparse.spmatrix
 Weights: TypeAlias = npt.ArrayLike | None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, Regre
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
 from . import _core
-from ._base import FittedModel, with_parameters
-from ._columns import by_name, names_of
+from ._base import FittedModel, fitting, with_parameters
+from ._kinds import by_name, names_of
 from ._parameters import ClassWeight, Labels, Samples, Targets, Weights, invalid
 from ._report import Row
 from ._samples import as_contiguous, count
@@ -27,6 +27,31 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
     _task = "classification"
     # Whether the targets of the fit were multilabel.
     _is_multilabel = False
+
+    @fitting
+    def fit(self, X: Samples, y: Targets, sample_weight: Weights = None) -> Self:
+        """Fits the model.
+
+        Parameters
+        ----------
+        X : samples
+            Vectors: an array, sparse array or data frame of shape (n_samples, n_features). C-contiguous float32 and
+            float64 arrays and CSR matrices are not copied. Estimators with a `similarity` also take other samples that
+            it compares: images of shape (n, h, w) or (n, h, w, 3) and type uint8, grids of shape (n, rows, columns,
+            depth), time series, strings, sets and graphs, and for a callable any sequence; with "precomputed", the
+            similarities of the samples to all bases or, if X is square, to each other.
+        y : array of shape (n_samples,) or (n_samples, n_labels)
+            Class labels, or a dense or sparse multilabel indicator matrix: 1 if the sample has the label, 0 if it does
+            not, NaN if that is unknown.
+        sample_weight : array of shape (n_samples,) or None
+            Sample weights. A weight of k is equivalent to k copies of the sample, a weight of 0 to leaving it out.
+
+        Returns
+        -------
+        self : object
+            Fitted estimator.
+        """
+        return self._fit(X, y, sample_weight)
 
     def _target(self, y: Any, sample_weight: Any, n_samples: int) -> _core._Target:
         """Sets `classes_`, and returns the classes or labels, those of samples, and their weights."""
@@ -215,12 +240,36 @@ class FittedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
     # The names of the outputs, if the targets of the fit were a data frame.
     _output_names: list[str] | None = None
 
+    @fitting
+    def fit(self, X: Samples, y: Targets, sample_weight: Weights = None) -> Self:
+        """Fits the model.
+
+        Parameters
+        ----------
+        X : samples
+            Vectors: an array, sparse array or data frame of shape (n_samples, n_features). C-contiguous float32 and
+            float64 arrays and CSR matrices are not copied. Estimators with a `similarity` also take other samples that
+            it compares: images of shape (n, h, w) or (n, h, w, 3) and type uint8, grids of shape (n, rows, columns,
+            depth), time series, strings, sets and graphs, and for a callable any sequence; with "precomputed", the
+            similarities of the samples to all bases or, if X is square, to each other.
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
+            Target values; must be finite.
+        sample_weight : array of shape (n_samples,) or None
+            Sample weights. A weight of k is equivalent to k copies of the sample, a weight of 0 to leaving it out.
+
+        Returns
+        -------
+        self : object
+            Fitted estimator.
+        """
+        return self._fit(X, y, sample_weight)
+
     def _target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, Any]:
         """Sets whether targets have one dimension; returns them (samples, outputs), and the weights."""
         self._output_names = names_of(y)
-        y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
-        self._is_flat = y.ndim == 1
-        return self._checked_target(y, sample_weight, n_samples)
+        target = self._checked_target(y, sample_weight, n_samples)
+        self._is_flat = np.ndim(y) == 1
+        return target
 
     def _target_to_evaluate(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, Any]:
         targets, weights = self._checked_target(by_name(y, self._output_names), sample_weight, n_samples)

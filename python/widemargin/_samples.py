@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from sklearn.utils import check_array
 
 from ._files import Stored
 from ._kinds import as_pixels, is_missing, is_nested, kind_for, plain, refuse_one
+from ._parameters import ROWS
 from .graphs import to_strings
 
 # The largest number of possible elements of sets, which the library counts exactly.
@@ -62,6 +64,11 @@ def from_vectors(X: Any) -> Any:
         as_contiguous(indptr, np.int64).view(np.uintp),
         int(X.shape[1]),
     )
+
+
+def checked_vectors(X: Any, name: str = "X") -> Any:
+    """Validates vectors, and converts them for the extension module."""
+    return from_vectors(check_array(X, **ROWS, input_name=name))
 
 
 def as_contiguous(array: npt.ArrayLike, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
@@ -436,12 +443,6 @@ def _one_set(elements: Any, number: int, name: str) -> npt.NDArray[np.int64]:
     return np.array(sorted(int(element) for element in elements), dtype=np.int64)
 
 
-def _vectors(X: Any, name: str) -> Any:
-    from sklearn.utils import check_array
-
-    return from_vectors(check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", input_name=name))
-
-
 _FORMS = {
     "table": "vectors (n, features)",
     "images": "images (uint8 of shape (n, height, width) or (n, height, width, channels), or a list of equal arrays)",
@@ -455,7 +456,7 @@ _FORMS = {
 }
 
 _CONVERT: dict[str, Callable[[Any, str], Any]] = {
-    "table": _vectors,
+    "table": checked_vectors,
     "images": _images,
     "grids": _grids,
     "sets": _bit_sets,

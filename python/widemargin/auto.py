@@ -67,11 +67,10 @@ class Auto(FittedModel):
 
     def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int]:
         self._resolved = any_kind(X, self.kind)
-        collected = collect(self, X, self._resolved, reset=True)
-        return collected.samples, collected.n
+        return collect(self, X, self._resolved, reset=True)
 
     def _collected(self, X: Any) -> _core._Collected:
-        return collect(self, X, self._resolved, reset=False).samples
+        return collect(self, X, self._resolved, reset=False)[0]
 
     def _fit_best(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
         """Compares the methods by fits, and fits the best one."""

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from . import _core
 from ._base import AT_LEAST_1, CONSTRAINTS, fitting, with_parameters
 from ._compares import Compares, ComparesSamples
-from ._parameters import Samples, SimilarityLike, Targets, Weights, normalization_of, one_of
+from ._parameters import Samples, SimilarityLike, Targets, normalization_of, one_of
 from ._predictors import FittedRegressor, MarginClassifier
 from ._targets import codes_of
 
@@ -188,29 +188,6 @@ class BasisExpansionSVC(Compares, MarginClassifier):
     _reads_files = True
     _losses: ClassVar[tuple[str, ...]] = ("auto", "squared_hinge", "hinge", "squared_error", "logistic")
 
-    @fitting
-    def fit(self, X: Samples, y: Targets, sample_weight: Weights = None) -> Self:
-        """Fits the model to samples of any kind that the similarity compares.
-
-        Parameters
-        ----------
-        X : samples
-            Vectors (arrays, CSR matrices, data frames), images of shape (n, h, w) or (n, h, w, 3) and type uint8, grids
-            of shape (n, rows, columns, depth), time series, strings or sets; for a callable, any sequence. With
-            "precomputed", the similarities of the samples to all bases or, if X is square, to each other.
-        y : array of shape (n_samples,) or (n_samples, n_labels)
-            Class labels, or a dense or sparse multilabel indicator matrix: 1 if the sample has the label, 0 if it does
-            not, NaN if that is unknown.
-        sample_weight : array of shape (n_samples,) or None
-            Sample weights. A weight of k is equivalent to k copies of the sample, a weight of 0 to leaving it out.
-
-        Returns
-        -------
-        self : object
-            Fitted estimator.
-        """
-        return self._fit(X, y, sample_weight)
-
     def _parameters(self) -> dict[str, Any]:
         loss = one_of("loss", self.loss, self._losses, estimator=self)
         return {
@@ -366,26 +343,6 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
     _reads_files = True
     _losses: ClassVar[tuple[str, ...]] = ("squared_error", "huber", "squared_epsilon_insensitive", "quantile")
 
-    @fitting
-    def fit(self, X: Samples, y: Targets, sample_weight: Weights = None) -> Self:
-        """Fits the model to samples of any kind that the similarity compares.
-
-        Parameters
-        ----------
-        X : samples
-            Vectors, images, grids, time series, strings, sets or graphs; for a callable similarity, any sequence.
-        y : array of shape (n_samples,) or (n_samples, n_outputs)
-            Target values; must be finite.
-        sample_weight : array of shape (n_samples,) or None
-            Sample weights. A weight of k is equivalent to k copies of the sample, a weight of 0 to leaving it out.
-
-        Returns
-        -------
-        self : object
-            Fitted estimator.
-        """
-        return self._fit(X, y, sample_weight)
-
     def _parameters(self) -> dict[str, Any]:
         return {
             "normalization": normalization_of(self, "auto"),
@@ -485,14 +442,14 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compares
         ndarray of float32 of shape (n_samples, n_features)
         """
         normalization = normalization_of(self)
-        collected, parameters = self._prepared(X, y, None)
+        samples, n_samples, parameters = self._prepared(X, y, None)
         codes = None
         if y is not None:
             codes = codes_of(y)
-            check_consistent_length(range(collected.n), codes)
+            check_consistent_length(range(n_samples), codes)
         with self._watched(X=X, y=y) as progress:
             model, features, rows = _core.fit_expansion(
-                collected.samples,
+                samples,
                 codes,
                 1 if codes is None else int(codes.max()) + 1,
                 **parameters,

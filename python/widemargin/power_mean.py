@@ -6,16 +6,16 @@ import functools
 from collections.abc import Callable
 from dataclasses import field
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_non_negative
 
-from ._base import VectorModel, fitting, with_parameters
+from ._base import VectorModel, with_parameters
 from ._calls import name_of
 from ._files import Stored
-from ._parameters import Targets, Weights, invalid, one_of
+from ._parameters import invalid, one_of
 from ._predictors import MarginClassifier
 from ._specs import kernels_of
 
@@ -147,28 +147,6 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
         # thousands of features, three such classes are just below the required accuracy.
         tags.classifier_tags.poor_score = True
         return tags
-
-    @fitting
-    def fit(self, X: npt.ArrayLike, y: Targets, sample_weight: Weights = None) -> Self:
-        """Fits the model to histograms.
-
-        Parameters
-        ----------
-        X : array, sparse array or frame of shape (n_samples, n_features)
-            Histograms or other non-negative features. C-contiguous float32 and float64 arrays and CSR matrices are not
-            copied.
-        y : array of shape (n_samples,) or (n_samples, n_labels)
-            Class labels, or a dense or sparse multilabel indicator matrix: 1 if the sample has the label, 0 if it does
-            not, NaN if that is unknown.
-        sample_weight : array of shape (n_samples,) or None
-            Sample weights. A weight of k is equivalent to k copies of the sample, a weight of 0 to leaving it out.
-
-        Returns
-        -------
-        self : object
-            Fitted estimator.
-        """
-        return self._fit(X, y, sample_weight)
 
     def _parameters(self) -> dict[str, Any]:
         n_nodes, nodes = self._nodes()

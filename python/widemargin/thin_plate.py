@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import field
 from numbers import Real
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ._base import CONSTRAINTS, POSITIVE, VectorModel, fitting, with_parameters
+from ._base import CONSTRAINTS, POSITIVE, VectorModel, with_parameters
 from ._compares import NestedSpecMixin
-from ._parameters import SimilarityLike, Targets, Weights, one_of
+from ._parameters import SimilarityLike, one_of
 from ._predictors import FittedRegressor, MarginClassifier
 from ._report import Row, path_of
 from ._sklearn import Interval, StrOptions
@@ -203,26 +203,6 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
         "tol": [Interval(Real, 0, 1, closed="left")],
     }
 
-    @fitting
-    def fit(self, X: npt.ArrayLike, y: Targets, sample_weight: Weights = None) -> Self:
-        """Fits the model to vectors.
-
-        Parameters
-        ----------
-        X : array, sparse array or frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,) or (n_samples, n_labels)
-            Class labels, or a dense or sparse multilabel indicator matrix: 1 if the sample has the label, 0 if it does
-            not, NaN if that is unknown.
-        sample_weight : array of shape (n_samples,) or None
-            Sample weights. A weight of k is equivalent to k copies of the sample, a weight of 0 to leaving it out.
-
-        Returns
-        -------
-        self : object
-            Fitted estimator.
-        """
-        return self._fit(X, y, sample_weight)
-
     def _parameters(self) -> dict[str, Any]:
         polynomials = one_of("polynomials", self.polynomials, _POLYNOMIALS, estimator=self)
         per_class = {"C": "auto-per-class"} if self.C == "auto_per_class" else {}
@@ -324,22 +304,3 @@ class ThinPlateRegressor(ThinPlate, FittedRegressor):
     >>> bool(abs(regressor.estimated_score_ - regressor.score(X[300:], y[300:])) < 0.1)
     True
     """
-
-    @fitting
-    def fit(self, X: npt.ArrayLike, y: Targets, sample_weight: Weights = None) -> Self:
-        """Fits the model to vectors.
-
-        Parameters
-        ----------
-        X : array, sparse array or frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,) or (n_samples, n_outputs)
-            Target values; must be finite.
-        sample_weight : array of shape (n_samples,) or None
-            Sample weights. A weight of k is equivalent to k copies of the sample, a weight of 0 to leaving it out.
-
-        Returns
-        -------
-        self : object
-            Fitted estimator.
-        """
-        return self._fit(X, y, sample_weight)

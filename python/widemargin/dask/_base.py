@@ -18,7 +18,8 @@ from sklearn.metrics import r2_score
 
 from .. import _core
 from .._base import ExactSeed, fitting
-from .._columns import names_of, set_features
+from .._columns import set_features
+from .._kinds import names_of
 from .._report import Row
 from .._samples import count
 from .._targets import is_multilabel, label_names, labels_of

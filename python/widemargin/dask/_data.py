@@ -15,7 +15,7 @@ from distributed import Client, Future, wait
 from scipy import sparse
 
 from .. import _core
-from .._samples import pick
+from .._samples import checked_vectors, pick
 from . import _tasks
 from ._rows import Rows
 
@@ -191,7 +191,7 @@ class FitData:
 
     def picked_vectors(self, rows: npt.NDArray[np.int64]) -> Any:
         """Some vectors in the form of the extension module."""
-        return _tasks.checked_vectors(self.picked_samples(rows))
+        return checked_vectors(self.picked_samples(rows))
 
 
 def summaries(client: Client, parts: list[Partition], summary: Callable[..., Any]) -> list[_tasks.Summary]:

@@ -9,11 +9,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_array
 
 from .. import _core
-from .._columns import names_of
-from .._samples import count, from_vectors
+from .._kinds import names_of
+from .._samples import checked_vectors, count
 from .._targets import distinct_classes, indicator
 from ..basis_expansion import BasisExpansion
 
@@ -97,11 +96,6 @@ def same(value: T) -> T:
 
 
 States = list[_core.State] | None
-
-
-def checked_vectors(samples: Any) -> Any:
-    """Vectors in the form of the extension module."""
-    return from_vectors(check_array(samples, accept_sparse="csr", dtype=[np.float64, np.float32], order="C"))
 
 
 def sample_part(number: int, samples: Any, weights: npt.NDArray[np.float64]) -> _core.Part:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +27,10 @@ from ._parameters import ROWS, Samples, Targets
 class Files:
     """The result of `files`, which is passed to ``fit``."""
 
-    data: Any
+    data: str | os.PathLike[str] | Iterator[tuple[Samples, Targets]]
     scratch: str | os.PathLike[str] | None
-    # Arguments of `_core.Store`.
-    options: dict[str, Any]
+    # Opens samples that are in files.
+    store: Callable[..., _core.Store]
 
 
 def files(
@@ -81,8 +82,8 @@ def files(
     True
     """
     column = None if label is None else str(label)
-    options = {"label": column, "format": format, "memory_limit": memory_limit, "checkpoint": checkpoint}
-    return Files(data, scratch, options)
+    store = partial(_core.Store, label=column, format=format, memory_limit=memory_limit, checkpoint=checkpoint)
+    return Files(data, scratch, store)
 
 
 class Stored:
@@ -110,20 +111,18 @@ def opened(estimator: Any, X: Any, y: Any) -> Iterator[tuple[Any, Any]]:
     if not estimator._reads_files:
         raise TypeError(f"{type(estimator).__name__} needs all samples in memory: pass them as an array")
     with tempfile.TemporaryDirectory(dir=found.scratch, prefix="widemargin-") as folder:
-        n_features, names = None, None
-        if hasattr(found.data, "__next__"):
+        data, store, n_features, names = found.data, found.store, None, None
+        if isinstance(data, Iterator):
             if y is not None:
                 raise ValueError("y must be None if X is an iterator: its chunks are pairs (X, y)")
-            y, n_features, names = _write(found.data, Path(folder))
-            written = {"label": None, "format": "npy" if n_features is None else "libsvm"}
-            found = replace(found, data=folder, options=found.options | written)
-        threads = estimator._threads()
-        store = _core.Store(found.data, **found.options, n_features=n_features, scratch=folder, threads=threads)
+            y, n_features, names = _write(data, Path(folder))
+            data, store = folder, partial(store, label=None, format="npy" if n_features is None else "libsvm")
+        read = store(data, n_features=n_features, scratch=folder, threads=estimator._threads())
         if y is None:
-            classes, codes = store.labels()
+            classes, codes = read.labels()
             y = codes if codes.ndim == 2 else np.array(classes)[codes]
             y = y.astype(np.float64) if is_regressor(estimator) else y
-        yield Stored(store, names), y
+        yield Stored(read, names), y
 
 
 def _write(chunks: Iterator[Any], folder: Path) -> tuple[npt.NDArray[Any], int | None, list[str] | None]:

@@ -7,7 +7,7 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from numbers import Integral, Real
@@ -30,6 +30,7 @@ from ._samples import from_vectors
 from ._sklearn import CallbackSupportMixin, Interval, StrOptions, with_callbacks
 
 _Class = TypeVar("_Class")
+_Fit = TypeVar("_Fit", bound=Callable[..., object])
 
 
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
@@ -382,7 +383,7 @@ class VectorModel(FittedModel):
         return from_vectors(self._validated(X, reset=False)), None
 
 
-def fitting(method: Any) -> Any:
+def fitting(method: _Fit) -> _Fit:
     """Decorates ``fit``: clears the fitted state first, so that an interrupted fit leaves the estimator unfitted, and
     opens files that are passed as X."""
 

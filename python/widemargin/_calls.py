@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from joblib import Parallel, delayed
 
-from ._parameters import threads_of
+from ._parameters import Samples, threads_of
 from ._samples import count, items
 
 Block = Callable[[Any, Any], Any]
@@ -53,7 +53,7 @@ class Pairs:
         self.n_jobs = n_jobs
         self.symmetric = symmetric
 
-    def __call__(self, samples: Any, bases: Any) -> npt.NDArray[np.float64]:
+    def __call__(self, samples: Samples, bases: Samples) -> npt.NDArray[np.float64]:
         """Returns the similarities, of shape (n_samples, n_bases)."""
         rows, columns = items(samples), items(bases)
         are_same = len(rows) == len(columns) and all(x is y for x, y in zip(rows, columns, strict=True))

@@ -9,7 +9,7 @@ import pickle
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import sklearn
@@ -211,6 +211,16 @@ CLASSES: dict[str, Any] = {
     "thin-plate-regression": ThinPlateRegressor,
     "basis-expansion-one-class": BasisExpansionOneClass,
 }
+Loaded: TypeAlias = (
+    PowerMeanSVC
+    | BasisExpansionSVC
+    | ThinPlateSVC
+    | BasisExpansionRegressor
+    | ThinPlateRegressor
+    | BasisExpansionOneClass
+    | Pipeline
+)
+
 # Tensors that the package adds to model files.
 _PYTHON = "python.pickle"
 _STATE = "python.state"
@@ -285,7 +295,7 @@ def _is_complete(estimator: Any) -> bool:
     return not (hasattr(estimator, "_resolved") and estimator._resolved.calls)
 
 
-def load(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
+def load(path: str | os.PathLike[str], *, trusted: bool = False) -> Loaded:
     """Reads an estimator or a pipeline written by `save`, or a model written by the command line.
 
     Parameters

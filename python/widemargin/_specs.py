@@ -5,11 +5,12 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
+import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, TypeVar, overload
+from typing import Any, ClassVar, NoReturn, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -112,7 +113,7 @@ class Similarity(_HasSpec):
         except ValueError:  # an invalid spec is equal to itself
             return self.spec
 
-    def __call__(self, X: Any, Y: Any = None) -> npt.NDArray[np.float32]:
+    def __call__(self, X: Samples, Y: Samples = None) -> npt.NDArray[np.float32]:
         """The similarities of samples X to bases Y; see `pairwise`."""
         return pairwise(self, X, Y)
 
@@ -140,7 +141,7 @@ class Similarity(_HasSpec):
         _core.canonical(similarity.spec)
         return similarity
 
-    def __rshift__(self, then: object) -> Any:
+    def __rshift__(self, then: object) -> NoReturn:
         raise TypeError(
             f"{self!r} is a similarity, which ends a chain: descriptors come before it, as in MeanNorm() >> RBF()"
         )
@@ -306,6 +307,18 @@ def columns_of(spec: str, n_basis: int) -> npt.NDArray[np.intp]:
 def steps_of(spec: str) -> list[str]:
     """The descriptors and the similarity of a spec."""
     return spec.split("/")
+
+
+# Descriptors of vectors that have a feature for each column.
+SCALINGS = ("mean-norm", "z-score")
+
+
+def column_weights(spec: str) -> npt.NDArray[np.float64] | None:
+    """The weights of the columns of vectors in a spec, without their signs; None if it has none."""
+    steps = [parsed(step) for step in steps_of(spec)[:-1]]
+    scalings = itertools.takewhile(lambda step: step[0] in SCALINGS, steps)
+    listed = next((parameters["weights"] for _, parameters in scalings if "weights" in parameters), None)
+    return None if listed is None else np.abs(np.array(listed.split(";"), dtype=np.float64))
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from sklearn.model_selection import BaseCrossValidator, GroupKFold, StratifiedGr
 
 from . import _core
 from ._base import FittedModel, fitting, with_parameters
-from ._compares import collect
+from ._compares import ImportancesMixin, collect
 from ._parameters import Samples, Targets, Weights, one_of
 from ._predictors import FittedRegressor, MarginClassifier
 from ._samples import pick
@@ -44,7 +44,7 @@ _COMPARED = 1000
 
 
 @with_parameters
-class Auto(FittedModel):
+class Auto(ImportancesMixin, FittedModel):
     """Fits the best of several methods; the model of that method is the model of this estimator."""
 
     methods: str | Iterable[str] = "auto"
@@ -173,7 +173,7 @@ class Auto(FittedModel):
         return {"score": np.mean(scores), "std": np.std(scores) / np.sqrt(len(scores))}, None
 
     @property
-    def basis_(self) -> Any:
+    def basis_(self) -> Samples:
         """The bases of the best estimator."""
         return self.best_estimator_.basis_
 
@@ -239,6 +239,10 @@ class AutoSVC(Auto, MarginClassifier):
     best_estimator_ : BasisExpansionSVC, ThinPlateSVC or PowerMeanSVC
         The fitted classifier. Its fitted attributes are also available on this estimator: ``C_``, ``similarity_``,
         ``basis_``, ``basis_indices_``, ``coef_``, ``intercept_``, ``normalization_``, ``loss_``, ``n_iter_``.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The importance of each column of a table: its share of the column weights in `similarity_`, averaged over the
+        similarities that have weights. The importance of a column of categories is the sum over its categories. Only
+        if a similarity has column weights.
     estimated_score_ : float
         The estimated accuracy on new samples; see `BasisExpansionSVC`. With `groups`, it is the accuracy on the folds,
         or NaN if another score was computed on them.
@@ -346,6 +350,10 @@ class AutoRegressor(Auto, FittedRegressor):
     best_estimator_ : BasisExpansionRegressor or ThinPlateRegressor
         The fitted regressor. Its fitted attributes are also available on this estimator: ``C_``, ``similarity_``,
         ``basis_``, ``basis_indices_``, ``coef_``, ``intercept_``, ``normalization_``, ``loss_``, ``n_iter_``.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The importance of each column of a table: its share of the column weights in `similarity_`, averaged over the
+        similarities that have weights. The importance of a column of categories is the sum over its categories. Only
+        if a similarity has column weights.
     estimated_score_ : float
         The R² of leave-one-out predictions; see `BasisExpansionRegressor`.
     estimated_score_std_ : float

@@ -81,6 +81,10 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
         The bases, in the same form as the training samples.
     similarity_ : str or list of str
         The spec of the similarity, or of each similarity of a list, including learned parameter values.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The importance of each column of a table: its share of the column weights in `similarity_`, averaged over the
+        similarities that have weights. The importance of a column of categories is the sum over its categories. Only
+        if a similarity has column weights.
     normalization_ : str
         The normalization, set or selected.
     coef_ : ndarray of shape (n_features,)

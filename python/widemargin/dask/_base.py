@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import dask.array as da
 import numpy as np
@@ -17,7 +17,7 @@ from distributed import get_client
 from sklearn.metrics import r2_score
 
 from .. import _core
-from .._base import ExactSeed, fitting
+from .._base import ExactSeed, FittedModel
 from .._columns import set_features
 from .._kinds import names_of
 from .._report import Row
@@ -28,40 +28,24 @@ from ._data import FitData, Partition, Piece, check_columns, check_versions, par
 from ._rows import Rows
 
 Floats = npt.NDArray[np.float64]
+_Plain = TypeVar("_Plain", bound=FittedModel)
 
 
-class DaskEstimator:
+class DaskEstimator(Generic[_Plain]):
     """Must precede the ordinary estimator in the bases of a class."""
 
     # The ordinary estimator.
-    plain: ClassVar[type]
+    plain: type[_Plain]
     # Summarizes a partition, on its worker.
     _summary: ClassVar[Callable[..., _tasks.Summary]]
     _reads_files = False
 
-    @fitting
-    def fit(self: Any, X: object, y: object = None, sample_weight: object = None) -> Any:
-        """Fits the model to a Dask collection.
-
-        Parameters
-        ----------
-        X : dask array or frame of shape (n_samples, n_features); for similarities of other samples a bag
-            The samples, as for the ordinary estimator.
-        y : dask array, series or frame, or an array
-            The targets; required except for outlier detection, which ignores them.
-        sample_weight : the same, or None
-            Sample weights. A weight of k is equivalent to k copies of the sample, a weight of 0 to leaving it out.
-
-        Returns
-        -------
-        estimator
-            Fitted estimator.
-        """
+    def _fit(self: Any, X: Any, y: Any, sample_weight: Any) -> Any:
         self._require(y)
         parameters = self._checked_parameters()
         # Those of a fit on some samples, if it selects parameters.
         self._candidates: list[Row] = []
-        data = self._fit_data(X, y if self.__sklearn_tags__().target_tags.required else None, sample_weight)
+        data = self._fit_data(X, y, sample_weight)
         data.end("labels")
         with self._watched(X=X, y=y) as data.progress:
             model, rows = self._train(parameters, data)
@@ -143,9 +127,10 @@ class DaskEstimator:
         set_features(self, data.width, names_of(data.X))
 
     @property
-    def estimator_(self: Any) -> Any:
+    def estimator_(self) -> _Plain:
         """The fitted model, without Dask."""
-        plain = self.plain(**self.get_params(deep=False))
+        parameters: dict[str, Any] = self.get_params(deep=False)  # type: ignore[attr-defined]
+        plain = self.plain(**parameters)
         state = {key: value for key, value in self.__dict__.items() if key not in plain.__dict__}
         plain.__dict__.update({key: value for key, value in state.items() if key != "dask_report_"})
         return plain
@@ -210,7 +195,7 @@ class DaskEstimator:
         return self._here_or_lazily("predict", X)
 
 
-class DaskClassifier(DaskEstimator):
+class DaskClassifier(DaskEstimator[_Plain]):
     """Must precede the ordinary classifier in the bases of a class."""
 
     _summary = staticmethod(_tasks.label_summary)
@@ -281,7 +266,7 @@ class DaskClassifier(DaskEstimator):
         return self._here_or_lazily("predict_log_proba", X)
 
 
-class DaskRegressor(DaskEstimator):
+class DaskRegressor(DaskEstimator[_Plain]):
     """Must precede the ordinary regression model in the bases of a class."""
 
     _summary = staticmethod(_tasks.target_summary)

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _core
 from ._columns import names_of_features, validated
 from ._files import opened
-from ._parameters import RandomState, normalization_parameters, threads_of, warn, weights_of
+from ._parameters import RandomState, normalization_parameters, threads_of, warn
 from ._progress import Progress
 from ._report import Row, candidate_of, path_of, report_table, results, rows_of
 from ._samples import from_vectors
@@ -107,7 +107,7 @@ class WatchedMixin(CallbackSupportMixin):
         if getattr(self, "_skl_callbacks", None):
             context = self._init_callback_context(max_subtasks=None)
             context.call_on_fit_task_begin(estimator=self, **tasks)
-        with Progress(type(self).__name__, self.verbose, context, self) as progress:
+        with Progress(self, context) as progress:
             yield progress
         if context is not None:
             context.call_on_fit_task_end(estimator=self, **tasks)
@@ -173,9 +173,6 @@ class FittedModel(WatchedMixin):
     def _target(self, y: Any, sample_weight: Any, n_samples: int) -> Any:
         """The targets and weights in the form of the extension module."""
         raise NotImplementedError
-
-    def _weights(self, sample_weight: Any, n_samples: int) -> npt.NDArray[np.float64] | None:
-        return None if sample_weight is None else weights_of(sample_weight, n_samples)
 
     def _class_factors(self) -> str | list[float] | None:
         return None

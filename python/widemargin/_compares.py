@@ -20,7 +20,17 @@ from ._calls import Checked
 from ._columns import by_column, set_features, validated
 from ._files import Stored
 from ._kinds import by_name, kind_and_layout, kind_for, kind_of, plain, refuse_one
-from ._parameters import BASES, ROWS, Basis, Samples, SimilarityLike, basis_of, normalization_parameters, warn
+from ._parameters import (
+    BASES,
+    ROWS,
+    Basis,
+    Samples,
+    SimilarityLike,
+    basis_of,
+    normalization_parameters,
+    warn,
+    weights_of,
+)
 from ._report import Row
 from ._samples import channels_first, count, fingerprints, from_other, from_vectors, pick
 from ._specs import READERS, SIMILARITIES, Similarity, any_kind, column_weights, is_auto, parsed, steps_of, with_hyphens
@@ -319,9 +329,8 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
         # All classes are represented among the bases.
         codes = np.zeros(n, dtype=np.uint32) if y is None or is_regressor(self) else codes_of(y)
         check_consistent_length(X, codes)
-        present = np.arange(n)
-        if sample_weight is not None:
-            present = np.flatnonzero(self._weights(sample_weight, n) > 0)
+        weights = weights_of(sample_weight, n)
+        present = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
         basis, rows = basis_of(self)
         n_basis = self._n_basis_of(len(present))
         if basis == "kmedoids":

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _core
 from ._base import FittedModel
 from ._compares import Compares
+from ._predictors import FittedRegressor, MarginClassifier
 from .basis_expansion import BasisExpansionRegressor, BasisExpansionSVC
 from .one_class import BasisExpansionOneClass
 from .power_mean import PowerMeanSVC
@@ -211,15 +212,7 @@ CLASSES: dict[str, Any] = {
     "thin-plate-regression": ThinPlateRegressor,
     "basis-expansion-one-class": BasisExpansionOneClass,
 }
-Loaded: TypeAlias = (
-    PowerMeanSVC
-    | BasisExpansionSVC
-    | ThinPlateSVC
-    | BasisExpansionRegressor
-    | ThinPlateRegressor
-    | BasisExpansionOneClass
-    | Pipeline
-)
+Loaded: TypeAlias = MarginClassifier | FittedRegressor | BasisExpansionOneClass | Pipeline
 
 # Tensors that the package adds to model files.
 _PYTHON = "python.pickle"

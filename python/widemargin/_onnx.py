@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._model_files import CLASSES, instead_of
 from ._parameters import Samples
-from ._predictors import MarginClassifier
 from .auto import AutoRegressor, AutoSVC
 from .basis_expansion import BasisExpansion
 
@@ -113,18 +112,7 @@ def _model(estimator: Any, opset: int) -> onnx.ModelProto:
     """The ONNX model of one of our fitted estimators."""
     from ._onnx_model import model_of
 
-    if isinstance(estimator, _AUTO):
-        estimator = estimator.best_estimator_
-    columns = getattr(estimator, "_columns", None)
-    # A model file may store string labels as integers.
-    is_multiclass = isinstance(estimator, MarginClassifier) and not estimator._is_multilabel
-    return model_of(
-        estimator._model,
-        opset=opset,
-        name=type(estimator).__name__,
-        columns=None if columns is None else (estimator.n_features_in_, columns),
-        classes=estimator.classes_.tolist() if is_multiclass else None,
-    )
+    return model_of(estimator.best_estimator_ if isinstance(estimator, _AUTO) else estimator, opset)
 
 
 # The outputs of our models in the order in which skl2onnx's own converters read them.

@@ -8,7 +8,6 @@ import json
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 import onnx
 from onnx import helper
 from onnx.reference import ReferenceEvaluator
@@ -137,46 +136,31 @@ _LOG_OFFSET = 0.05
 # The number of nodes up to which the library stores that polynomial by its powers.
 _MAX_POWERS = 3
 
-# The number of precomputed similarities per sample, and the indices of those used.
-Columns = tuple[int, npt.NDArray[np.int64]]
 
-
-def model_of(
-    model: _core.Model, *, opset: int, name: str = "", columns: Columns | None = None, classes: list[Any] | None = None
-) -> onnx.ModelProto:
-    """The ONNX model of a classifier, regression model, one-class model or expansion.
-
-    Parameters
-    ----------
-    model : _core.Model
-        A classifier, regression model, one-class model or expansion.
-    opset : int
-    name : str
-        Name of the estimator, for the model's metadata.
-    columns : Columns or None
-        None means all.
-    classes : list or None
-        The estimator's classes; strings among them are strings in the output. None means the model's classes.
+def model_of(estimator: Any, opset: int) -> onnx.ModelProto:
+    """The ONNX model of a fitted classifier, regression model, one-class model or expansion.
 
     Raises
     ------
     ValueError
         For a similarity that is not an expression on vectors, and for a model that is too large.
     """
-    header, arrays = json.loads(model.header()), model.arrays()
+    header, arrays = json.loads(estimator._model.header()), estimator._model.arrays()
     graph = Graph()
     dtype = np.dtype(np.float64 if header["method"].startswith("thin-plate") else np.float32)
     if header["method"] in _SCORES:
         n_features, result = header["n_features"], _SCORES[header["method"]](graph, "X", header, arrays)
     else:
-        n_features, result = _expanded(graph, "X", model, header, arrays, columns)
+        n_features, result = _expanded(graph, "X", estimator, header, arrays)
     if "classes" in header:
         if header["method"] not in _SCORES:
             products = graph("MatMul", result, arrays["weights"].T)
             result = graph("Add", products, arrays["intercepts"].astype(np.float32))
         labels = header["classes"]
-        if classes is not None:
-            labels = [name if isinstance(name, str) else label for name, label in zip(classes, labels, strict=True)]
+        if not header.get("multilabel", False):
+            # A model file may store string labels as integers.
+            both = zip(estimator.classes_.tolist(), labels, strict=True)
+            labels = [name if isinstance(name, str) else label for name, label in both]
         slopes = header.get("calibration", {}).get("slopes")
         classified = _multilabel_outputs if header.get("multilabel", False) else _class_outputs
         classified(graph, result, dtype, labels, None if slopes is None else np.array(slopes, dtype))
@@ -203,7 +187,7 @@ def model_of(
         producer_name="widemargin",
         producer_version=_core.version(),
     )
-    metadata = _metadata(header, name)
+    metadata = _metadata(header, type(estimator).__name__)
     proto.doc_string = "\n".join(f"{key}: {text}" for key, text in metadata.items())
     helper.set_model_props(proto, {f"widemargin.{key}": text for key, text in metadata.items()})
     return proto
@@ -213,7 +197,7 @@ def _metadata(header: dict[str, Any], name: str) -> dict[str, str]:
     """Metadata of the model."""
     specs = header["similarity"] if "similarity" in header else [header["kernel"]]
     optional = ("approximation", "normalization", "polynomials", "loss", "C")
-    metadata = {"estimator": name or header["method"], "similarity": " | ".join(specs)}
+    metadata = {"estimator": name, "similarity": " | ".join(specs)}
     return metadata | {key: str(header[key]) for key in optional if key in header}
 
 
@@ -268,17 +252,15 @@ def _one_class_outputs(graph: Graph, features: str, threshold: float, weights: A
     graph.output(value("label", np.int64, ["N"]), "Where", is_outlier, np.int64(-1), np.int64(1))
 
 
-def _expanded(
-    graph: Graph, x: str, model: Any, header: dict[str, Any], arrays: Arrays, columns: Columns | None
-) -> tuple[int, str]:
+def _expanded(graph: Graph, x: str, estimator: Any, header: dict[str, Any], arrays: Arrays) -> tuple[int, str]:
     """The number of columns of the samples, and their features [N, D]."""
     check(header)
     shape = header["bases"]
     n_features = shape["n_bits"] if shape["kind"] == "bit-sets" else shape["n_features"]
-    if columns is not None and header["similarity"] == ["precomputed"]:
-        n_features, selected = columns
-        x = graph("Gather", x, selected, axis=1)
-    return n_features, expansion(graph, x, model, header, arrays)
+    if estimator._columns is not None and header["similarity"] == ["precomputed"]:
+        # The number of precomputed similarities per sample, and the indices of those used.
+        n_features, x = estimator.n_features_in_, graph("Gather", x, estimator._columns, axis=1)
+    return n_features, expansion(graph, x, estimator._model, header, arrays)
 
 
 def _power_mean(graph: Graph, x: str, header: dict[str, Any], arrays: Arrays) -> str:

@@ -138,8 +138,10 @@ def basis_of(estimator: Any) -> tuple[str, npt.NDArray[np.int64] | None]:
     return "index", np.ascontiguousarray(rows, dtype=np.int64)
 
 
-def weights_of(sample_weight: Any, n_samples: int) -> npt.NDArray[np.float64]:
-    """The weight of each sample, from an array or one number for all."""
+def weights_of(sample_weight: Any, n_samples: int) -> npt.NDArray[np.float64] | None:
+    """The weight of each sample, from an array or one number for all; None if there are none."""
+    if sample_weight is None:
+        return None
     if isinstance(sample_weight, Real):
         return np.full(n_samples, float(sample_weight))
     weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")

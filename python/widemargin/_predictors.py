@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 from . import _core
 from ._base import FittedModel, fitting, with_parameters
 from ._kinds import by_name, names_of
-from ._parameters import ClassWeight, Labels, Samples, Targets, Weights, invalid
+from ._parameters import ClassWeight, Labels, Samples, Targets, Weights, invalid, weights_of
 from ._report import Row
 from ._samples import as_contiguous, count
 from ._targets import is_multilabel, labels_of, restored_classes, some, target_of, type_of_classes
@@ -58,7 +58,7 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         self._is_multilabel = is_multilabel(y)
         names, values, self.classes_ = target_of(y)
         check_consistent_length(range(n_samples), values)
-        return names, values, self._weights(sample_weight, n_samples)
+        return names, values, weights_of(sample_weight, n_samples)
 
     def _target_to_evaluate(self, y: Any, sample_weight: Any, n_samples: int) -> _core._Target:
         """The same for the fitted model; its classes or labels come first, in their order."""
@@ -79,7 +79,7 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
                 values = np.ascontiguousarray(values[:, [names.index(label) for label in labels]])
             elif labels != [str(at) for at in range(len(labels))]:
                 raise ValueError(f"y has the columns {some(names)}, and the model the labels {some(labels)}")
-        return known, values, self._weights(sample_weight, n_samples)
+        return known, values, weights_of(sample_weight, n_samples)
 
     def _class_factors(self) -> str | list[float] | None:
         factors = self.class_weight
@@ -300,7 +300,7 @@ class FittedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
             raise ValueError(f"y has {targets.ndim} dimensions, expected (n_samples,) or (n_samples, n_outputs)")
         check_consistent_length(range(n_samples), targets)
         targets = as_contiguous(targets.reshape(n_samples, -1), np.float64)
-        return targets, self._weights(sample_weight, n_samples)
+        return targets, weights_of(sample_weight, n_samples)
 
     def predict(self, X: Samples) -> npt.NDArray[np.float64]:
         """Predicts the targets of samples.

@@ -15,8 +15,9 @@ class Progress:
     every stage is a task, and every reported step is a subtask.
     """
 
-    def __init__(self, name: str, verbose: int = 0, context: Any = None, estimator: Any = None) -> None:
-        self._name, self._verbose, self._context, self._estimator = name, int(verbose), context, estimator
+    def __init__(self, estimator: Any, context: Any = None) -> None:
+        self._name, self._verbose = type(estimator).__name__, int(estimator.verbose)
+        self._estimator, self._context = estimator, context
         self._stage: str | None = None
         self._since = time.perf_counter()
         self._task: Any = None

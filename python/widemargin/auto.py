@@ -17,7 +17,7 @@ from sklearn.model_selection import BaseCrossValidator, GroupKFold, StratifiedGr
 from . import _core
 from ._base import FittedModel, fitting, with_parameters
 from ._compares import ImportancesMixin, collect
-from ._parameters import Samples, Targets, Weights, one_of
+from ._parameters import Samples, Targets, Weights, one_of, weights_of
 from ._predictors import FittedRegressor, MarginClassifier
 from ._samples import pick
 from ._specs import any_kind
@@ -77,7 +77,7 @@ class Auto(ImportancesMixin, FittedModel):
         self._require(y)
         _, n_samples = self._training(X, y, sample_weight, {})
         self._target(y, sample_weight, n_samples)
-        weights = self._weights(sample_weight, n_samples)
+        weights = weights_of(sample_weight, n_samples)
         began, models, candidates = time.perf_counter(), {}, []
         self._scoring()
         splits, methods = self._splits(y, n_samples, groups), self._methods()
@@ -88,15 +88,15 @@ class Auto(ImportancesMixin, FittedModel):
                 ends = start + max(began + self.time_limit / 2 - start, 0.0) / (len(methods) - at)
             row: dict[str, Any] = {"params": {"method": method}, "n_samples": n_samples}
             try:
-                measured, models[method] = self._compared(method, (X, y, weights), n_samples, splits, ends)
-                row |= measured
+                scores, models[method] = self._compared(method, (X, y, weights), n_samples, splits, ends)
+                row |= scores
             except (ValueError, TypeError) as error:
                 row["problem"] = str(error)
             candidates.append(row | {"seconds": time.perf_counter() - start})
         if not models:
             raise ValueError(f"none of the methods can be fitted: {candidates[0]['problem']}")
-        scores = {method: row["score"] for row in candidates if (method := row["params"]["method"]) in models}
-        self.method_ = max(scores, key=lambda method: np.nan_to_num(scores[method], nan=-np.inf))
+        measured = {method: row for row in candidates if (method := row["params"]["method"]) in models}
+        self.method_ = max(measured, key=lambda method: np.nan_to_num(measured[method]["score"], nan=-np.inf))
         fitted = models[self.method_]
         if fitted is None:
             fitted = self._made(self.method_)
@@ -107,7 +107,7 @@ class Auto(ImportancesMixin, FittedModel):
         self._describe(json.loads(fitted._model.header()) | {"report": fitted.report_}, candidates)
         if groups is not None:
             # Leave-one-out leaves the rest of a sample's group in the training data.
-            best = next(row for row in candidates if row["params"]["method"] == self.method_)
+            best = measured[self.method_]
             values = (best["score"], best["std"]) if self.scoring is None else (np.nan, np.nan)
             self.estimated_score_, self.estimated_score_std_ = map(float, values)
         return self

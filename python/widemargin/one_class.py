@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._base import fitting, with_parameters
 from ._compares import Compares
-from ._parameters import Samples, SimilarityLike, Targets, Weights, normalization_of
+from ._parameters import Samples, SimilarityLike, Targets, Weights, normalization_of, weights_of
 from ._report import Row
 
 # The number of bases of a one-class model with n_basis="auto", and the number of samples below which all are bases, as
@@ -141,7 +141,7 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
 
     def _target(self, y: Any, sample_weight: Any, n_samples: int) -> Any:
         self._check_number(n_samples)
-        return self._weights(sample_weight, n_samples)
+        return weights_of(sample_weight, n_samples)
 
     def _n_basis_of(self, n_samples: int) -> int:
         usual = n_samples if n_samples < _FEW_SAMPLES else min(n_samples // 2, _BASES)

@@ -112,6 +112,9 @@ class WatchedMixin(CallbackSupportMixin):
         if context is not None:
             context.call_on_fit_task_end(estimator=self, **tasks)
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
     def _threads(self) -> int:
         return threads_of(self.n_jobs)
 
@@ -335,9 +338,6 @@ class FittedModel(WatchedMixin):
         constants = arrays.get("polynomial", np.empty((0, 0)))
         n_problems = len(np.atleast_2d(self.coef_))
         return self._of_problems(constants[:, 0] if constants.size else np.zeros(n_problems))
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_model")
 
     def _report_rows(self) -> dict[str, str]:
         """The rows of the table below scikit-learn's diagram."""

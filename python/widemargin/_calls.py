@@ -60,7 +60,7 @@ class Pairs:
         half = self.symmetric and (samples is bases or are_same)
         n_workers = 1 if self.n_jobs is None else threads_of(self.n_jobs)
         bounds = np.linspace(0, len(rows), min(len(rows), 4 * n_workers) + 1).astype(int).tolist()
-        parts = Parallel(n_jobs=n_workers)(
+        parts = Parallel(n_jobs=n_workers, backend="sequential" if self.n_jobs is None else None)(
             delayed(_rows_of_pairs)(self.__wrapped__, rows[first:last], columns, first, half)  # type: ignore[attr-defined]
             for first, last in itertools.pairwise(bounds)
         )

@@ -488,6 +488,3 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compares
         """
         check_is_fitted(self)
         return self._model.transform(self._collected(X), self._threads())
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_model")

@@ -212,10 +212,9 @@ class _Check:
         everything = np.arange(self.n)
         block = self._block(everything, everything, "the block of all samples with each other", notices_changes=True)
         if block is not None and self._is_finite(block):
-            self._compare(block, everything, everything, "in another call")
             for rows, columns, when in self._parts():
-                self._compare(block, rows, columns, when)
-            self._one_by_one(block)
+                if not self._compare(block, rows, columns, when) and when == "alone":
+                    break  # one pair is enough
             self._pickles(block)
         return block
 
@@ -263,19 +262,16 @@ class _Check:
         return not len(wrong)
 
     def _parts(self) -> Iterator[tuple[Any, Any, str]]:
-        """Other blocks with the same pairs: fewer rows than columns, fewer columns than rows, another order."""
+        """Other blocks with the same pairs: the same again, fewer rows than columns, fewer columns than rows, another
+        order, and single pairs."""
         few, everything = max(1, self.n // 3), np.arange(self.n)
         some = self.random.permutation(self.n)
+        yield everything, everything, "in another call"
         yield everything[:few], everything, f"in a block of {few} samples and {self.n} bases"
         yield everything, everything[-few:], f"in a block of {self.n} samples and {few} bases"
         yield some, some[::-1].copy(), "in a block of another order"
-
-    def _one_by_one(self, block: npt.NDArray[np.float64]) -> None:
-        pairs = self.random.permutation(self.n * self.n)[:_MAX_PAIRS]
-        for pair in pairs.tolist():
-            row, column = divmod(pair, self.n)
-            if not self._compare(block, np.array([row]), np.array([column]), "alone"):
-                return  # one is enough
+        for pair in self.random.permutation(self.n * self.n)[:_MAX_PAIRS]:
+            yield np.array([pair // self.n]), np.array([pair % self.n]), "alone"
 
     def _compare(self, block: npt.NDArray[np.float64], rows: Any, columns: Any, when: str) -> bool:
         """Whether pairs have the same values in another block as in the full block."""

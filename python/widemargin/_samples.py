@@ -227,13 +227,13 @@ def _what(X: Any) -> str:
         return f"an array of {X.dtype} of shape {X.shape}"
     if isinstance(X, list):
         return f"a sequence of {type(X[0]).__name__}" if X else "an empty sequence"
+    if sparse.issparse(X):
+        return "a sparse matrix"
     return f"a {type(X).__name__}"
 
 
 def _array(X: Any, name: str, form: str) -> npt.NDArray[Any]:
     """X as a numeric array with more than one axis."""
-    if sparse.issparse(X):
-        raise TypeError(f"{name} is a sparse matrix; the similarity takes {form}")
     try:
         array = np.asarray(X)
     except ValueError as error:
@@ -401,8 +401,7 @@ def _one_series(x: Any, number: int, name: str, padded: bool, is_first: bool) ->
 
 def _strings(X: Any, name: str) -> Any:
     if not isinstance(X, list):
-        shown = _what(X) if not sparse.issparse(X) else "a sparse matrix"
-        raise TypeError(f"{name} is {shown}; the similarity takes {_FORMS['strings']}")
+        raise TypeError(f"{name} is {_what(X)}; the similarity takes {_FORMS['strings']}")
     for row, text in enumerate(X):
         if isinstance(text, str):
             continue

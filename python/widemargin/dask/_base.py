@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from numbers import Real
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar
 
 import dask.array as da
 import numpy as np
@@ -17,25 +17,26 @@ from distributed import get_client
 from sklearn.metrics import r2_score
 
 from .. import _core
-from .._base import ExactSeed, FittedModel
+from .._base import ExactSeed
 from .._columns import set_features
 from .._kinds import names_of
+from .._predictors import FittedRegressor, MarginClassifier
 from .._report import Row
 from .._samples import count
 from .._targets import is_multilabel, label_names, labels_of
+from ..one_class import BasisExpansionOneClass
 from . import _tasks
 from ._data import FitData, Partition, Piece, check_columns, check_versions, partitions, pieces, summaries
 from ._rows import Rows
 
 Floats = npt.NDArray[np.float64]
-_Plain = TypeVar("_Plain", bound=FittedModel)
 
 
-class DaskEstimator(Generic[_Plain]):
+class DaskEstimator:
     """Must precede the ordinary estimator in the bases of a class."""
 
     # The ordinary estimator.
-    plain: type[_Plain]
+    plain: ClassVar[type[Any]]
     # Summarizes a partition, on its worker.
     _summary: ClassVar[Callable[..., _tasks.Summary]]
     _reads_files = False
@@ -127,10 +128,9 @@ class DaskEstimator(Generic[_Plain]):
         set_features(self, data.width, names_of(data.X))
 
     @property
-    def estimator_(self) -> _Plain:
+    def estimator_(self: Any) -> MarginClassifier | FittedRegressor | BasisExpansionOneClass:
         """The fitted model, without Dask."""
-        parameters: dict[str, Any] = self.get_params(deep=False)  # type: ignore[attr-defined]
-        plain = self.plain(**parameters)
+        plain = self.plain(**self.get_params(deep=False))
         state = {key: value for key, value in self.__dict__.items() if key not in plain.__dict__}
         plain.__dict__.update({key: value for key, value in state.items() if key != "dask_report_"})
         return plain
@@ -195,7 +195,7 @@ class DaskEstimator(Generic[_Plain]):
         return self._here_or_lazily("predict", X)
 
 
-class DaskClassifier(DaskEstimator[_Plain]):
+class DaskClassifier(DaskEstimator):
     """Must precede the ordinary classifier in the bases of a class."""
 
     _summary = staticmethod(_tasks.label_summary)
@@ -266,7 +266,7 @@ class DaskClassifier(DaskEstimator[_Plain]):
         return self._here_or_lazily("predict_log_proba", X)
 
 
-class DaskRegressor(DaskEstimator[_Plain]):
+class DaskRegressor(DaskEstimator):
     """Must precede the ordinary regression model in the bases of a class."""
 
     _summary = staticmethod(_tasks.target_summary)

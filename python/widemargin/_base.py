@@ -143,6 +143,8 @@ class FittedModel(WatchedMixin):
     """An estimator with a model of the library: its fit, its attributes, its report."""
 
     time_limit: float | None = None
+    # The encoder of the columns of a frame, as JSON, if they are not all numeric. Not annotated: not a parameter.
+    _table_columns = None  # type: str | None
     # What trains the model, and what it predicts, in the library's notation.
     _method: ClassVar[str]
     _task: ClassVar[str]
@@ -190,8 +192,8 @@ class FittedModel(WatchedMixin):
             "threads": self._threads(),
             "time_limit": self.time_limit,
             "monitor": progress.monitor,
-            # The encoder of the columns of a frame, if they are not all numeric, or the names of the features.
-            "features": getattr(self, "_table_columns", None) or self._stored_names(),
+            # The columns of a table that become the features of the model, or the names of these.
+            "features": self._table_columns or self._stored_names(),
         }
 
     def _max_iter(self) -> int:

@@ -52,7 +52,7 @@ def test_those_of_a_regression_are_its_inverse_length_scales() -> None:
 def test_weighted_similarities_have_equal_shares() -> None:
     X = np.random.default_rng(0).normal(size=(60, 3))
     y = X[:, 0] > 0
-    svc = weighted("z-score:weights=1;0;3/rbf", "linear", "mean-norm/z-score:weights=0;-2;0/laplacian").fit(X, y)
+    svc = weighted("z-score:weights=1;0;3/rbf", "linear", "mean-norm/z-score:weights=0;2;0/laplacian").fit(X, y)
     np.testing.assert_allclose(svc.feature_importances_, [0.125, 0.5, 0.375], rtol=1e-6)
 
 

@@ -314,11 +314,11 @@ SCALINGS = ("mean-norm", "z-score")
 
 
 def column_weights(spec: str) -> npt.NDArray[np.float64] | None:
-    """The weights of the columns of vectors in a spec, without their signs; None if it has none."""
+    """The weights of the columns of vectors in a spec; None if it has none."""
     steps = [parsed(step) for step in steps_of(spec)[:-1]]
     scalings = itertools.takewhile(lambda step: step[0] in SCALINGS, steps)
     listed = next((parameters["weights"] for _, parameters in scalings if "weights" in parameters), None)
-    return None if listed is None else np.abs(np.array(listed.split(";"), dtype=np.float64))
+    return None if listed is None else np.array(listed.split(";"), dtype=np.float64)
 
 
 @dataclass(frozen=True)

@@ -255,7 +255,7 @@ mod tests {
         let (samples, ones) = (AnySamples::Vectors(Vectors::Dense(matrix)), vec![1.0; labels.len()]);
         let monitor = Monitor::none();
         let all = All::new(&samples, &Answers::from(labels), (&ones, None), &settings, &monitor).unwrap();
-        let subset = Subset::of(&all, labels.len(), &settings).unwrap();
+        let subset = Subset::of(&all, labels.len()).unwrap();
         column_weights(&subset, &monitor).unwrap().map(|List(weights)| weights)
     }
 

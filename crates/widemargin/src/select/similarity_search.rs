@@ -248,11 +248,11 @@ impl SimilaritySearch {
             let choice =
                 SimilarityChoice { n_basis: self.n_basis(&all, &only.0)?, ..SimilarityChoice::of(only.clone()) };
             return match is_part && choice.n_basis.is_none() {
-                true => self.on_more(&all, settings, choice, &[only], Work::default(), monitor),
+                true => self.on_more(&all, choice, &[only], Work::default(), monitor),
                 false => Ok(choice),
             };
         }
-        let mut trial = Trial::on(&all, policy.samples, settings, *monitor)?;
+        let mut trial = Trial::on(&all, policy.samples, *monitor)?;
         trial.shares_bases = is_part;
         let candidates = match &self.candidates[..] {
             [] => trial.candidates()?,
@@ -266,7 +266,7 @@ impl SimilaritySearch {
             None => FirstLook::default(),
             Some(n_look) => {
                 trial.work.expect(candidates.len() as f64 * (3.0 * SCREENED_COST + 0.5) + TO_FOLLOW + after);
-                self.first_look(&all, n_look, settings, &candidates, &mut trial.work, monitor)?
+                self.first_look(&all, n_look, &candidates, &mut trial.work, monitor)?
             }
         };
         if let Some(best) = &look.best {
@@ -315,13 +315,13 @@ impl SimilaritySearch {
         let needs = cost_on(n_more) * (finalists.len() as f64 + 1.0) * trial.seconds();
         let has_time = monitor.seconds_left().is_none_or(|left| needs <= left);
         if (is_open || counts) && has_time {
-            choice = self.on_more(&all, settings, choice, &finalists, trial.work, monitor)?;
+            choice = self.on_more(&all, choice, &finalists, trial.work, monitor)?;
         } else {
             choice.n_basis = n_basis.filter(|&n| has_time || n == 1);
         }
         choice.tried = [&look.left, &trial.table.tried, &choice.tried[..]].concat();
         if self.chooses_loss && has_time && trial.may_be_squared(&choice.best) {
-            let mut more = Trial::on(&all, n_more, settings, monitor.with_strict_limit())?;
+            let mut more = Trial::on(&all, n_more, monitor.with_strict_limit())?;
             more.near = choice.lambda;
             choice.loss = match more.choose_loss(&choice.best, policy.bases.min(trial.n_samples())) {
                 Err(Error::TooShort { .. }) => None,
@@ -345,12 +345,11 @@ impl SimilaritySearch {
         &self,
         all: &All<'_>,
         n_samples: usize,
-        settings: &Settings,
         candidates: &[Candidate],
         work: &mut Work,
         monitor: &Monitor<'_>,
     ) -> Result<FirstLook> {
-        let mut trial = Trial::on(all, n_samples, settings, *monitor)?;
+        let mut trial = Trial::on(all, n_samples, *monitor)?;
         (trial.work, trial.cost) = (*work, SCREENED_COST);
         for candidate in candidates {
             trial.run(candidate.clone())?;
@@ -381,13 +380,12 @@ impl SimilaritySearch {
     fn on_more(
         &self,
         all: &All<'_>,
-        settings: &Settings,
         choice: SimilarityChoice,
         finalists: &[Finalist],
         work: Work,
         monitor: &Monitor<'_>,
     ) -> Result<SimilarityChoice> {
-        let mut trial = Trial::on(all, n_to_count(all.len()), settings, monitor.with_strict_limit())?;
+        let mut trial = Trial::on(all, n_to_count(all.len()), monitor.with_strict_limit())?;
         trial.work = work;
         match self.compared_on_more(all, &mut trial, choice.clone(), finalists) {
             Err(Error::TooShort { .. }) => Ok(choice),

@@ -120,6 +120,7 @@ impl SimilarityPoint {
 
 /// All samples, each once if there are not too many to compare: weights then are copies.
 pub(super) struct All<'a> {
+    settings: &'a Settings,
     samples: &'a dyn Source<Samples = AnySamples>,
     /// The caller's rows.
     rows: Vec<usize>,
@@ -140,7 +141,7 @@ impl<'a> All<'a> {
         samples: &'a dyn Source<Samples = AnySamples>,
         answers: &Answers<'_>,
         (effective, sample_weight): (&[f64], Option<&[f64]>),
-        settings: &Settings,
+        settings: &'a Settings,
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
         let codes = answers.codes();
@@ -163,7 +164,8 @@ impl<'a> All<'a> {
         // C is not a result: a search is the same in any unit of weights.
         let typical = typical_weight(&units);
         let in_units = |weights: Vec<f64>| weights.into_iter().map(|weight| weight / typical).collect();
-        Ok(All { samples, rows: distinct.rows, answers, weights: in_units(weights), units: in_units(units) })
+        let (weights, units) = (in_units(weights), in_units(units));
+        Ok(All { settings, samples, rows: distinct.rows, answers, weights, units })
     }
 
     pub fn len(&self) -> usize {
@@ -200,8 +202,8 @@ pub(super) struct Subset<'a> {
 
 impl<'a> Subset<'a> {
     /// At most `n_wanted` of the samples.
-    pub fn of(all: &All<'_>, n_wanted: usize, settings: &'a Settings) -> Result<Self> {
-        let n_wanted = n_wanted.min(all.len());
+    pub fn of(all: &All<'a>, n_wanted: usize) -> Result<Self> {
+        let (n_wanted, settings) = (n_wanted.min(all.len()), all.settings);
         let rows = match &all.answers {
             Answers::Labels(labels) => choose_rows(labels, &all.weights, n_wanted, settings.seed),
             Answers::Targets(_) => draw_rows(&all.weights, n_wanted, settings.seed),

@@ -4,7 +4,7 @@
 use super::candidate::{Candidate, common_normalization, compares, name_of, rounded, scale_of, widens, with_scale};
 use super::column_gradients::column_weights;
 use super::column_weights::{ColumnLikelihood, learn_columns};
-use super::subset::{All, Judge, Settings, SimilarityPoint, Subset};
+use super::subset::{All, Judge, SimilarityPoint, Subset};
 use super::work::Work;
 use crate::data::Vectors;
 use crate::error::Result;
@@ -98,8 +98,8 @@ impl Policy {
 
 impl<'a> Trial<'a> {
     /// On at most `n_wanted` of the samples, the same for the same seed.
-    pub fn on(all: &All<'_>, n_wanted: usize, settings: &'a Settings, monitor: Monitor<'a>) -> Result<Self> {
-        let subset = Subset::of(all, n_wanted, settings)?;
+    pub fn on(all: &All<'a>, n_wanted: usize, monitor: Monitor<'a>) -> Result<Self> {
+        let subset = Subset::of(all, n_wanted)?;
         Ok(Trial {
             policy: Policy::of(all),
             table: Table::new("similarity search", subset.len(), monitor),

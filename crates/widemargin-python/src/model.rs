@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use widemargin::expansion::BasisExpansion;
 use widemargin::model::{
-    AnyModel, Array, BasisExpansionOneClass, BasisExpansionRegressor, BasisExpansionSvc, bases_arrays, method_of_bytes,
+    AnyModel, Array, BasisExpansionOneClass, BasisExpansionRegressor, BasisExpansionSvc, FileMetadata, bases_arrays,
 };
 use widemargin::select::ExpansionModel;
 use widemargin::similarity::AnySimilarity;
@@ -104,7 +104,7 @@ impl Model {
             return AnyModel::from_bytes(data).map(|model| Model(Trained::Any(model))).map_err(raise);
         };
         let (similarity, bases) = (CompositeSimilarity::restored(similarities, &state).map_err(raise)?, both(bases)?);
-        let method = method_of_bytes(data).map_err(raise)?;
+        let method = FileMetadata::of_bytes(data).map_err(raise)?.method;
         let restored = conduct(py, &Patience::default(), |_, to_caller| {
             let bases = bases(to_caller);
             Ok(match &method[..] {

@@ -300,22 +300,6 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).map_err(|source| Error::Io { path: path.to_owned(), action: "cannot read", source })
 }
 
-/// The method of the model in a file, from its header.
-///
-/// # Errors
-/// As for loading the model: [`Error::ModelFile`], [`Error::ModelVersion`] or [`Error::Io`].
-pub fn method_of(path: impl AsRef<Path>) -> Result<String> {
-    Ok(FileMetadata::of(path)?.method)
-}
-
-/// The method of the model in the bytes of a model file, from its header.
-///
-/// # Errors
-/// As for making the model from them: [`Error::ModelFile`] or [`Error::ModelVersion`].
-pub fn method_of_bytes(bytes: &[u8]) -> Result<String> {
-    Ok(FileMetadata::of_bytes(bytes)?.method)
-}
-
 /// A model file's bytes, their checksum, format and version already checked.
 #[derive(Debug)]
 pub struct Reader<'a> {

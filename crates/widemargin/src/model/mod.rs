@@ -45,9 +45,7 @@ pub use choose_rows::choose_rows;
 pub use classifier::Classifier;
 pub use explanation::{Explanation, Term, TermSource};
 #[doc(hidden)]
-pub use file::{
-    Array, FORMAT_VERSION, FileMetadata, Numbers, method_of, method_of_bytes, payload, with_payload, write_atomically,
-};
+pub use file::{Array, FORMAT_VERSION, FileMetadata, Numbers, payload, with_payload, write_atomically};
 #[doc(hidden)]
 pub use header::header_of_bytes;
 pub use interface::{Model, Parameters};

@@ -8,7 +8,7 @@ use crate::common::vectors;
 use widemargin::basis::BasisChoice;
 use widemargin::data::{AnySamples, ClassWeight, Labels, Samples};
 use widemargin::expansion::{BasisExpansion, spectrum};
-use widemargin::model::{BasisExpansionParams, BasisExpansionSvc, method_of_bytes};
+use widemargin::model::{BasisExpansionParams, BasisExpansionSvc, FileMetadata};
 use widemargin::monitor::{Monitor, Progress};
 use widemargin::similarity::{AnySimilarity, Similarity};
 use widemargin::{Error, Result};
@@ -83,7 +83,7 @@ fn its_bytes_give_it_back() {
         let params = params(&specs).normalization(normalization.parse().unwrap());
         let alone = params.expand(&samples, None, &Monitor::none()).unwrap();
         let bytes = alone.expansion.to_bytes().unwrap();
-        assert_eq!(method_of_bytes(&bytes).unwrap(), "expansion");
+        assert_eq!(FileMetadata::of_bytes(&bytes).unwrap().method, "expansion");
         let read = BasisExpansion::from_bytes(&bytes).unwrap();
         assert_eq!(read.transform(&samples, 1).unwrap(), alone.features);
         assert_eq!(read.to_bytes().unwrap(), bytes);

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 use widemargin::data::{ClassWeight, SamplesView};
 use widemargin::model::{
     AnyModel, BasisExpansionOneClass, BasisExpansionRegressor, BasisExpansionSvc, FORMAT_VERSION, FileMetadata,
-    PowerMeanParams, PowerMeanSvc, ThinPlateParams, ThinPlateRegressor, ThinPlateSvc, header_of_bytes, method_of,
-    method_of_bytes, payload, with_payload,
+    PowerMeanParams, PowerMeanSvc, ThinPlateParams, ThinPlateRegressor, ThinPlateSvc, header_of_bytes, payload,
+    with_payload,
 };
 use widemargin::similarity::{AdditiveKernel, ConditionalKernel};
 use widemargin::{Error, Result};
@@ -49,11 +49,8 @@ fn a_file_gives_the_same_model() {
         model.0.save(&path).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), bytes, "{name}");
         assert_eq!(AnyModel::load(&path).unwrap().method(), model.0.method(), "{name}");
-        assert_eq!(
-            (method_of_bytes(&bytes).unwrap(), method_of(&path).unwrap()),
-            (model.0.method().into(), model.0.method().into())
-        );
         let metadata = FileMetadata::of_bytes(&bytes).unwrap();
+        assert_eq!(FileMetadata::of(&path).unwrap(), metadata, "{name}");
         assert_eq!((metadata.format_version, &*metadata.method), (FORMAT_VERSION, model.0.method()), "{name}");
 
         // Names of features are stored, and there are as many as features.
@@ -96,7 +93,7 @@ fn rejects_models_of_another_method() {
         assert_eq!(classifier.is_ok(), is_classifier, "{name}");
         assert!(classifier.err().is_none_or(|error| error.to_string().contains(what)), "{name}");
     }
-    assert!(method_of_bytes(b"no model").unwrap_err().to_string().starts_with("<bytes>"));
+    assert!(FileMetadata::of_bytes(b"no model").unwrap_err().to_string().starts_with("<bytes>"));
 }
 
 #[test]

@@ -9,21 +9,25 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::ridge::{Fitted, Ridge};
 use super::thin_plate::{LeaveOneOutSums, Problems};
 use crate::linalg::factor::Matrix;
 use crate::tuning::{C_PER_DECADE, LEAST_SQUARES_PATH};
 
 /// The leave-one-out results of one C.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct LeaveOneOut {
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TriedC {
     /// C of ½‖f‖² + C Σ loss.
+    #[serde(rename = "C")]
     pub c: f64,
-    /// Mean squared hinge of the leave-one-out decision values, over samples by weight and problems.
-    pub squared_hinge: f64,
-    /// Share of the samples, by weight, that are misclassified when left out.
-    pub error: f64,
-    /// The same of each label, if multilabel.
+    /// The mean squared hinge of the leave-one-out decision values, over samples by weight and problems.
+    pub loo_squared_hinge: f64,
+    /// The share of the samples, by weight, that are misclassified when left out.
+    pub loo_error: f64,
+    /// The same of each label, if multilabel; empty for classes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub label_errors: Vec<f64>,
 }
 
@@ -79,12 +83,12 @@ impl<'a> LeastSquares<'a> {
     }
 
     /// Leave-one-out at one C.
-    pub fn leave_one_out(&self, c: f64) -> LeaveOneOut {
+    pub fn leave_one_out(&self, c: f64) -> TriedC {
         let values = self.decision_values(c);
         let values: Vec<Vec<f64>> = (0..values.n_cols()).map(|problem| values.col(problem).to_vec()).collect();
         let sums = LeaveOneOutSums::of(&values, self.problems);
-        let squared_hinge = sums.mean_hinge(values.len());
-        LeaveOneOut { c, squared_hinge, error: sums.error(), label_errors: sums.label_errors() }
+        let loo_squared_hinge = sums.mean_hinge(values.len());
+        TriedC { c, loo_squared_hinge, loo_error: sums.error(), label_errors: sums.label_errors() }
     }
 
     /// The decision value of each sample without one copy of it, samples × problems; 0 where a problem does not know
@@ -104,7 +108,7 @@ impl<'a> LeastSquares<'a> {
 
 /// The leave-one-out losses on a grid of C: from 1e-4 to 500 in units of one over `unit`, the kernel's mean diagonal,
 /// four a decade. Beyond it leverages tend to 1, where leave-one-out is undetermined.
-pub(crate) fn path(machine: &LeastSquares<'_>, unit: f64) -> Vec<LeaveOneOut> {
+pub(crate) fn path(machine: &LeastSquares<'_>, unit: f64) -> Vec<TriedC> {
     LEAST_SQUARES_PATH
         .map(|at| machine.leave_one_out(10f64.powf(f64::from(at) / f64::from(C_PER_DECADE)) / unit))
         .collect()
@@ -173,8 +177,8 @@ mod tests {
                 wrong += if OneVsRest::decide(&scores) == codes[i] as usize { 0.0 } else { weights[i] };
             }
             let (total, ours) = (weights.iter().sum::<f64>(), machine.leave_one_out(c));
-            assert!((ours.squared_hinge - hinge / total).abs() < 1e-9);
-            assert!((ours.error - wrong / total).abs() < 1e-12);
+            assert!((ours.loo_squared_hinge - hinge / total).abs() < 1e-9);
+            assert!((ours.loo_error - wrong / total).abs() < 1e-12);
         }
     }
 
@@ -190,7 +194,7 @@ mod tests {
         };
         for (one, other) in of(1.0).iter().zip(of(64.0)) {
             assert!((one.c / other.c / 64.0 - 1.0).abs() < 1e-9);
-            assert!((one.squared_hinge - other.squared_hinge).abs() < 1e-9);
+            assert!((one.loo_squared_hinge - other.loo_squared_hinge).abs() < 1e-9);
         }
     }
 }

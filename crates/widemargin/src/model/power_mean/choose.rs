@@ -22,7 +22,8 @@ use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
 use crate::problem::{OneVsRest, typical_weight};
 use crate::similarity::{AdditiveKernel, ScalarKernel};
-use crate::solve::least_squares::{LeastSquares, LeaveOneOut, path};
+pub use crate::solve::least_squares::TriedC;
+use crate::solve::least_squares::{LeastSquares, path};
 use crate::solve::thin_plate::Problems;
 use crate::tuning::{MAX_LOSS_OF_C, MAX_LOSS_OF_NODES, MAX_LOSS_OF_POWER, POWER_SAMPLES, POWERS, SELECTION_SAMPLES};
 
@@ -64,21 +65,6 @@ pub struct TriedKernel {
     /// The reason, if it could not be evaluated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
-}
-
-/// A candidate C.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TriedC {
-    /// C.
-    #[serde(rename = "C")]
-    pub c: f64,
-    /// The mean leave-one-out squared hinge.
-    pub loo_squared_hinge: f64,
-    /// The leave-one-out error.
-    pub loo_error: f64,
-    /// The leave-one-out error of each label, if multilabel; empty for classes.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub label_errors: Vec<f64>,
 }
 
 /// Samples to choose on, among rows that have been coded.
@@ -168,15 +154,8 @@ impl PowerMeanParams {
             (choice.n_compared, choice.tried) = (few.weights.len(), search.tried);
         }
         if self.auto.c {
-            let path = Search::new(&whole, &params, None, &pool, monitor).path(&params)?;
-            params.c = near_best(&path);
-            let one = |at: &LeaveOneOut| TriedC {
-                c: at.c,
-                loo_squared_hinge: at.squared_hinge,
-                loo_error: at.error,
-                label_errors: at.label_errors.clone(),
-            };
-            choice.path = path.iter().map(one).collect();
+            choice.path = Search::new(&whole, &params, None, &pool, monitor).path(&params)?;
+            params.c = near_best(&choice.path);
         }
         let names = [("kernel", self.auto.p), ("nodes", self.auto.n_nodes), ("C", self.auto.c)];
         choice.chosen = names.iter().filter(|(_, is_chosen)| *is_chosen).map(|(name, _)| (*name).to_owned()).collect();
@@ -205,14 +184,14 @@ impl PowerMeanChoice {
 }
 
 /// The smallest C whose loss is next to the least.
-fn near_best(path: &[LeaveOneOut]) -> f64 {
-    let least = path.iter().map(|at| at.squared_hinge).fold(f64::INFINITY, f64::min);
-    let is_near = |at: &&LeaveOneOut| at.squared_hinge <= least * (1.0 + MAX_LOSS_OF_C);
+fn near_best(path: &[TriedC]) -> f64 {
+    let least = path.iter().map(|at| at.loo_squared_hinge).fold(f64::INFINITY, f64::min);
+    let is_near = |at: &&TriedC| at.loo_squared_hinge <= least * (1.0 + MAX_LOSS_OF_C);
     path.iter().find(is_near).map_or(f64::NAN, |at| at.c)
 }
 
 /// The losses of a kernel at some values of C, or why there are none.
-type Losses = std::result::Result<Vec<LeaveOneOut>, String>;
+type Losses = std::result::Result<Vec<TriedC>, String>;
 
 /// Some of the samples with their labels and weights.
 struct Part {
@@ -278,23 +257,25 @@ impl<'a> Search<'a> {
             Some(c) => vec![machine.leave_one_out(c)],
             None => path(&machine, self.typical_weight * self.unit.unwrap_or_else(|| machine.unit())),
         };
-        let all = losses.iter().all(|at| at.squared_hinge.is_finite());
+        let all = losses.iter().all(|at| at.loo_squared_hinge.is_finite());
         if all { Ok(losses) } else { Err(beyond.into()) }
     }
 
     /// Notes a kernel and returns its least loss.
     fn note(&mut self, kernel: &ScalarKernel, n_nodes: Option<usize>, losses: &Losses) -> Option<f64> {
-        let best =
-            losses.as_ref().ok().and_then(|all| all.iter().min_by(|a, b| a.squared_hinge.total_cmp(&b.squared_hinge)));
+        let best = losses
+            .as_ref()
+            .ok()
+            .and_then(|all| all.iter().min_by(|a, b| a.loo_squared_hinge.total_cmp(&b.loo_squared_hinge)));
         self.tried.push(TriedKernel {
             kernel: kernel.to_string(),
             n_nodes,
             c: best.map(|best| best.c),
-            loo_squared_hinge: best.map(|best| best.squared_hinge),
-            loo_error: best.map(|best| best.error),
+            loo_squared_hinge: best.map(|best| best.loo_squared_hinge),
+            loo_error: best.map(|best| best.loo_error),
             problem: losses.as_ref().err().cloned(),
         });
-        best.map(|best| best.squared_hinge)
+        best.map(|best| best.loo_squared_hinge)
     }
 
     fn map(&self, params: &PowerMeanParams) -> Result<AdditiveMap> {
@@ -364,7 +345,7 @@ impl<'a> Search<'a> {
     }
 
     /// The path of C of the kernel as it will be fitted.
-    fn path(&self, params: &PowerMeanParams) -> Result<Vec<LeaveOneOut>> {
+    fn path(&self, params: &PowerMeanParams) -> Result<Vec<TriedC>> {
         self.monitor.go_on("choose")?;
         let map = self.map(params)?;
         let losses = self.losses(self.columns.gram(Scalar::Reduced(&map)));

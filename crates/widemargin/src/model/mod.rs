@@ -13,7 +13,6 @@ mod explanation;
 mod file;
 mod header;
 mod interface;
-mod loss_path;
 mod manifest;
 mod on_workers;
 mod origin;
@@ -49,7 +48,6 @@ pub use file::{Array, FORMAT_VERSION, FileMetadata, Numbers, payload, with_paylo
 #[doc(hidden)]
 pub use header::header_of_bytes;
 pub use interface::{Model, Parameters};
-pub use loss_path::LossPoint;
 #[doc(hidden)]
 pub use on_workers::{BroughtRows, WeightedLabels};
 #[doc(hidden)]
@@ -84,5 +82,6 @@ pub use thin_plate::{
 pub use crate::basis::BasisChoice;
 pub use crate::expansion::{Approximation, NegativeEigenvalues, Normalization};
 pub use crate::problem::{Intercept, Loss, Penalty};
+pub use crate::solve::residuals::LossPoint;
 pub use crate::solve::thin_plate::Polynomials;
 pub use crate::solve::{CalibratedOn, Calibration, ErrorEstimate, EstimateMethod, Report, Stage, Status};

@@ -80,10 +80,7 @@ pub(super) fn by_residuals(
     monitor: &Monitor<'_>,
 ) -> Result<Solution> {
     let fit = residuals::fit(samples, choice, monitor)?;
-    let point =
-        |point: residuals::Estimate| LossPoint { c: point.c, loss: point.losses, d2: point.d2, d2_std: point.std };
-    let loss_path: Vec<LossPoint> = fit.path.into_iter().map(point).collect();
-    let d2 = loss_path.iter().find(|point| point.c == fit.c).map(|point| point.d2);
+    let d2 = fit.path.iter().find(|point| point.c == fit.c).map(|point| point.d2);
     let no_better = |d2: f64| format!("no better than a constant: D² of samples that the fit did not see is {d2:.3}");
     let warning = match d2 {
         _ if standard.are_constant() => Some("no better than a constant: all samples have the same target".into()),
@@ -107,7 +104,7 @@ pub(super) fn by_residuals(
         c: fit.c,
         path: Vec::new(),
         epsilons: fit.epsilons,
-        loss_path,
+        loss_path: fit.path,
         warning,
         report: Box::new(report),
     })

@@ -5,7 +5,7 @@ use super::leave_one_out::leave_one_out;
 use super::loss::Rounded;
 use super::newton::{Solved, State, Task};
 use super::parted_rows::PartedRows;
-use super::path::{Estimate, Moments, best, costs, walk};
+use super::path::{LossPoint, Moments, best, costs, walk};
 use super::spread::{quantile, spread};
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
@@ -62,7 +62,7 @@ pub(crate) struct Fit {
     pub epsilons: Vec<f64>,
     pub c: f64,
     /// In the unit of the targets; one point for a fixed C.
-    pub path: Vec<Estimate>,
+    pub path: Vec<LossPoint>,
     /// Of the problems in the unit of the targets.
     pub solved: Vec<Solved>,
 }
@@ -167,8 +167,8 @@ pub(crate) fn fit(samples: Samples<'_, '_>, choice: Choice, monitor: &Monitor<'_
         weights.extend(state.point.weights);
     }
     let in_unit = |output: usize| samples.scales[output] * if is_pinball { 1.0 } else { samples.scales[output] };
-    let path = path.into_iter().map(|point| Estimate {
-        losses: point.losses.iter().enumerate().map(|(output, loss)| loss * in_unit(output)).collect(),
+    let path = path.into_iter().map(|point| LossPoint {
+        loss: point.loss.iter().enumerate().map(|(output, loss)| loss * in_unit(output)).collect(),
         ..point
     });
     // Not rounded by the scale where it was given.

@@ -29,5 +29,5 @@ mod tests;
 pub(crate) use fit::{Choice, Samples, fit, memory};
 pub(crate) use memory_rows::MemoryRows;
 pub(crate) use parted_rows::PartedRows;
-pub(crate) use path::Estimate;
+pub use path::LossPoint;
 pub(crate) use residual_sums::ResidualSums;

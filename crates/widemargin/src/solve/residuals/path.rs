@@ -1,5 +1,7 @@
 //! C on a path of values, from small to large, by an estimate of the loss of other samples.
 
+use serde::{Deserialize, Serialize};
+
 use super::parted_rows::PartedRows;
 use super::residual_rows::Extent;
 use crate::error::Result;
@@ -7,17 +9,21 @@ use crate::monitor::{Monitor, Progress};
 use crate::solve::{effective_number, explained_standard_error};
 use crate::tuning::{MAX_C_BEYOND_BEST, MIN_PATH_LAMBDA};
 
-/// The estimated error on new samples at one C.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Estimate {
+/// The estimated loss on new samples at one C: by leave-one-out for the Huber and the squared ε-insensitive loss, by
+/// five-fold cross-validation for the quantile loss.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct LossPoint {
+    /// C of ½‖w‖² + C Σ loss(y − f).
+    #[serde(rename = "C")]
     pub c: f64,
-    /// The weighted mean of the loss of each output.
-    pub losses: Vec<f64>,
-    /// 1 − loss / loss of the best constant, the mean over the outputs that a constant does not fit; 1 if there are
+    /// The weighted mean loss of each output, in the unit of its targets (quantile loss) or of their squares.
+    pub loss: Vec<f64>,
+    /// 1 − loss / loss of the best constant, averaged over the outputs that no constant fits exactly; 1 if there are
     /// none.
     pub d2: f64,
     /// The standard error of this D², with the loss of the constant assumed to be known.
-    pub std: f64,
+    pub d2_std: f64,
 }
 
 /// The weighted mean of the losses of an output, and of their squares.
@@ -57,25 +63,25 @@ pub(super) fn walk(
     (weights, units): (&[f64], &[f64]),
     monitor: &Monitor<'_>,
     mut losses: impl FnMut(f64) -> Result<Vec<Moments>>,
-) -> Result<Vec<Estimate>> {
+) -> Result<Vec<LossPoint>> {
     let n_effective = effective_number(weights, units);
-    let (mut path, mut best): (Vec<Estimate>, Option<(f64, f64)>) = (Vec::new(), None);
+    let (mut path, mut best): (Vec<LossPoint>, Option<(f64, f64)>) = (Vec::new(), None);
     for (done, &c) in costs.iter().enumerate() {
         if monitor.is_time_up("path")? && !path.is_empty() {
             break;
         }
         monitor.tell(Progress { stage: "path", done: done as u64, total: costs.len() as u64, gap: None });
         let moments = losses(c)?;
-        let losses: Vec<f64> = moments.iter().map(|[mean, _]| *mean).collect();
-        if !losses.iter().all(|loss| loss.is_finite()) {
+        let loss: Vec<f64> = moments.iter().map(|[mean, _]| *mean).collect();
+        if !loss.iter().all(|loss| loss.is_finite()) {
             continue;
         }
-        let d2 = d2(&losses, constant);
+        let d2 = d2(&loss, constant);
         if best.is_none_or(|(_, most)| d2 > most) {
             best = Some((c, d2));
         }
-        let std = explained_standard_error(&moments, constant, n_effective);
-        path.push(Estimate { c, losses, d2, std });
+        let d2_std = explained_standard_error(&moments, constant, n_effective);
+        path.push(LossPoint { c, loss, d2, d2_std });
         // Independent of the rounding of a C that is exactly this multiple of the best.
         if best.is_some_and(|(at, _)| c > MAX_C_BEYOND_BEST * at * (1.0 + 1e-9)) {
             break;
@@ -85,8 +91,8 @@ pub(super) fn walk(
 }
 
 /// The C of the largest D², the smallest of those.
-pub(super) fn best(path: &[Estimate]) -> Option<f64> {
-    let better = |best: Option<&Estimate>, point: &Estimate| best.is_none_or(|best| point.d2 > best.d2);
+pub(super) fn best(path: &[LossPoint]) -> Option<f64> {
+    let better = |best: Option<&LossPoint>, point: &LossPoint| best.is_none_or(|best| point.d2 > best.d2);
     path.iter().fold(None, |best, point| if better(best, point) { Some(point) } else { best }).map(|point| point.c)
 }
 

@@ -2,6 +2,7 @@
 
 use crate::data::{Fingerprint, Targets};
 use crate::error::Result;
+use crate::macros::getters;
 use crate::model::StandardTargets;
 use crate::problem::without_bases;
 use crate::solve::ridge::RowTargets;
@@ -51,25 +52,16 @@ impl PartedTargets {
         PartedTargets { standard: standard.left_out(&self.weights, &units), units, ..self }
     }
 
-    /// Numbers a sample.
-    pub fn n_outputs(&self) -> usize {
-        self.n_outputs
-    }
-
-    /// The standardized targets, samples × outputs, row-major; 0 for samples without weight.
-    pub fn values(&self) -> &[f64] {
-        &self.values
-    }
-
-    /// The weights.
-    pub fn weights(&self) -> &[f64] {
-        &self.weights
-    }
-
-    /// The part of each weight that leave-one-out removes: all of it, since equal samples are not merged, and none of a
-    /// basis.
-    pub fn units(&self) -> &[f64] {
-        &self.units
+    getters! {
+        /// Numbers a sample.
+        copy n_outputs: usize;
+        /// The standardized targets, samples × outputs, row-major; 0 for samples without weight.
+        values: &[f64];
+        /// The weights.
+        weights: &[f64];
+        /// The part of each weight that leave-one-out removes: all of it, since equal samples are not merged, and none
+        /// of a basis.
+        units: &[f64];
     }
 
     /// The same for the rows of this process.

@@ -2,6 +2,7 @@
 
 use crate::data::{Label, Rows};
 use crate::error::{Error, Result};
+use crate::macros::getters;
 use crate::memory;
 use crate::problem::OneVsRest;
 
@@ -34,19 +35,16 @@ impl Scores {
         self.values.len() / self.n_cols
     }
 
-    /// Number of columns.
-    pub fn n_cols(&self) -> usize {
-        self.n_cols
+    getters! {
+        /// Number of columns.
+        copy n_cols: usize;
+        /// All decision values, row by row.
+        values: &[f32];
     }
 
     /// The decision values of one sample.
     pub fn row(&self, row: usize) -> &[f32] {
         &self.values[row * self.n_cols..(row + 1) * self.n_cols]
-    }
-
-    /// All decision values, row by row.
-    pub fn values(&self) -> &[f32] {
-        &self.values
     }
 
     /// The predicted label of each sample.

@@ -6,7 +6,7 @@ use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use widemargin::basis::BasisChoice;
 use widemargin::data::{Label, Labels};
-use widemargin::model::{AnyModel, BasisExpansionParams, BasisExpansionSvc, ClassifierMetadata};
+use widemargin::model::{AnyModel, BasisExpansionParams, BasisExpansionSvc, Preparation};
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
 
 use crate::convert::{self, Common, array};
@@ -121,16 +121,11 @@ pub(crate) fn fit_basis_expansion_remote(
     let brought = brought.as_ref().map(|(rows, features)| PyResult::Ok((convert::rows(rows)?, dense(features)?)));
     let (labeled, brought) = (labels.of_all(), brought.transpose()?);
     let brought = brought.as_ref().map(|(rows, features)| (&rows[..], *features));
-    let metadata = ClassifierMetadata {
-        basis,
-        basis_rows,
-        c: C,
-        training: labels.training(&common),
-        stages: convert::stages(stages),
-    };
+    let (training, stages) = (labels.training(&common), convert::stages(stages));
+    let preparation = Preparation { basis, basis_rows, training, stages };
     let model = conduct(py, &common.patience()?, |monitor, to_caller| {
         let workers = PythonWorkers::new(&rows, to_caller);
-        BasisExpansionSvc::of_workers(expansion, workers, labeled, brought, metadata, &settings, monitor)
+        BasisExpansionSvc::of_workers(expansion, workers, labeled, brought, preparation, (C, &settings), monitor)
     })?;
     Model::fitted(AnyModel::Classifier(Box::new(model)), common.features)
 }

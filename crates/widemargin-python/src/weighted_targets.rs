@@ -6,8 +6,8 @@ use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use widemargin::data::{Label, Labels};
 use widemargin::model::{
-    self, AnyModel, BasisExpansionOneClass, BasisExpansionRegressor, CChoice, OneClassMetadata, PartedTargets,
-    RegressorMetadata, SplineMetadata, ThinPlateRegressor,
+    self, AnyModel, BasisExpansionOneClass, BasisExpansionRegressor, CChoice, PartedTargets, Preparation,
+    ThinPlateRegressor, TrainingSettings,
 };
 use widemargin::select::loss_of_targets;
 use widemargin::similarity::ConditionalKernel;
@@ -73,6 +73,12 @@ impl WeightedTargets {
     }
 }
 
+/// What precedes the solution: the selection of the bases, by the seed of the fit, and the stages.
+fn preparation(basis: String, basis_rows: Vec<usize>, common: &Common<'_>, stages: Vec<(String, f64)>) -> Preparation {
+    let training = TrainingSettings { seed: common.seed, ..TrainingSettings::default() };
+    Preparation { basis, basis_rows, training, stages: convert::stages(stages) }
+}
+
 /// Refuses a parameter that does not belong to a loss or is out of range, before any work is done.
 #[pyfunction]
 pub(crate) fn check_regression_loss(loss: &str) -> PyResult<()> {
@@ -97,10 +103,10 @@ pub(crate) fn fit_basis_expansion_regressor_remote(
     let (expansion, targets, rows) = (ours(&expansion)?.clone(), &targets.0, Arc::new(rows));
     let c = C.map_or(CChoice::Auto, CChoice::Value);
     let loss = loss_of_targets(loss).map_err(raise)?;
-    let metadata = RegressorMetadata { basis, basis_rows, c, loss, seed: common.seed, stages: convert::stages(stages) };
+    let preparation = preparation(basis, basis_rows, &common, stages);
     let model = conduct(py, &common.patience()?, |monitor, to_caller| {
         let workers = PythonWorkers::new(&rows, to_caller);
-        BasisExpansionRegressor::of_workers(expansion, targets, workers, metadata, monitor)
+        BasisExpansionRegressor::of_workers(expansion, targets, workers, (c, loss), preparation, monitor)
     })?;
     Model::fitted(AnyModel::Regressor(Box::new(model)), common.features)
 }
@@ -116,7 +122,7 @@ pub(crate) fn fit_thin_plate_regressor_remote(
     targets: PyRef<'_, WeightedTargets>,
     kernel: &str,
     bases: PyReadonlyArray2<'_, f64>,
-    support: Vec<u64>,
+    support: Vec<usize>,
     C: Option<f64>,
     basis: String,
     stages: Vec<(String, f64)>,
@@ -126,11 +132,11 @@ pub(crate) fn fit_thin_plate_regressor_remote(
     let (bases, targets) = (bases.as_slice()?.to_vec(), &targets.0);
     let (samples, features) = (Arc::new(samples), Arc::new(features));
     let c = C.map_or(CChoice::Auto, CChoice::Value);
-    let metadata = SplineMetadata { c, basis, support, seed: common.seed, stages: convert::stages(stages) };
+    let preparation = preparation(basis, support, &common, stages);
     let model = conduct(py, &common.patience()?, |monitor, to_caller| {
         let features = |plan: &_, lift| features_on_workers(&features, plan, lift, to_caller);
         let rows = (PythonWorkers::new(&samples, to_caller), features);
-        ThinPlateRegressor::fit_on_workers(kernel, bases, rows, targets, metadata, monitor)
+        ThinPlateRegressor::fit_on_workers(kernel, bases, rows, targets, (c, preparation), monitor)
     })?;
     Model::fitted(AnyModel::Regressor(Box::new(model)), common.features)
 }
@@ -151,11 +157,10 @@ pub(crate) fn fit_basis_expansion_one_class_remote(
     common: Common<'_>,
 ) -> PyResult<Model> {
     let (expansion, targets, rows) = (ours(&expansion)?.clone(), &targets.0, Arc::new(rows));
-    let stages = convert::stages(stages);
-    let metadata = OneClassMetadata { basis, basis_rows, contamination, shrinkage, seed: common.seed, stages };
+    let (numbers, preparation) = ((contamination, shrinkage), preparation(basis, basis_rows, &common, stages));
     let model = conduct(py, &common.patience()?, |monitor, to_caller| {
         let workers = PythonWorkers::new(&rows, to_caller);
-        BasisExpansionOneClass::of_workers(expansion, targets, workers, metadata, monitor)
+        BasisExpansionOneClass::of_workers(expansion, targets, workers, numbers, preparation, monitor)
     })?;
     Model::fitted(AnyModel::OneClass(Box::new(model)), common.features)
 }

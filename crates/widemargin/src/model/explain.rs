@@ -173,11 +173,9 @@ struct SplineTerms {
 impl Spline {
     /// The bases and polynomials of a scaled sample; `names` are those of the columns.
     fn terms(&self, sample: &[f64], names: Option<&[String]>) -> SplineTerms {
-        let (k, n, d) = (self.n_functions, self.n_bases(), self.n_features);
-        let mut block = vec![0.0; n];
-        self.kernel.block(sample, &self.bases, d, &mut block);
-        let mut monomials = vec![0.0; self.space.len()];
-        self.space.write(sample, &mut monomials);
+        let (k, n, space) = (self.n_functions, self.basis.n_bases(), &self.basis.space);
+        let (block, mut monomials) = (self.basis.block(sample), vec![0.0; space.len()]);
+        space.write(sample, &mut monomials);
         let mut terms = Vec::with_capacity(n + monomials.len());
         let (mut intercepts, mut values) = (vec![0.0; k], vec![0.0; k]);
         let mut add = |source: TermSource, value: f64, weights: Vec<f64>| {
@@ -199,7 +197,7 @@ impl Spline {
             let name = |column: &usize| {
                 names.and_then(|names| names.get(*column).cloned()).unwrap_or_else(|| format!("column {column}"))
             };
-            let names: Vec<String> = self.space.columns(monomial).iter().map(name).collect();
+            let names: Vec<String> = space.columns(monomial).iter().map(name).collect();
             add(TermSource::Polynomial { name: names.join(" · ") }, value, weights);
         }
         SplineTerms { terms, values, intercepts }
@@ -207,10 +205,9 @@ impl Spline {
 
     /// Adds the parts of the `compared` strongest kernel values, in standardized columns.
     fn compare(&self, sample: &[f64], compared: usize, mut explanation: Explanation) -> Explanation {
-        let (d, (quantity, share)) = (self.n_features, self.kernel.share());
+        let (quantity, share) = self.basis.kernel.share();
         for (at, basis) in detailed_terms(&explanation, compared) {
-            let basis = &self.bases[basis * d..(basis + 1) * d];
-            let all = basis.iter().zip(sample).map(|(x, y)| share(*x, *y)).enumerate();
+            let all = self.basis.row(basis).iter().zip(sample).map(|(x, y)| share(*x, *y)).enumerate();
             let (columns, shares) = all.filter(|(_, share)| *share != 0.0).unzip();
             explanation.terms[at].comparison = Some(Comparison::of(quantity, Pieces::Columns { columns, shares }));
         }
@@ -235,14 +232,14 @@ impl<T: SplineTask> SplineModel<T> {
     ) -> Result<Explanation> {
         checked_row(row, samples.n_rows())?;
         let spline = &self.spline;
-        check_width(samples, spline.n_features)?;
+        check_width(samples, self.n_features())?;
         let sample = spline.scaled(samples, row)?;
         let SplineTerms { terms, values, intercepts } = spline.terms(&sample, self.feature_names());
         let decided = match self.task.classes() {
             Some(classes) => Decided { classes: classes.to_vec(), is_of_values: false, values, intercepts },
             None => Decided::outputs(values, intercepts),
         };
-        let parts = vec![spline.kernel.to_string()];
+        let parts = vec![self.kernel().to_string()];
         let explanation = decided.explanation(T::METHOD, &self.origin, class, parts, terms)?;
         Ok(spline.compare(&sample, compared, explanation))
     }

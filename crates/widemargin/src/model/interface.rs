@@ -287,7 +287,7 @@ impl<T: SplineTask> Model for SplineModel<T> {
             "n_bases": self.n_bases(),
             "bases": if self.support().is_empty() { "centers" } else { "samples" },
         });
-        Parameters::of(self.task.parameters(self.spline.space.len(), &self.report)).and(own)
+        Parameters::of(self.task.parameters(self.spline.basis.space.len(), &self.report)).and(own)
     }
 
     fn explain(
@@ -301,7 +301,7 @@ impl<T: SplineTask> Model for SplineModel<T> {
     }
 
     fn n_features(&self) -> Option<usize> {
-        Some(self.spline.n_features)
+        Some(Self::n_features(self))
     }
 
     fn n_weights(&self) -> usize {

@@ -26,7 +26,22 @@ pub(crate) struct Manifest {
     /// Identification of the samples and labels.
     data: Vec<(String, String)>,
     /// The partitioning, which a resumed fit keeps, independent of the memory that is available now.
-    pub plan: BTreeMap<String, u64>,
+    plan: BTreeMap<String, u64>,
+}
+
+/// The sizes of a plan by name.
+pub(crate) struct Sizes(BTreeMap<String, u64>);
+
+impl Sizes {
+    /// One from 1 to `most`.
+    ///
+    /// # Errors
+    /// [`Error::Checkpoint`] if there is none.
+    pub fn get(&self, name: &str, most: usize) -> Result<usize> {
+        let size = self.0.get(name).copied().and_then(|size| usize::try_from(size).ok());
+        let size = size.filter(|size| (1..=most).contains(size));
+        size.ok_or_else(|| Error::Checkpoint { problem: format!("it does not say how many {name} there are") })
+    }
 }
 
 impl Manifest {
@@ -70,13 +85,19 @@ impl Manifest {
         })
     }
 
-    /// Adopts the plan stored in `checkpoint`, which must be of this fit; or stores this manifest there.
-    pub fn settle(mut self, checkpoint: &dyn Checkpoint) -> Result<Self> {
+    /// The plan stored in the checkpoint, if there is one, which must be of this fit; otherwise this plan, which is
+    /// stored there.
+    ///
+    /// # Errors
+    /// [`Error::Checkpoint`] for that of another fit.
+    pub fn settle(mut self, plan: &[(&str, usize)], checkpoint: Option<&dyn Checkpoint>) -> Result<Sizes> {
+        self.plan = plan.iter().map(|(name, size)| ((*name).to_owned(), *size as u64)).collect();
+        let Some(checkpoint) = checkpoint else { return Ok(Sizes(self.plan)) };
         let Some(bytes) = load_checkpoint(checkpoint, NAME)? else {
             let bytes = serde_json::to_vec_pretty(&self)
                 .map_err(|problem| Error::Checkpoint { problem: problem.to_string() })?;
             save_checkpoint(checkpoint, NAME, &bytes)?;
-            return Ok(self);
+            return Ok(Sizes(self.plan));
         };
         let there: Manifest = serde_json::from_slice(&bytes)
             .map_err(|problem| Error::Checkpoint { problem: format!("{NAME} is damaged: {problem}") })?;
@@ -84,8 +105,7 @@ impl Manifest {
             let problem = format!("{problem}; give the same data and parameters, or another folder");
             return Err(Error::Checkpoint { problem });
         }
-        self.plan = there.plan;
-        Ok(self)
+        Ok(Sizes(there.plan))
     }
 
     /// Describes a difference from `there`.

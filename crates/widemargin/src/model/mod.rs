@@ -37,7 +37,7 @@ pub use basis_expansion::{
     BasisExpansionRegressorParams, BasisExpansionSvc,
 };
 #[doc(hidden)]
-pub use basis_expansion::{ClassifierMetadata, Expanded, OneClassMetadata, RegressorMetadata, brought_rows};
+pub use basis_expansion::{Expanded, brought_rows};
 pub use c_choice::CChoice;
 #[doc(hidden)]
 pub use choose_rows::choose_rows;
@@ -49,7 +49,7 @@ pub use file::{Array, FORMAT_VERSION, FileMetadata, Numbers, payload, with_paylo
 pub use header::header_of_bytes;
 pub use interface::{Model, Parameters};
 #[doc(hidden)]
-pub use on_workers::{BroughtRows, WeightedLabels};
+pub use on_workers::{BroughtRows, Preparation, WeightedLabels};
 #[doc(hidden)]
 pub use origin::Origin;
 pub use origin::TrainingSettings;
@@ -70,8 +70,8 @@ pub use scores::Scores;
 pub(crate) use thin_plate::ColumnMoments;
 #[doc(hidden)]
 pub use thin_plate::{
-    AUTO_KERNELS, BasisPlan, EXACT_UP_TO, PartLift, SAMPLES_PER_BASIS, SPLINE_EXACT_UP_TO, SplineMetadata,
-    basis_candidates, choose_bases, draw_rows,
+    AUTO_KERNELS, BasisPlan, EXACT_UP_TO, PartLift, SAMPLES_PER_BASIS, SPLINE_EXACT_UP_TO, basis_candidates,
+    choose_bases, draw_rows,
 };
 pub use thin_plate::{
     ClassPath, KernelPoint, SplineParams, Standardize, ThinPlateBasis, ThinPlateParams, ThinPlateRegressor,

@@ -2,6 +2,7 @@
 
 use super::assess::assess;
 use super::basis_expansion::stand_ins;
+use super::origin::TrainingSettings;
 use crate::data::{DenseView, Label, Labels};
 use crate::error::Result;
 use crate::instant::Instant;
@@ -23,6 +24,19 @@ pub struct WeightedLabels<'a> {
     pub weights: &'a [f64],
     /// Sample weights alone.
     pub sample_weights: &'a [f64],
+}
+
+/// What precedes the solution of a fit on workers, for its model.
+#[derive(Clone, Debug)]
+pub struct Preparation {
+    /// How the bases were selected.
+    pub basis: String,
+    /// Their training rows; empty for explicit bases, and for means of samples.
+    pub basis_rows: Vec<usize>,
+    /// The parameters of the fit.
+    pub training: TrainingSettings,
+    /// The stages so far, to which the solution appends its own.
+    pub stages: Vec<Stage>,
 }
 
 impl WeightedLabels<'_> {

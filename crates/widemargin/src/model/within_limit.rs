@@ -101,6 +101,13 @@ impl Known for Targets {
     }
 }
 
+/// Samples with what is known of them, and the weights of the caller.
+pub(crate) struct TrainingSet<'a, R: ?Sized, K> {
+    pub samples: &'a R,
+    pub known: &'a K,
+    pub sample_weight: Option<&'a [f64]>,
+}
+
 /// Some of the training samples.
 pub(crate) struct Part<'a, K> {
     pub rows: &'a [usize],
@@ -111,7 +118,7 @@ pub(crate) struct Part<'a, K> {
 /// The fit to samples, or to some of them, within the time limit of the monitor; `weights` are the effective ones.
 ///
 /// # Errors
-/// As for [`fit_within_limit`].
+/// As for [`fit_by_clock`].
 pub(crate) fn fit_samples<K: Known, M>(
     known: &K,
     (weights, sample_weight): (&[f64], Option<&[f64]>),
@@ -128,26 +135,15 @@ pub(crate) fn fit_samples<K: Known, M>(
         });
         fit(part, monitor)
     };
-    fit_within_limit(size, monitor, |n| known.pick(weights, n, seed), fit, report)
+    let begun = Instant::now();
+    fit_by_clock(size, monitor, || begun.elapsed().as_secs_f64(), |n| known.pick(weights, n, seed), fit, report)
 }
 
-/// The fit within the time limit of the monitor. `fit` is called with the rows of some samples, or with none for all
-/// samples; `pick` returns the rows of a number of samples; `report` is the report of a fit.
+/// The fit within the time limit of the monitor, by a clock in seconds. `fit` is called with the rows of some samples, or
+/// with none for all samples; `pick` returns the rows of a number of samples; `report` is the report of a fit.
 ///
 /// # Errors
 /// Those of `fit`; [`Error::TooShort`] if the first fit did not end in time.
-fn fit_within_limit<M>(
-    size: Size,
-    monitor: &Monitor<'_>,
-    pick: impl Fn(usize) -> Vec<usize>,
-    fit: impl Fn(Option<&[usize]>, &Monitor<'_>) -> Result<M>,
-    report: fn(&mut M) -> &mut Report,
-) -> Result<M> {
-    let begun = Instant::now();
-    fit_by_clock(size, monitor, || begun.elapsed().as_secs_f64(), pick, fit, report)
-}
-
-/// The same with a clock of its own, in seconds.
 fn fit_by_clock<M>(
     size: Size,
     monitor: &Monitor<'_>,
@@ -247,7 +243,9 @@ mod tests {
             of(n)
         };
         let monitor = Monitor::none().with_time_limit(Duration::from_secs(3600));
-        let found = fit_within_limit(size, &monitor, |n| (0..n).collect(), fit, |report| report);
+        let begun = Instant::now();
+        let clock = || begun.elapsed().as_secs_f64();
+        let found = fit_by_clock(size, &monitor, clock, |n| (0..n).collect(), fit, |report| report);
         (sizes.into_inner(), found)
     }
 
@@ -259,9 +257,10 @@ mod tests {
         assert_eq!((sizes, found.unwrap()), (vec![100, 100_000], solved()));
         let few = Size { n_samples: 400, ..LARGE };
         assert_eq!(fitted(few, |_| Ok(solved())).0, [400]);
-        let without_limit = fit_within_limit(
+        let without_limit = fit_by_clock(
             LARGE,
             &Monitor::none(),
+            || 0.0,
             |n| (0..n).collect(),
             |rows, _| {
                 assert!(rows.is_none());

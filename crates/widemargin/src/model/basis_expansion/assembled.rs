@@ -5,29 +5,13 @@ use super::model::Classification;
 use crate::error::{Error, Result};
 use crate::expansion::BasisExpansion;
 use crate::model::BasisExpansionSvc;
-use crate::model::on_workers::{BroughtRows, Solved, WeightedLabels, solve};
-use crate::model::origin::{Origin, TrainingSettings};
+use crate::model::on_workers::{BroughtRows, Preparation, Solved, WeightedLabels, solve};
+use crate::model::origin::Origin;
 use crate::monitor::Monitor;
 use crate::partition::Workers;
 use crate::problem::Penalty;
 use crate::similarity::Similarity;
-use crate::solve::Stage;
 use crate::solve::newton::NewtonSettings;
-
-/// The metadata of a model of features that workers hold, in addition to its solution.
-#[derive(Clone, Debug)]
-pub struct ClassifierMetadata {
-    /// How the bases were selected.
-    pub basis: String,
-    /// Their training rows; empty for explicit bases.
-    pub basis_rows: Vec<usize>,
-    /// The weight C of the losses.
-    pub c: f64,
-    /// The parameters of the fit.
-    pub training: TrainingSettings,
-    /// Stages before the solution, which appends its own.
-    pub stages: Vec<Stage>,
-}
 
 impl<S: Similarity> BasisExpansionSvc<S> {
     /// Trains on the features of an expansion that workers hold, with the classes, costs, loss and intercept that they
@@ -41,11 +25,11 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         workers: impl Workers,
         labeled: WeightedLabels<'_>,
         brought: Option<BroughtRows<'_>>,
-        metadata: ClassifierMetadata,
-        settings: &NewtonSettings,
+        preparation: Preparation,
+        (c, settings): (f64, &NewtonSettings),
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
-        let ClassifierMetadata { basis, basis_rows, c, training, stages } = metadata;
+        let Preparation { basis: choice, basis_rows: rows, training, stages } = preparation;
         let Solved { solution, shape, report, calibration } =
             solve(workers, labeled, brought, (c, settings), stages, monitor)?;
         let origin = Origin::of(training).labeled(labeled.labels).calibrated(calibration);
@@ -67,6 +51,6 @@ impl<S: Similarity> BasisExpansionSvc<S> {
             weights: solution.weights,
             intercepts: solution.intercepts,
         };
-        Ok(ExpansionModel::new(expansion, Basis { choice: basis, rows: basis_rows }, task, report, origin))
+        Ok(ExpansionModel::new(expansion, Basis { choice, rows }, task, report, origin))
     }
 }

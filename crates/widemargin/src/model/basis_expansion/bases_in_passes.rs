@@ -48,17 +48,9 @@ impl<S: Similarity> Expander<S> {
                 let weighted = WeightedCodes { codes: labels.codes(), weights: Some(weights), effective: weights };
                 let distinct = Distinct::find(|rows| samples.fingerprints(rows), weighted, 0, threads, monitor)?;
                 let codes: Vec<u32> = distinct.rows.iter().map(|&row| codes[row]).collect();
-                let weights = &distinct.weights;
-                let training = TrainingSamples {
-                    samples,
-                    distinct: &distinct,
-                    weights,
-                    codes: &codes,
-                    n_classes,
-                    threads,
-                    monitor,
-                };
-                choose_distinct(&self.basis, n_basis, self.seed, similarity, &training)?
+                let (distinct, weights, codes) = (&distinct, &distinct.weights, &codes);
+                let all = TrainingSamples { samples, distinct, weights, codes, threads, monitor };
+                choose_distinct(&self.basis, n_basis, self.seed, similarity, &all)?
             }
         };
         let is_row_list = matches!(self.basis, BasisChoice::Rows(_));

@@ -1,7 +1,5 @@
 //! Partitioning of an out-of-core fit: rows per piece, and rows whose features stay in memory.
 
-use std::collections::BTreeMap;
-
 use crate::data::Checkpoint;
 use crate::error::{Error, Result};
 use crate::model::manifest::Manifest;
@@ -56,35 +54,17 @@ impl Plan {
         Ok(Plan { n_rows, piece_rows, n_resident, n_cached: n_cached as usize })
     }
 
-    /// The sizes that affect the bits of the result, for a checkpoint.
-    fn sizes(&self) -> BTreeMap<String, u64> {
-        let size = |name: &str, rows: usize| (name.to_owned(), rows as u64);
-        BTreeMap::from([size("rows per piece", self.piece_rows), size("rows that stay", self.n_resident)])
-    }
-
-    /// The plan of the checkpoint of this fit, if there is one.
+    /// The plan of the checkpoint of this fit, if there is one, independent of the memory that is available now: it is
+    /// seldom much less. Only the sizes that affect the bits of the result are those of the checkpoint.
     ///
     /// # Errors
     /// [`Error::Checkpoint`] for that of another fit.
-    pub fn settle(self, mut manifest: Manifest, checkpoint: Option<&dyn Checkpoint>) -> Result<Plan> {
-        manifest.plan = self.sizes();
-        if let Some(checkpoint) = checkpoint {
-            manifest = manifest.settle(checkpoint)?;
-        }
-        self.with(&manifest.plan)
-    }
-
-    /// Replaces the sizes by those of a checkpoint, independent of the memory that is available now: it is seldom much
-    /// less.
-    fn with(self, sizes: &BTreeMap<String, u64>) -> Result<Plan> {
-        let size = |name: &str, most: usize| {
-            let rows = sizes.get(name).copied().and_then(|rows| usize::try_from(rows).ok());
-            rows.filter(|rows| (1..=most).contains(rows))
-                .ok_or_else(|| Error::Checkpoint { problem: format!("it does not say how many {name} there are") })
-        };
-        let piece_rows = size("rows per piece", MAX_PIECE_ROWS)?;
+    pub fn settle(self, manifest: Manifest, checkpoint: Option<&dyn Checkpoint>) -> Result<Plan> {
+        let [pieces, resident] = ["rows per piece", "rows that stay"];
+        let sizes = manifest.settle(&[(pieces, self.piece_rows), (resident, self.n_resident)], checkpoint)?;
+        let piece_rows = sizes.get(pieces, MAX_PIECE_ROWS)?;
         let n_cached = self.n_cached * self.piece_rows / piece_rows;
-        Ok(Plan { piece_rows, n_resident: size("rows that stay", self.n_rows)?, n_cached, ..self })
+        Ok(Plan { piece_rows, n_resident: sizes.get(resident, self.n_rows)?, n_cached, ..self })
     }
 
     /// Whether all features stay in memory.
@@ -110,7 +90,6 @@ mod tests {
             assert!(bytes as u64 <= memory, "{plan:?}");
             assert_eq!(plan.is_whole(), n == 5000);
             assert!(plan.n_resident >= (2 * d).min(n) && plan.piece_rows.is_multiple_of(256), "{plan:?}");
-            assert_eq!(plan.with(&plan.sizes()).unwrap(), plan);
         }
         let error = Plan::new(1 << 20, 1_000_000, 1000, 2).unwrap_err().to_string();
         assert!(error.contains("--memory"), "{error}");

@@ -136,9 +136,8 @@ pub(crate) struct TrainingSamples<'a, S> {
     pub distinct: &'a Distinct,
     /// Effective weights of the distinct samples.
     pub weights: &'a [f64],
-    /// Classes of the distinct samples, each below `n_classes`; used only to select bases.
+    /// Classes of the distinct samples; used only to select bases.
     pub codes: &'a [u32],
-    pub n_classes: usize,
     pub threads: usize,
     pub monitor: &'a Monitor<'a>,
 }
@@ -282,7 +281,8 @@ pub(super) fn choose_distinct<S: Similarity>(
     let codes: Vec<u32> = order.iter().map(|&at| all.codes[at]).collect();
     let source = Picked { source: all.samples, rows: &rows };
     let training = Training { samples: &source, weights: &weights, threads: all.threads, monitor: all.monitor };
-    let chosen = basis::choose(choice, n_basis, &codes, all.n_classes, seed, similarity, &training)
+    let n_classes = codes.iter().max().map_or(1, |&last| last as usize + 1);
+    let chosen = basis::choose(choice, n_basis, &codes, n_classes, seed, similarity, &training)
         .map_err(|error| error.of_rows(&rows))?;
     let mut places: Vec<usize> = chosen.rows.iter().map(|&at| order[at]).collect();
     if distinct.is_canonical {

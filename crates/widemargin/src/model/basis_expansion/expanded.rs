@@ -62,10 +62,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             return Err(Error::NoSamples(""));
         }
         labels.map_or(Ok(()), |labels| labels.check_number(n))?;
-        let (codes, n_classes) = match labels {
-            Some(labels) => labels.strata(),
-            None => (vec![0; n], 1),
-        };
+        let codes = labels.map_or_else(|| vec![0; n], |labels| labels.strata().0);
         let weighed = labels.filter(|_| self.task.class_weight != ClassWeight::Uniform);
         let effective = match weighed {
             Some(labels) => effective_weights(labels, None, &self.task.class_weight)?,
@@ -81,11 +78,11 @@ impl<S: Similarity> BasisExpansionParams<S> {
         };
         let codes: Vec<u32> = distinct.rows.iter().map(|&row| codes[row]).collect();
         clock.end("merge")?;
-        let (threads, weights, codes) = (self.threads, &weights, &codes);
-        let training = TrainingSamples { samples, distinct: &distinct, weights, codes, n_classes, threads, monitor };
-        let made = self.expander.fit(&training, &mut clock)?;
+        let (threads, distinct, weights, codes) = (self.threads, &distinct, &weights, &codes);
+        let all = TrainingSamples { samples, distinct, weights, codes, threads, monitor };
+        let made = self.expander.fit(&all, &mut clock)?;
         Ok(Expanded {
-            features: features_of_all(made.phi, &distinct, &made.expansion, samples, threads, monitor)?,
+            features: features_of_all(made.phi, distinct, &made.expansion, samples, threads, monitor)?,
             expansion: made.expansion,
             basis_rows: made.basis.rows,
             warnings: made.warning.into_iter().collect(),

@@ -9,9 +9,12 @@ use crate::data::{Picked, Source};
 use crate::error::{Error, Result};
 use crate::expansion::{Normalization, NystroemCut};
 use crate::macros::setters;
-use crate::model::within_limit::{Known, Part, fit_samples};
+use crate::model::within_limit::{Known, Part, TrainingSet, fit_samples};
 use crate::monitor::Monitor;
 use crate::similarity::Similarity;
+
+/// A training set of any source of the samples of a similarity.
+pub(super) type SourceSet<'a, S, K> = TrainingSet<'a, dyn Source<Samples = <S as Similarity>::Samples> + 'a, K>;
 
 /// Parameters of a model on a basis expansion, with their defaults.
 #[derive(Clone)]
@@ -66,33 +69,28 @@ impl<S: Similarity, T: Clone + fmt::Debug> ExpansionParams<S, T> {
         Some(ExpansionParams { expander, task: self.task.clone(), threads: self.threads })
     }
 
-    /// The fit by `fit` within a time limit: to as many of the samples as it allows; `known` is of the samples, whose
-    /// effective weights are `weights`.
+    /// The fit by `fit` within a time limit: to as many of the samples as it allows, whose effective weights are
+    /// `weights`.
     pub(super) fn fit_in_time<K: Known, M: ExpansionTask>(
         self,
-        samples: &dyn Source<Samples = S::Samples>,
-        known: &K,
-        (weights, sample_weight): (&[f64], Option<&[f64]>),
+        set: SourceSet<'_, S, K>,
+        weights: &[f64],
         monitor: &Monitor<'_>,
-        fit: impl Fn(
-            Self,
-            &dyn Source<Samples = S::Samples>,
-            &K,
-            Option<&[f64]>,
-            &Monitor<'_>,
-        ) -> Result<ExpansionModel<S, M>>,
+        fit: impl Fn(Self, SourceSet<'_, S, K>, &Monitor<'_>) -> Result<ExpansionModel<S, M>>,
     ) -> Result<ExpansionModel<S, M>> {
         let monitor = &monitor.with_strict_limit();
         if !monitor.has_time_limit() || self.for_some().is_none() {
-            return fit(self, samples, known, sample_weight, monitor);
+            return fit(self, set, monitor);
         }
+        let TrainingSet { samples, known, sample_weight } = set;
         let size = (Some(self.expander.most_bases()), self.expander.seed);
         let fit = |part: Option<Part<'_, K>>, monitor: &Monitor<'_>| {
             let params = self.for_some().ok_or(Error::NoSamples(""))?;
             let Some(Part { rows, known, sample_weight }) = part else {
-                return fit(params, samples, known, sample_weight, monitor);
+                return fit(params, TrainingSet { samples, known, sample_weight }, monitor);
             };
-            let mut model = fit(params, &Picked { source: samples, rows }, &known, sample_weight.as_deref(), monitor)?;
+            let (samples, sample_weight) = (&Picked { source: samples, rows }, sample_weight.as_deref());
+            let mut model = fit(params, TrainingSet { samples, known: &known, sample_weight }, monitor)?;
             model.of_picked(rows);
             Ok(model)
         };

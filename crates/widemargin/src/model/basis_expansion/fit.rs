@@ -7,7 +7,7 @@
 use super::choose_c::{LabeledSamples, SelectedC, Validation, choose_c, solve_squared};
 use super::expand::{TrainingSamples, unweighted};
 use super::expansion_model::ExpansionModel;
-use super::expansion_params::ExpansionParams;
+use super::expansion_params::{ExpansionParams, SourceSet};
 use super::held_out::{FitOnAll, held_out_scores};
 use super::held_out_path::select_on_held_out;
 use super::learn_weights::{WeightTask, learn_weights};
@@ -22,6 +22,7 @@ use crate::expansion::{Normalization, NystroemCut};
 use crate::macros::setters;
 use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings};
+use crate::model::within_limit::TrainingSet;
 use crate::model::{BasisExpansionSvc, CChoice};
 use crate::monitor::Monitor;
 use crate::problem::{Block, Intercept, Loss, Penalty, without_bases};
@@ -180,16 +181,12 @@ impl<S: Similarity> BasisExpansionParams<S> {
         self.check()?;
         labels.check(samples.n_samples())?;
         let weights = effective_weights(labels, sample_weight, &self.task.class_weight)?;
-        self.fit_in_time(samples, labels, (&weights, sample_weight), monitor, Self::fit_rows)
+        let set = TrainingSet { samples, known: labels, sample_weight };
+        self.fit_in_time(set, &weights, monitor, Self::fit_rows)
     }
 
-    fn fit_rows(
-        self,
-        samples: &dyn Source<Samples = S::Samples>,
-        labels: &Labels,
-        sample_weight: Option<&[f64]>,
-        monitor: &Monitor<'_>,
-    ) -> Result<BasisExpansionSvc<S>> {
+    fn fit_rows(self, set: SourceSet<'_, S, Labels>, monitor: &Monitor<'_>) -> Result<BasisExpansionSvc<S>> {
+        let TrainingSet { samples, known: labels, sample_weight } = set;
         let intercept = match self.task.intercept {
             Intercept::Free if self.task.loss == Loss::Hinge => Intercept::Penalized,
             other => other,
@@ -205,17 +202,9 @@ impl<S: Similarity> BasisExpansionParams<S> {
         clock.end("merge")?;
 
         let (seed, threads, training) = (self.expander.seed, self.threads, self.training());
-        let (codes, n_classes) = labels.strata();
-        let training_samples = TrainingSamples {
-            samples,
-            distinct: &distinct,
-            weights: &weights,
-            codes: &codes,
-            n_classes,
-            threads,
-            monitor,
-        };
-        let mut made = self.expander.fit(&training_samples, &mut clock)?;
+        let (codes, _) = labels.strata();
+        let all = TrainingSamples { samples, distinct: &distinct, weights: &weights, codes: &codes, threads, monitor };
+        let mut made = self.expander.fit(&all, &mut clock)?;
 
         let units = distinct.removed_weights(&weights);
         let chosen = LabeledSamples { labels: &labels, weights: &weights, units: &units };

@@ -31,7 +31,6 @@ mod solver;
 mod start;
 mod threshold;
 
-pub use assembled::ClassifierMetadata;
 pub use expanded::Expanded;
 pub use fit::BasisExpansionParams;
 pub use hessian_rows::brought_rows;
@@ -39,6 +38,4 @@ pub(super) use hessian_rows::choose_of_classes;
 pub(super) use hessian_rows::stand_ins;
 pub use model::{BasisExpansionSvc, Classification};
 pub use one_class::{BasisExpansionOneClass, BasisExpansionOneClassParams, OneClassTask};
-pub use one_class_of_parts::OneClassMetadata;
 pub use regressor::{BasisExpansionRegressor, BasisExpansionRegressorParams, Regression};
-pub use regressor_solution::RegressorMetadata;

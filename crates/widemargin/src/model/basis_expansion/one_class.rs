@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 
 use super::expand::TrainingSamples;
 use super::expansion_model::{Basis, ExpansionModel, ExpansionTask};
-use super::expansion_params::ExpansionParams;
+use super::expansion_params::{ExpansionParams, SourceSet};
 use super::products::precise_products;
-use super::regressor_solution::of_closed_form;
+use super::regressor_solution::half_norms;
 use super::threshold::threshold;
 use crate::data::{ABSENT, About, Distinct, Samples, Source, Targets, WeightedCodes, common_divisor_of};
 use crate::error::{Error, Result};
@@ -23,6 +23,8 @@ use crate::model::clock::Clock;
 use crate::model::explanation::Decided;
 use crate::model::file::{Array, Reader, array};
 use crate::model::origin::{Origin, TrainingSettings};
+use crate::model::regression_path::closed_form_report;
+use crate::model::within_limit::TrainingSet;
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::similarity::Similarity;
@@ -102,17 +104,12 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
         self.check()?;
         let ones = Targets::single(vec![1.0; samples.n_samples()])?;
         let weights = ones.weights(ones.len(), sample_weight)?;
-        self.fit_in_time(samples, &ones, (&weights, sample_weight), monitor, Self::fit_rows)
+        let set = TrainingSet { samples, known: &ones, sample_weight };
+        self.fit_in_time(set, &weights, monitor, Self::fit_rows)
     }
 
-    fn fit_rows(
-        mut self,
-        samples: &dyn Source<Samples = S::Samples>,
-        ones: &Targets,
-        sample_weight: Option<&[f64]>,
-        monitor: &Monitor<'_>,
-    ) -> Result<BasisExpansionOneClass<S>> {
-        self.check()?;
+    fn fit_rows(mut self, set: SourceSet<'_, S, Targets>, monitor: &Monitor<'_>) -> Result<BasisExpansionOneClass<S>> {
+        let TrainingSet { samples, known: ones, sample_weight } = set;
         let (n, seed, threads) = (samples.n_samples(), self.expander.seed, self.threads);
         let effective = ones.weights(n, sample_weight)?;
         let mut clock = Clock::start(monitor);
@@ -125,9 +122,8 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
 
         self.expander.n_basis.get_or_insert(usual_bases(weights.len()));
         let codes = vec![0; weights.len()];
-        let training =
-            TrainingSamples { samples, distinct: &distinct, weights, codes: &codes, n_classes: 1, threads, monitor };
-        let made = self.expander.fit(&training, &mut clock)?;
+        let all = TrainingSamples { samples, distinct: &distinct, weights, codes: &codes, threads, monitor };
+        let made = self.expander.fit(&all, &mut clock)?;
 
         let warning = warning_of_distances(&made.expansion)?;
 
@@ -150,8 +146,9 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
 
         let OneClassParams { contamination, shrinkage } = self.task;
         let task = OneClassTask { contamination, shrinkage, threshold, weights: w, loo_scores: Vec::new() };
+        let training = TrainingSettings { seed, ..TrainingSettings::default() };
         let mut model =
-            BasisExpansionOneClass::of(made.expansion, task, (made.basis, seed), (weights.len(), clock.stages));
+            BasisExpansionOneClass::of(made.expansion, task, (made.basis, training), (weights.len(), clock.stages));
         model.report.warnings.extend(made.warning.into_iter().chain(warning));
         let absent: Vec<usize> = (0..n).filter(|&row| distinct.places[row] == ABSENT).collect();
         // Samples without weight were not part of the fit.
@@ -317,19 +314,18 @@ impl ExpansionTask for OneClassTask {
 }
 
 impl<S: Similarity> BasisExpansionOneClass<S> {
-    /// From a solution; the selection of the bases and its seed; and the number of samples.
+    /// From a solution; the selection of the bases and the parameters of the fit; and the number of samples.
     pub(super) fn of(
         expansion: BasisExpansion<S>,
         task: OneClassTask,
-        (basis, seed): (Basis, u64),
+        (basis, training): (Basis, TrainingSettings),
         (n, stages): (usize, Vec<Stage>),
     ) -> Self {
-        let mut report = of_closed_form(task.weights.iter().map(|weight| weight * weight).sum(), n, 1, stages);
+        let mut report = closed_form_report(&half_norms(&task.weights, 1), n, stages);
         let (notes, warnings) = expansion.remarks();
         report.notes.extend(notes);
         report.warnings.extend(warnings);
-        let origin = Origin::of(TrainingSettings { seed, ..TrainingSettings::default() });
-        ExpansionModel::new(expansion, basis, task, report, origin)
+        ExpansionModel::new(expansion, basis, task, report, Origin::of(training))
     }
 
     /// The score of each sample: about 1 for samples like the training samples, closer to 0 for others.

@@ -10,29 +10,13 @@ use crate::error::Result;
 use crate::expansion::BasisExpansion;
 use crate::instant::Instant;
 use crate::model::PartedTargets;
+use crate::model::on_workers::Preparation;
 use crate::monitor::Monitor;
 use crate::partition::{Remote, Workers};
 use crate::similarity::Similarity;
 use crate::solve::Stage;
 use crate::solve::ridge::{FeatureSolution, PartedRidge, RidgeRows};
 use crate::tuning::MAX_PARTED_FEATURES;
-
-/// The metadata of the model of such a fit, in addition to its solution.
-#[derive(Clone, Debug)]
-pub struct OneClassMetadata {
-    /// How the bases were selected.
-    pub basis: String,
-    /// Their training rows; empty for explicit bases.
-    pub basis_rows: Vec<usize>,
-    /// The share of samples like the training ones that is expected below the threshold.
-    pub contamination: f64,
-    /// κ of the penalty.
-    pub shrinkage: f64,
-    /// Of the selection of bases.
-    pub seed: u64,
-    /// Stages before the solution, which appends its own.
-    pub stages: Vec<Stage>,
-}
 
 impl<S: Similarity> BasisExpansionOneClass<S> {
     /// Trains on the features of an expansion; `targets` has the number 1 and the weight of each of the same rows,
@@ -47,25 +31,26 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         expansion: BasisExpansion<S>,
         targets: &PartedTargets,
         workers: impl Workers,
-        metadata: OneClassMetadata,
+        (contamination, shrinkage): (f64, f64),
+        preparation: Preparation,
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
-        let OneClassMetadata { basis, basis_rows, contamination, shrinkage, seed, mut stages } = metadata;
+        let Preparation { basis: choice, basis_rows: rows, training, mut stages } = preparation;
         check_numbers(contamination, shrinkage)?;
         check_normalization(expansion.normalization())?;
         check_number(targets.n_present(), targets.total())?;
         let started = Instant::now();
-        let rows = &mut Remote::<RidgeRows, _>::new(workers);
-        let ridge = PartedRidge::new(rows, (1, targets.total()), MAX_PARTED_FEATURES, monitor)?;
+        let features = &mut Remote::<RidgeRows, _>::new(workers);
+        let ridge = PartedRidge::new(features, (1, targets.total()), MAX_PARTED_FEATURES, monitor)?;
         let lambda = penalty(ridge.spectrum(), expansion.n_features(), shrinkage);
         let FeatureSolution { weights, .. } = ridge.solution(lambda);
-        let loo_values = loo_scores(ridge.loo_values(rows, lambda, monitor)?);
+        let loo_values = loo_scores(ridge.loo_values(features, lambda, monitor)?);
         let (mut others, copies) = (targets.weights().to_vec(), one_copy(targets.weights()));
-        basis_rows.iter().filter(|row| **row < loo_values.len()).for_each(|&row| others[row] -= copies[row]);
+        rows.iter().filter(|row| **row < loo_values.len()).for_each(|&row| others[row] -= copies[row]);
         let threshold = threshold(&loo_values, (targets.weights(), &copies), &others, contamination);
         stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
         let task = OneClassTask { contamination, shrinkage, threshold, weights, loo_scores: loo_values };
-        let basis = Basis { choice: basis, rows: basis_rows };
-        Ok(BasisExpansionOneClass::of(expansion, task, (basis, seed), (targets.n_present(), stages)))
+        let basis = (Basis { choice, rows }, training);
+        Ok(BasisExpansionOneClass::of(expansion, task, basis, (targets.n_present(), stages)))
     }
 }

@@ -14,12 +14,13 @@ use super::expansion_model::Basis;
 use super::feature_pieces::FeaturePieces;
 use super::hessian_sample::{HessianSample, Learner};
 use super::regressor::RegressionParams;
-use super::regressor_solution::RegressorMetadata;
 use crate::data::{About, Label, Labels, Resources, Source, Targets, Training};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::model::clock::Clock;
 use crate::model::manifest::Manifest;
+use crate::model::on_workers::Preparation;
+use crate::model::origin::TrainingSettings;
 use crate::model::{BasisExpansionRegressor, BasisExpansionRegressorParams, PartedTargets};
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
@@ -104,8 +105,10 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         };
         let mut rows = Recorded::new(rows, resources.checkpoint, ANSWERS)?;
         let Basis { choice: basis, rows: basis_rows } = basis;
-        let metadata = RegressorMetadata { basis, basis_rows, c, loss, seed, stages: clock.stages };
-        let mut model = BasisExpansionRegressor::of_parts(expansion, of_rows, &mut rows, metadata, monitor)?;
+        let training = TrainingSettings { seed, ..TrainingSettings::default() };
+        let preparation = Preparation { basis, basis_rows, training, stages: clock.stages };
+        let mut model =
+            BasisExpansionRegressor::of_parts(expansion, of_rows, &mut rows, (c, loss), preparation, monitor)?;
         model.report.warnings.extend(warning);
         Ok(model)
     }

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 
 use super::expand::TrainingSamples;
 use super::expansion_model::{Basis, ExpansionModel, ExpansionTask};
-use super::expansion_params::ExpansionParams;
+use super::expansion_params::{ExpansionParams, SourceSet};
 use super::products::precise_products;
-use super::regressor_solution::{RegressorMetadata, Solution, by_residuals};
+use super::regressor_solution::{Solution, by_residuals};
 use crate::data::{ABSENT, About, DenseMatrix, Distinct, Source, Targets, Vectors, WeightedCodes};
 use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, Normalization, NystroemCut};
@@ -22,8 +22,10 @@ use crate::macros::{getters, setters};
 use crate::model::clock::Clock;
 use crate::model::explanation::Decided;
 use crate::model::file::{Array, Reader, array, by_name};
+use crate::model::on_workers::Preparation;
 use crate::model::origin::{Origin, TrainingSettings};
 use crate::model::regression_path::{RegressionPoint, RegressionSelection, StandardTargets};
+use crate::model::within_limit::TrainingSet;
 use crate::model::{CChoice, LossPoint};
 use crate::monitor::Monitor;
 use crate::par::Pool;
@@ -108,15 +110,11 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
     ) -> Result<BasisExpansionRegressor<S>> {
         self.check()?;
         let weights = targets.weights(samples.n_samples(), sample_weight)?;
-        self.fit_in_time(
-            samples,
-            targets,
-            (&weights, sample_weight),
-            monitor,
-            |params, samples, targets, weight, monitor| {
-                params.solve(samples, targets, weight, false, monitor).map(|(model, _)| model)
-            },
-        )
+        let set = TrainingSet { samples, known: targets, sample_weight };
+        let fit = |params: Self, set: SourceSet<'_, S, Targets>, monitor: &Monitor<'_>| {
+            params.solve(set, false, monitor).map(|(model, _)| model)
+        };
+        self.fit_in_time(set, &weights, monitor, fit)
     }
 
     /// The same by the squared loss, with the leave-one-out decision values of the caller's samples, samples × outputs;
@@ -128,17 +126,16 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         sample_weight: Option<&[f64]>,
         monitor: &Monitor<'_>,
     ) -> Result<(BasisExpansionRegressor<S>, Matrix)> {
-        self.loss(Loss::SquaredError).solve(samples, targets, sample_weight, true, monitor)
+        self.loss(Loss::SquaredError).solve(TrainingSet { samples, known: targets, sample_weight }, true, monitor)
     }
 
     fn solve(
         self,
-        samples: &dyn Source<Samples = S::Samples>,
-        targets: &Targets,
-        sample_weight: Option<&[f64]>,
+        set: SourceSet<'_, S, Targets>,
         leaves_out: bool,
         monitor: &Monitor<'_>,
     ) -> Result<(BasisExpansionRegressor<S>, Matrix)> {
+        let TrainingSet { samples, known: targets, sample_weight } = set;
         self.check()?;
         let weights = targets.weights(samples.n_samples(), sample_weight)?;
         let mut clock = Clock::start(monitor);
@@ -151,16 +148,9 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         clock.end("merge")?;
 
         let (seed, threads, one_class) = (self.expander.seed, self.threads, vec![0; weights.len()]);
-        let training = TrainingSamples {
-            samples,
-            distinct: &distinct,
-            weights,
-            codes: &one_class,
-            n_classes: 1,
-            threads,
-            monitor,
-        };
-        let made = self.expander.fit(&training, &mut clock)?;
+        let all_samples =
+            TrainingSamples { samples, distinct: &distinct, weights, codes: &one_class, threads, monitor };
+        let made = self.expander.fit(&all_samples, &mut clock)?;
 
         let of_rows = made.bases_of_rows(&distinct);
         let bases: Vec<usize> = of_rows.keys().copied().filter(|&at| at < weights.len()).collect();
@@ -192,29 +182,21 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
                 let mut solution = by_residuals(samples, choice, &standard, monitor)?;
                 let k = all.n_outputs();
                 // Equal samples have no features here.
-                let width = solution.weights.len() / k;
-                let of_output = |output: usize| rows.original(&solution.weights[output * width..][..width]);
-                solution.weights = (0..k).map(of_output).collect::<Result<Vec<_>>>()?.concat();
+                let found = std::mem::take(&mut solution.task.weights);
+                let of_output = |output: usize| rows.original(&found[output * (found.len() / k)..][..found.len() / k]);
+                solution.task.weights = (0..k).map(of_output).collect::<Result<Vec<_>>>()?.concat();
                 (solution, Matrix::zeros(0, k))
             }
         };
         clock.end_solved("solve")?;
-        let metadata = RegressorMetadata {
+        let preparation = Preparation {
             basis: made.basis.choice,
             basis_rows: made.basis.rows,
-            c: self.task.c,
-            loss: self.task.loss,
-            seed,
+            training: TrainingSettings { seed, ..TrainingSettings::default() },
             stages: clock.stages,
         };
-        let warning = made.warning;
-        let model = BasisExpansionRegressor::of_solution(
-            made.expansion,
-            (solution, &standard),
-            self.task.has_intercept,
-            metadata,
-            warning,
-        );
+        let solution = (solution, &standard);
+        let model = BasisExpansionRegressor::of_solution(made.expansion, solution, preparation, made.warning);
         let of_callers = loo_values_of_callers(&loo_values, &distinct.places, all, &standard);
         Ok((model, of_callers))
     }
@@ -302,7 +284,8 @@ impl Problem<'_> {
             }
             chosen.set_estimate(self.standard.point(&fitted.leave_one_out(chosen.lambda, &loo_values, self.factors)));
         }
-        Ok((Solution::of_ridge(solution, chosen, self.standard, n), loo_values))
+        let targets = (self.standard, self.has_intercept);
+        Ok((Solution::of_ridge(solution, chosen, targets, n), loo_values))
     }
 }
 
@@ -346,6 +329,22 @@ fn loss_of_name<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Resu
 }
 
 impl Regression {
+    /// A solution without a path.
+    pub(super) fn new(loss: Loss, c: f64, has_intercept: bool, weights: Vec<f64>, intercepts: Vec<f64>) -> Self {
+        Regression {
+            c,
+            path: Vec::new(),
+            loss,
+            epsilons: Vec::new(),
+            quantile: loss.quantile(),
+            loss_path: Vec::new(),
+            intercept: if has_intercept { Intercept::Free } else { Intercept::None },
+            n_outputs: intercepts.len(),
+            weights,
+            intercepts,
+        }
+    }
+
     /// The loss, with ε if it is the same for all outputs.
     fn complete_loss(&self) -> Result<Loss> {
         let of_all =
@@ -421,32 +420,18 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
     /// From a solution, in the unit of the targets; `warning` is of the bases.
     pub(super) fn of_solution(
         expansion: BasisExpansion<S>,
-        (mut solution, standard): (Solution, &StandardTargets),
-        has_intercept: bool,
-        metadata: RegressorMetadata,
+        (solution, standard): (Solution, &StandardTargets),
+        preparation: Preparation,
         warning: Option<String>,
     ) -> Self {
-        let RegressorMetadata { basis, basis_rows, loss, seed, stages, .. } = metadata;
-        standard.restore(&mut solution.weights, &mut solution.intercepts);
-        let mut report = (solution.report)(stages);
+        let Preparation { basis: choice, basis_rows: rows, training, stages } = preparation;
+        let Solution { mut task, report, warning: of_solution } = solution;
+        standard.restore(&mut task.weights, &mut task.intercepts);
+        let mut report = report(stages);
         let (notes, warnings) = expansion.remarks();
         report.notes.extend(notes);
-        report.warnings.extend(warnings.into_iter().chain(warning).chain(solution.warning));
-        let task = Regression {
-            c: solution.c,
-            path: solution.path,
-            loss,
-            epsilons: solution.epsilons,
-            quantile: loss.quantile(),
-            loss_path: solution.loss_path,
-            intercept: if has_intercept { Intercept::Free } else { Intercept::None },
-            n_outputs: solution.intercepts.len(),
-            weights: solution.weights,
-            intercepts: solution.intercepts,
-        };
-        let (basis, training) =
-            (Basis { choice: basis, rows: basis_rows }, TrainingSettings { seed, ..TrainingSettings::default() });
-        ExpansionModel::new(expansion, basis, task, report, Origin::of(training))
+        report.warnings.extend(warnings.into_iter().chain(warning).chain(of_solution));
+        ExpansionModel::new(expansion, Basis { choice, rows }, task, report, Origin::of(training))
     }
 
     /// The predicted targets of samples: samples × outputs.

@@ -1,10 +1,11 @@
 //! Regression on features that others hold: of other machines, or read in passes.
 
 use super::regressor::BasisExpansionRegressor;
-use super::regressor_solution::{RegressorMetadata, Solution, by_residuals};
+use super::regressor_solution::{Solution, by_residuals};
 use crate::error::Result;
 use crate::expansion::BasisExpansion;
 use crate::instant::Instant;
+use crate::model::on_workers::Preparation;
 use crate::model::{CChoice, PartedTargets, RegressionSelection};
 use crate::monitor::Monitor;
 use crate::partition::{Executor, Remote, Workers};
@@ -33,11 +34,12 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
         expansion: BasisExpansion<S>,
         targets: &PartedTargets,
         workers: impl Workers,
-        metadata: RegressorMetadata,
+        choice: (CChoice, Loss),
+        preparation: Preparation,
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
-        let targets = &targets.clone().with_bases(&metadata.basis_rows);
-        BasisExpansionRegressor::of_parts(expansion, targets, &mut Remote::new(workers), metadata, monitor)
+        let targets = &targets.clone().with_bases(&preparation.basis_rows);
+        BasisExpansionRegressor::of_parts(expansion, targets, &mut Remote::new(workers), choice, preparation, monitor)
     }
 
     /// The same on rows wherever they are.
@@ -45,22 +47,22 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
         expansion: BasisExpansion<S>,
         targets: &PartedTargets,
         rows: &mut impl Executor<Of = RidgeRows>,
-        mut metadata: RegressorMetadata,
+        (c, loss): (CChoice, Loss),
+        mut preparation: Preparation,
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
-        metadata.c.check()?;
-        metadata.loss.check_of_targets()?;
+        c.check()?;
+        loss.check_of_targets()?;
         let started = Instant::now();
-        let solution = match metadata.loss {
-            Loss::SquaredError => squared(targets, rows, metadata.c, monitor)?,
+        let solution = match loss {
+            Loss::SquaredError => squared(targets, rows, c, monitor)?,
             loss => {
-                let choice = residuals::Choice { loss, c: metadata.c.value(), seed: metadata.seed };
+                let choice = residuals::Choice { loss, c: c.value(), seed: preparation.training.seed };
                 of_residuals(targets, rows, choice, monitor)?
             }
         };
-        metadata.stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
-        let solution = (solution, &targets.standard);
-        Ok(BasisExpansionRegressor::of_solution(expansion, solution, targets.has_intercept, metadata, None))
+        preparation.stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
+        Ok(BasisExpansionRegressor::of_solution(expansion, (solution, &targets.standard), preparation, None))
     }
 }
 
@@ -75,7 +77,8 @@ fn squared(
     let ridge = PartedRidge::new(rows, (k, targets.total()), MAX_PARTED_FEATURES, monitor)?;
     let errors = |lambdas: &[f64]| ridge.leave_one_out(rows, lambdas, monitor);
     let chosen = RegressionSelection::of(c, standard, ridge.spectrum(), errors)?;
-    Ok(Solution::of_ridge(ridge.solution(chosen.lambda), chosen, standard, targets.n_present()))
+    let (solution, kind) = (ridge.solution(chosen.lambda), (standard, targets.has_intercept));
+    Ok(Solution::of_ridge(solution, chosen, kind, targets.n_present()))
 }
 
 /// By another loss.

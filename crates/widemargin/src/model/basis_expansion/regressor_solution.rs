@@ -1,39 +1,17 @@
 //! The solution of a regression, before it becomes a model.
 
+use super::regressor::Regression;
 use crate::error::Result;
-use crate::model::regression_path::{RegressionPoint, RegressionSelection, StandardTargets};
-use crate::model::{CChoice, LossPoint};
+use crate::model::regression_path::{RegressionSelection, StandardTargets, closed_form_report};
 use crate::monitor::Monitor;
 use crate::problem::Loss;
 use crate::solve::residuals;
 use crate::solve::ridge::FeatureSolution;
 use crate::solve::{Report, Stage, Status};
 
-/// The metadata of the model of such a fit, in addition to its solution.
-#[derive(Clone, Debug)]
-pub struct RegressorMetadata {
-    /// How the bases were selected.
-    pub basis: String,
-    /// Their training rows; empty for explicit bases.
-    pub basis_rows: Vec<usize>,
-    /// The weight of the losses, fixed or to be selected.
-    pub c: CChoice,
-    /// The loss.
-    pub loss: Loss,
-    /// Of the selection of bases, and of the folds of the quantile loss.
-    pub seed: u64,
-    /// Stages before the solution, which appends its own.
-    pub stages: Vec<Stage>,
-}
-
 /// A solution for the standard targets, and its report.
 pub(super) struct Solution {
-    pub weights: Vec<f64>,
-    pub intercepts: Vec<f64>,
-    pub c: f64,
-    pub path: Vec<RegressionPoint>,
-    pub epsilons: Vec<f64>,
-    pub loss_path: Vec<LossPoint>,
+    pub task: Regression,
     pub warning: Option<String>,
     pub report: Box<dyn FnOnce(Vec<Stage>) -> Report>,
 }
@@ -43,30 +21,22 @@ impl Solution {
     pub fn of_ridge(
         solution: FeatureSolution,
         chosen: RegressionSelection,
-        standard: &StandardTargets,
+        (standard, has_intercept): (&StandardTargets, bool),
         n: usize,
     ) -> Self {
         let FeatureSolution { weights, intercepts } = solution;
-        let (k, norms) = (intercepts.len(), weights.iter().map(|weight| weight * weight).sum::<f64>());
-        Solution {
-            weights,
-            intercepts,
-            c: chosen.c(),
-            warning: chosen.warning(standard),
-            path: chosen.path,
-            epsilons: Vec::new(),
-            loss_path: Vec::new(),
-            report: Box::new(move |stages| of_closed_form(norms, n, k, stages)),
-        }
+        let half_norms = half_norms(&weights, intercepts.len());
+        let (c, warning) = (chosen.c(), chosen.warning(standard));
+        let mut task = Regression::new(Loss::SquaredError, c, has_intercept, weights, intercepts);
+        task.path = chosen.path;
+        Solution { task, warning, report: Box::new(move |stages| closed_form_report(&half_norms, n, stages)) }
     }
 }
 
-/// The report of a solution in closed form, which has no gap: of k outputs by n samples, with the squared norm of the
-/// weights.
-pub(super) fn of_closed_form(norms: f64, n: usize, k: usize, stages: Vec<Stage>) -> Report {
-    let half = vec![0.5 * norms / k as f64; k];
-    let n_support = vec![u32::try_from(n).unwrap_or(u32::MAX); k];
-    Report::of(&vec![Status::Converged; k], vec![1; k], (&half, &half), vec![0.0; k], n_support, stages)
+/// Half the squared norm of the weights of k outputs, the same for each: the mean.
+pub(super) fn half_norms(weights: &[f64], k: usize) -> Vec<f64> {
+    let norms: f64 = weights.iter().map(|weight| weight * weight).sum();
+    vec![0.5 * norms / k as f64; k]
 }
 
 /// By a loss that is not squared.
@@ -79,6 +49,7 @@ pub(super) fn by_residuals(
     standard: &StandardTargets,
     monitor: &Monitor<'_>,
 ) -> Result<Solution> {
+    let (loss, has_intercept) = (choice.loss, samples.has_intercept);
     let fit = residuals::fit(samples, choice, monitor)?;
     let d2 = fit.path.iter().find(|point| point.c == fit.c).map(|point| point.d2);
     let no_better = |d2: f64| format!("no better than a constant: D² of samples that the fit did not see is {d2:.3}");
@@ -98,14 +69,7 @@ pub(super) fn by_residuals(
         report.warn_unless_converged(&at_limit, None);
         report
     };
-    Ok(Solution {
-        weights: fit.weights,
-        intercepts: fit.intercepts,
-        c: fit.c,
-        path: Vec::new(),
-        epsilons: fit.epsilons,
-        loss_path: fit.path,
-        warning,
-        report: Box::new(report),
-    })
+    let mut task = Regression::new(loss, fit.c, has_intercept, fit.weights, fit.intercepts);
+    (task.epsilons, task.loss_path) = (fit.epsilons, fit.path);
+    Ok(Solution { task, warning, report: Box::new(report) })
 }

@@ -24,7 +24,7 @@ use crate::model::clock::Clock;
 use crate::model::file::by_name;
 use crate::model::origin::{Origin, tells_origin};
 use crate::model::scores::check_width;
-use crate::model::within_limit::{Part, fit_samples};
+use crate::model::within_limit::{Part, TrainingSet, fit_samples};
 use crate::model::{Scores, assess};
 use crate::monitor::{Monitor, RowCount};
 use crate::par;
@@ -67,9 +67,10 @@ impl PowerMeanParams {
         let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
         let fit = |part: Option<Part<'_, Labels>>, monitor: &Monitor<'_>| {
             let Some(Part { rows, known, sample_weight }) = part else {
-                return self.fit_rows(samples, labels, sample_weight, monitor);
+                return self.fit_rows(TrainingSet { samples, known: labels, sample_weight }, monitor);
             };
-            self.fit_rows(&PickedRows { source: samples, rows }, &known, sample_weight.as_deref(), monitor)
+            let (samples, sample_weight) = (&PickedRows { source: samples, rows }, sample_weight.as_deref());
+            self.fit_rows(TrainingSet { samples, known: &known, sample_weight }, monitor)
         };
         // Parameters are chosen on about as many samples as other methods have bases.
         let size = (Some(SELECTION_SAMPLES), self.seed);
@@ -86,13 +87,8 @@ impl PowerMeanParams {
         }
     }
 
-    fn fit_rows(
-        &self,
-        samples: &impl Rows,
-        labels: &Labels,
-        sample_weight: Option<&[f64]>,
-        monitor: &Monitor<'_>,
-    ) -> Result<PowerMeanSvc> {
+    fn fit_rows<R: Rows>(&self, set: TrainingSet<'_, R, Labels>, monitor: &Monitor<'_>) -> Result<PowerMeanSvc> {
+        let TrainingSet { samples, known: labels, sample_weight } = set;
         self.check_memory(samples.n_cols(), OneVsRest::of(labels).n_problems())?;
         let effective = effective_weights(labels, sample_weight, &self.class_weight)?;
         check_costs(self.c, &effective, labels.classes().len())?;
@@ -274,6 +270,8 @@ impl PowerMeanSvc {
         copy n_features: usize;
         /// The reduced kernel, with its nodes.
         map: &AdditiveMap;
+        /// a_j, in the order feature, node, problem.
+        weights: &[f32];
     }
 
     getters! {
@@ -301,11 +299,6 @@ impl PowerMeanSvc {
     /// The selected parameters and their candidates; `None` if nothing was automatic.
     pub fn choice(&self) -> Option<&PowerMeanChoice> {
         self.task.choice.as_ref()
-    }
-
-    /// a_j, in the order feature, node, problem.
-    pub fn weights(&self) -> &[f32] {
-        &self.weights
     }
 
     /// ‖w‖² of each two-class problem in the features of the symmetric approximation.

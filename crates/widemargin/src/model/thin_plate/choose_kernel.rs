@@ -9,11 +9,15 @@ use super::model::ThinPlateSvc;
 use super::params::ThinPlateParams;
 use crate::data::{About, AnySamples, Labels, Rows, SamplesView, Source, VectorSource, effective_weights};
 use crate::error::{Error, Result};
+use crate::model::within_limit::TrainingSet;
 use crate::model::{CChoice, choose_rows};
 use crate::monitor::{Monitor, Stopped};
 use crate::search::{LeftOut, Table, Tried};
 use crate::similarity::ConditionalKernel;
 use crate::tuning::{SELECTION_SAMPLES, SELECTION_TIME_SHARE};
+
+/// Samples that may be read again.
+pub(super) type AnySet<'a> = TrainingSet<'a, dyn Source<Samples = AnySamples> + 'a, Labels>;
 
 /// A kernel that is compared.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,12 +49,15 @@ impl ThinPlateParams {
         // Where all samples are compared by the exact solver, they are solved on for the model.
         let is_same = !some.is_part && self.n_basis.is_none() && !self.task.per_class;
         let (mut model, Comparison { tried, note, .. }) = if is_same {
-            self.on_scaled(samples, labels, sample_weight, &monitor.with_strict_limit(), |fit, prepared| {
+            let set = TrainingSet { samples, known: labels, sample_weight };
+            self.on_scaled(set, &monitor.with_strict_limit(), |fit, mut prepared| {
                 let best = fit.best_of(kernels, &prepared, monitor)?;
-                Ok((self.clone().kernel(best.kernel).fitted_classes(fit, prepared.near(best.near))?, best))
+                prepared.scaled.near = Some(best.near);
+                Ok((self.clone().kernel(best.kernel).fitted_classes(fit, prepared)?, best))
             })?
         } else {
-            let best = self.compared_on_some(kernels, &some, &VectorSource(samples), labels, sample_weight, monitor)?;
+            let set = TrainingSet { samples: &VectorSource(samples) as _, known: labels, sample_weight };
+            let best = self.compared_on_some(kernels, &some, set, monitor)?;
             (self.clone().kernel(best.kernel).fit_with(samples, labels, sample_weight, monitor)?, best)
         };
         model.report.notes.push(note);
@@ -64,13 +71,11 @@ impl ThinPlateParams {
     pub(super) fn best_kernel(
         &self,
         kernels: &[ConditionalKernel],
-        samples: &dyn Source<Samples = AnySamples>,
-        labels: &Labels,
-        sample_weight: Option<&[f64]>,
+        set: AnySet<'_>,
         monitor: &Monitor<'_>,
     ) -> Result<(ConditionalKernel, String)> {
-        let some = Compared::of(self, samples.n_samples(), labels, sample_weight)?;
-        let best = self.compared_on_some(kernels, &some, samples, labels, sample_weight, monitor)?;
+        let some = Compared::of(self, set.samples.n_samples(), set.known, set.sample_weight)?;
+        let best = self.compared_on_some(kernels, &some, set, monitor)?;
         Ok((best.kernel, best.note))
     }
 
@@ -79,22 +84,18 @@ impl ThinPlateParams {
         &self,
         kernels: &[ConditionalKernel],
         some: &Compared,
-        samples: &dyn Source<Samples = AnySamples>,
-        labels: &Labels,
-        sample_weight: Option<&[f64]>,
+        set: AnySet<'_>,
         monitor: &Monitor<'_>,
     ) -> Result<Comparison> {
-        let rows = &some.rows;
+        let (TrainingSet { samples, known: labels, sample_weight }, rows) = (set, &some.rows);
         let picked: AnySamples = About::new(samples, &some.weights)?.select(rows)?;
         let view = SamplesView::Other(&picked).rows("the thin plate SVM")?;
         let labels = labels.present(rows);
         let weights: Option<Vec<f64>> = sample_weight.map(|all| rows.iter().map(|&row| all[row]).collect());
         let exact = self.clone().n_basis(None).with(|task| task.per_class = false);
         let limited = &monitor.with_part_of_time(SELECTION_TIME_SHARE).with_strict_limit();
-        let best = exact.on_scaled(&view, &labels, weights.as_deref(), limited, |fit, prepared| {
-            fit.best_of(kernels, &prepared, limited)
-        });
-        match best {
+        let set = TrainingSet { samples: &view, known: &labels, sample_weight: weights.as_deref() };
+        match exact.on_scaled(set, limited, |fit, prepared| fit.best_of(kernels, &prepared, limited)) {
             Err(Error::TooShort { .. }) if monitor.ask().is_ok() => Ok(Comparison::cut(kernels)),
             best => best,
         }
@@ -136,7 +137,7 @@ impl Fit<'_, '_> {
             let point = KernelPoint { kernel, standardized: None, lambda: None };
             let found = table.attempt(point, |point, _| {
                 // λ of another kernel says little: without errors in training it may be any small one.
-                let near = prepared.near.filter(|_| kernel == self.params.kernel);
+                let near = prepared.scaled.near.filter(|_| kernel == self.params.kernel);
                 let params = self.params.clone().kernel(kernel).with(|task| (task.confirms, task.near) = (false, near));
                 let mut fit = Fit { params: &params, clock: &mut *self.clock, ..*self };
                 let space = fit.space(prepared.rows)?;

@@ -13,6 +13,7 @@ use super::remarks::{crowded, dependent, scaling_warning};
 use super::remote::ModelMetadata;
 use super::scaling_losses::{LeastLoss, ScalingLosses};
 use super::spline::Spline;
+use super::spline_basis::SplineBasis;
 use super::stream::{KernelRows, RowSource};
 use crate::data::{
     Distinct, Label, Labels, PickedRows, Rows, WeightedCodes, check_costs, effective_weights, fingerprints,
@@ -20,7 +21,7 @@ use crate::data::{
 use crate::error::{Error, Result, bytes_text};
 use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings};
-use crate::model::within_limit::{Part, fit_samples};
+use crate::model::within_limit::{Part, TrainingSet, fit_samples};
 use crate::model::{CChoice, report_estimate};
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
@@ -76,10 +77,11 @@ impl ThinPlateParams {
         let n_basis = self.basis_size(labels.len(), OneVsRest::of(labels).n_problems());
         let fit = |part: Option<Part<'_, Labels>>, monitor: &Monitor<'_>| {
             let Some(Part { rows, known, sample_weight }) = part else {
-                return self.fit_rows(samples, labels, sample_weight, monitor);
+                return self.fit_rows(TrainingSet { samples, known: labels, sample_weight }, monitor);
             };
-            let (picked, params) = (PickedRows { source: samples, rows }, self.clone().n_basis(n_basis));
-            let mut model = params.fit_rows(&picked, &known, sample_weight.as_deref(), monitor)?;
+            let (samples, sample_weight) = (&PickedRows { source: samples, rows }, sample_weight.as_deref());
+            let set = TrainingSet { samples, known: &known, sample_weight };
+            let mut model = self.clone().n_basis(n_basis).fit_rows(set, monitor)?;
             model.of_picked(rows);
             Ok(model)
         };
@@ -87,25 +89,18 @@ impl ThinPlateParams {
         fit_samples(labels, weights, (n_basis, self.seed), monitor, fit, |model| &mut model.report)
     }
 
-    fn fit_rows(
-        &self,
-        samples: &impl Rows,
-        labels: &Labels,
-        sample_weight: Option<&[f64]>,
-        monitor: &Monitor<'_>,
-    ) -> Result<ThinPlateSvc> {
-        self.on_scaled(samples, labels, sample_weight, monitor, |fit, prepared| self.fitted_classes(fit, prepared))
+    fn fit_rows<R: Rows>(&self, set: TrainingSet<'_, R, Labels>, monitor: &Monitor<'_>) -> Result<ThinPlateSvc> {
+        self.on_scaled(set, monitor, |fit, prepared| self.fitted_classes(fit, prepared))
     }
 
     /// Prepares the problems and the rows, scaled, for a function.
-    pub(super) fn on_scaled<T>(
+    pub(super) fn on_scaled<R: Rows, T>(
         &self,
-        samples: &impl Rows,
-        labels: &Labels,
-        sample_weight: Option<&[f64]>,
+        set: TrainingSet<'_, R, Labels>,
         monitor: &Monitor<'_>,
         then: impl FnOnce(&mut Fit<'_, '_>, PreparedSamples<'_>) -> Result<T>,
     ) -> Result<T> {
+        let TrainingSet { samples, known: labels, sample_weight } = set;
         self.check()?;
         labels.check(samples.n_rows())?;
         if samples.n_cols() == 0 {
@@ -135,23 +130,20 @@ impl ThinPlateParams {
             clock: &mut clock,
         };
         let training = self.training(fit.n_basis().is_some());
-        let Scaled { factors: scale, warnings, near } = fit.scaling(&rows, &fit.space(&rows)?)?;
-        scale_rows(&mut rows, scale.as_deref());
-        let prepared =
-            PreparedSamples { rows: &rows, scale, training, warnings, near, distinct: &distinct, labels: &labels };
-        then(&mut fit, prepared)
+        let scaled = fit.scaling(&rows, &fit.space(&rows)?)?;
+        scale_rows(&mut rows, scaled.factors.as_deref());
+        then(&mut fit, PreparedSamples { rows: &rows, scaled, training, distinct: &distinct, labels: &labels })
     }
 
     /// The model of all classes.
     pub(super) fn fitted_classes(&self, fit: &mut Fit<'_, '_>, prepared: PreparedSamples<'_>) -> Result<ThinPlateSvc> {
         let Problems { targets, weights, units } = *fit.problems;
         let classes = prepared.labels.classes();
-        let near = self.clone().with(|task| task.near = prepared.near);
+        let near = self.clone().with(|task| task.near = prepared.scaled.near);
         let mut fit = Fit { params: &near, clock: &mut *fit.clock, ..*fit };
         if !self.task.per_class || targets.n_problems() == 1 {
             let (labels, distinct) = (prepared.labels, prepared.distinct);
-            let several = labels.is_multilabel().then_some(targets);
-            let (model, validation) = near.fitted(&mut fit, prepared, classes.to_vec(), several)?;
+            let (model, validation) = near.fitted(&mut fit, prepared, classes.to_vec())?;
             return Ok(validation.assess(model, fit.problems, labels, &distinct.weights));
         }
         if prepared.labels.is_multilabel() {
@@ -166,7 +158,7 @@ impl ThinPlateParams {
             let problems = Problems { targets: OneVsRest::new(&codes, 2), weights, units };
             let mut of_class = Fit { problems: &problems, clock: &mut *fit.clock, ..fit };
             let two = [0, 1].map(Label::Integer).to_vec();
-            let (model, of_model) = near.fitted(&mut of_class, prepared.clone(), two, None)?;
+            let (model, of_model) = near.fitted(&mut of_class, prepared.clone(), two)?;
             models.push(model);
             validation.loo_values.push(of_model.loo_values.into_iter().next().unwrap_or_default());
             validation.refitted.push(of_model.refitted.into_iter().next().unwrap_or_default());
@@ -182,13 +174,13 @@ impl ThinPlateParams {
         fit: &mut Fit<'_, '_>,
         prepared: PreparedSamples<'_>,
         classes: Vec<Label>,
-        several: Option<OneVsRest<'_>>,
     ) -> Result<(ThinPlateSvc, Validation)> {
-        let PreparedSamples { rows, scale, training, mut warnings, distinct, .. } = prepared;
+        let PreparedSamples { rows, scaled, training, distinct, .. } = prepared;
+        let Scaled { factors: scale, mut warnings, .. } = scaled;
         let (attempt, is_on_bases) = (fit.attempt(rows, fit.space(rows)?)?, fit.n_basis().is_some());
         warnings.extend(fit.crowded(&attempt));
         warnings.extend(attempt.note.clone());
-        let Attempt { mut fitted, bases, support, space, .. } = attempt;
+        let Attempt { mut fitted, basis, support, .. } = attempt;
         let best = &mut fitted.outcome.best;
         let validation = Validation {
             loo_values: std::mem::take(&mut best.loo_values),
@@ -204,54 +196,41 @@ impl ThinPlateParams {
         let loo_values = validation.loo_values.iter().flat_map(|values| distinct.of_present(values)).collect();
         let metadata = ModelMetadata {
             classes,
+            targets: fit.problems.targets,
             total_weight: fit.problems.targets.total(fit.problems.weights),
-            several,
             evaluated_on: None,
             support: support.iter().map(|&i| distinct.rows[i] as u64).collect(),
             stages: fit.clock.stages.clone(),
         };
-        let model = self.model((fitted, bases, space), scale, metadata, warnings)?;
+        let model = self.model(fitted, basis, scale, metadata, warnings)?;
         let origin = Origin { multilabel: model.origin.multilabel, ..Origin::of(training) };
         let task = SplineClassification { loo_values, ..model.task };
         Ok((ThinPlateSvc { task, origin, ..model }, validation))
     }
 
-    /// The model of a fit on bases (row-major) with the polynomials of a space; without leave-one-out decision values.
+    /// The model of a fit on bases; without leave-one-out decision values.
     ///
     /// # Errors
     /// As for [`ThinPlateParams::report`].
     pub(crate) fn model(
         &self,
-        (fitted, bases, space): (Fitted, Vec<f64>, PolynomialSpace),
+        fitted: Fitted,
+        basis: SplineBasis,
         scale: Option<Vec<f64>>,
         metadata: ModelMetadata<'_>,
         warnings: Vec<String>,
     ) -> Result<ThinPlateSvc> {
-        let ModelMetadata { classes, total_weight, several, evaluated_on, support, stages } = metadata;
+        let ModelMetadata { classes, targets, total_weight, evaluated_on, support, stages } = metadata;
         let mut report = self.report(&fitted, stages, total_weight)?;
         report.warnings.splice(0..0, warnings);
         let point = &fitted.outcome.best.point;
-        let some = &fitted.outcome.best.some;
-        let calibration = match &several {
-            Some(targets) => Calibration::of(some, *targets, CalibratedOn::LeaveOneOut),
-            None => Calibration::fit(some, classes.len(), CalibratedOn::LeaveOneOut),
-        };
+        let calibration = Calibration::of(&fitted.outcome.best.some, targets, CalibratedOn::LeaveOneOut);
         if let Some((labels, weights)) = evaluated_on {
             let n = weights.iter().filter(|weight| **weight > 0.0).count();
             report_folds(&mut report, &fitted.outcome.best.fold_sums, labels, weights, n as f64);
         }
-        let multilabel = several.is_some();
-        let spline = Spline {
-            kernel: self.kernel,
-            n_features: space.center().len(),
-            scale,
-            bases,
-            support,
-            coefficients: fitted.alpha.concat(),
-            space,
-            polynomial: fitted.beta.concat(),
-            n_functions: fitted.alpha.len(),
-        };
+        let (coefficients, polynomial, n_functions) = (fitted.alpha.concat(), fitted.beta.concat(), fitted.alpha.len());
+        let spline = Spline { basis, scale, support, coefficients, polynomial, n_functions };
         let task = SplineClassification {
             c: point.c,
             lambda: point.lambda,
@@ -262,7 +241,8 @@ impl ThinPlateParams {
             path: fitted.outcome.path,
             per_class: Vec::new(),
         };
-        let origin = Origin { multilabel, ..Origin::of(self.training(true)) }.calibrated(calibration);
+        let origin = Origin { multilabel: targets.is_multilabel(), ..Origin::of(self.training(true)) };
+        let origin = origin.calibrated(calibration);
         Ok(ThinPlateSvc { spline, task, report, origin })
     }
 
@@ -363,40 +343,28 @@ pub(crate) struct Fit<'a, 'w> {
 pub(super) struct PreparedSamples<'a> {
     /// Row-major, scaled.
     pub rows: &'a [f64],
-    /// The factors of the columns.
-    scale: Option<Vec<f64>>,
+    pub scaled: Scaled,
     training: TrainingSettings,
-    warnings: Vec<String>,
-    /// λ near which C is selected, in scale-free units.
-    pub near: Option<f64>,
     distinct: &'a Distinct,
     labels: &'a Labels,
 }
 
-impl PreparedSamples<'_> {
-    /// The same with C selected near this λ.
-    pub fn near(self, lambda: f64) -> Self {
-        PreparedSamples { near: Some(lambda), ..self }
-    }
-}
-
 /// The scaling of the columns.
+#[derive(Clone)]
 pub(super) struct Scaled {
     /// The factors of the columns, if they are to be standardized.
     pub factors: Option<Vec<f64>>,
     pub warnings: Vec<String>,
-    /// λ, in scale-free units, where the same fit has been solved.
-    near: Option<f64>,
+    /// λ, in scale-free units, where the same fit has been solved: C is selected near it.
+    pub near: Option<f64>,
 }
 
 /// A fit with one scaling of the rows.
 pub(super) struct Attempt {
     fitted: Fitted,
-    /// Row-major.
-    bases: Vec<f64>,
+    basis: SplineBasis,
     /// The samples that are bases, if bases are samples.
     support: Vec<usize>,
-    space: PolynomialSpace,
     /// A warning about how it was done.
     note: Option<String>,
 }
@@ -475,7 +443,7 @@ impl Fit<'_, '_> {
     /// A warning if bases were used because the exact solver would take long.
     fn crowded(&self, attempt: &Attempt) -> Option<String> {
         let (n, k) = (self.problems.weights.len(), self.problems.targets.n_problems());
-        let needed = || memory::exact_bytes(n, attempt.space.len(), k, self.pool.threads());
+        let needed = || memory::exact_bytes(n, attempt.basis.space.len(), k, self.pool.threads());
         (self.params.n_basis.is_none() && self.n_basis().is_some()).then(|| crowded((n, k), needed()))
     }
 
@@ -511,7 +479,8 @@ impl Fit<'_, '_> {
         let support: Vec<usize> = (0..n).filter(|&i| alpha.iter().any(|alpha| alpha[i] != 0.0)).collect();
         fitted.alpha = alpha.iter().map(|alpha| support.iter().map(|&i| alpha[i]).collect()).collect();
         let bases = support.iter().flat_map(|&i| &rows[i * n_features..(i + 1) * n_features]).copied().collect();
-        Ok(Attempt { fitted, bases, support, space, note: None })
+        let basis = SplineBasis { kernel: params.kernel, bases, space };
+        Ok(Attempt { fitted, basis, support, note: None })
     }
 
     fn on_bases(&mut self, n_basis: usize, rows: &[f64], space: PolynomialSpace) -> Result<Attempt> {
@@ -526,9 +495,8 @@ impl Fit<'_, '_> {
         let roots: Vec<f64> = problems.weights.iter().map(|w| w.sqrt()).collect();
         let n_blocks = n.div_ceil(BLOCK);
         let (n_cached, free) = needed.cached_blocks(n_blocks, params.memory_limit);
-        let kernel = params.kernel;
-        let source = RowSource::Memory(rows);
-        let samples = KernelRows { source, n_features, kernel, bases: &bases, space: &space, roots: &roots };
+        let basis = SplineBasis { kernel: params.kernel, bases, space };
+        let samples = KernelRows { source: RowSource::Memory(rows), basis: &basis, roots: &roots };
         let storage = BlockStorage { n_cached, lifts: true, checkpoint: None };
         let of_rows = (problems.targets, problems.units);
         let fitted = samples.fit(of_rows, &support, &params.settings(problems.units), storage, pool, self.clock)?;
@@ -541,7 +509,7 @@ impl Fit<'_, '_> {
                 100.0 * n_cached as f64 / n_blocks as f64,
             )
         });
-        Ok(Attempt { fitted, bases, support, space, note })
+        Ok(Attempt { fitted, basis, support, note })
     }
 }
 

@@ -9,7 +9,6 @@ use crate::memory;
 use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
-use crate::solve::thin_plate::{FeatureMap, feature_map_of};
 
 /// Rows of the kernel matrix computed at a time by one thread.
 const CHUNK_ROWS: RangeInclusive<usize> = 4..=64;
@@ -49,23 +48,6 @@ pub(crate) fn scale_rows(rows: &mut [f64], factors: Option<&[f64]>) {
     }
 }
 
-/// The map from kernel values with bases (row-major) and polynomials to features.
-///
-/// # Errors
-/// [`Error::Parameter`] where the kernel or its polynomials cannot be used on these bases.
-pub(crate) fn basis_features(
-    kernel: ConditionalKernel,
-    bases: &[f64],
-    n_features: usize,
-    space: &PolynomialSpace,
-    pool: &Pool,
-    monitor: &Monitor<'_>,
-) -> Result<FeatureMap> {
-    let ones = vec![1.0; bases.len() / n_features.max(1)];
-    let between = weighted_gram(kernel, bases, n_features, &ones, pool, monitor)?;
-    feature_map_of(between, &weighted_polynomials(space, bases, n_features, &ones))
-}
-
 /// √W Φ √W of row-major samples.
 ///
 /// # Errors
@@ -101,23 +83,6 @@ pub(crate) fn weighted_gram(
     })?;
     gram.mirror_lower();
     Ok(gram)
-}
-
-/// Φ(bases, samples) √W of a few samples, one column per sample.
-pub(crate) fn weighted_block(
-    kernel: ConditionalKernel,
-    samples: &[f64],
-    bases: &[f64],
-    n_features: usize,
-    roots: &[f64],
-) -> Matrix {
-    let b = bases.len() / n_features;
-    let mut values = vec![0.0; roots.len() * b];
-    kernel.block(samples, bases, n_features, &mut values);
-    for (values, root) in values.chunks_exact_mut(b).zip(roots) {
-        values.iter_mut().for_each(|value| *value *= root);
-    }
-    Matrix::from_columns(values, b, roots.len())
 }
 
 /// √W P of row-major samples.

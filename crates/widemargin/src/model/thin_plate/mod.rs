@@ -14,6 +14,7 @@ mod remarks;
 mod remote;
 mod scaling_losses;
 mod spline;
+mod spline_basis;
 pub(super) mod spline_model;
 mod stream;
 
@@ -24,7 +25,7 @@ pub use model::{SplineClassification, ThinPlateSvc};
 pub use params::{
     AUTO_KERNELS, EXACT_UP_TO, SPLINE_EXACT_UP_TO, SplineParams, Standardize, ThinPlateParams, ThinPlateRegressorParams,
 };
-pub use regressor::{SplineMetadata, SplineRegression, ThinPlateRegressor};
+pub use regressor::{SplineRegression, ThinPlateRegressor};
 pub use remote::{BasisPlan, PartLift, SAMPLES_PER_BASIS, basis_candidates, choose_bases};
 pub(super) use remote::{ColumnSumsOf, FirstSumsOf};
 pub(super) use spline::{Spline, SplineLayout};

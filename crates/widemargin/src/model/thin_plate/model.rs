@@ -161,13 +161,12 @@ impl ThinPlateSvc {
     /// # Errors
     /// [`Error::Threads`] if threads cannot be started.
     pub fn squared_norms(&self, threads: usize) -> Result<Vec<f64>> {
-        let (n, k) = (self.n_bases(), self.n_problems());
-        let Spline { kernel, n_features: d, bases, coefficients, .. } = &self.spline;
+        let (n, d, k) = (self.n_bases(), self.n_features(), self.n_problems());
+        let Spline { basis, coefficients, .. } = &self.spline;
         let pool = Pool::new(if n <= CHUNK_ROWS { 1 } else { threads })?;
         let chunk = |at: usize| {
             let rows = at * CHUNK_ROWS..((at + 1) * CHUNK_ROWS).min(n);
-            let mut block = vec![0.0; rows.len() * n];
-            kernel.block(&bases[rows.start * d..rows.end * d], bases, *d, &mut block);
+            let block = basis.block(&basis.bases[rows.start * d..rows.end * d]);
             let of_problem = |problem: usize| {
                 let alpha = &coefficients[problem * n..(problem + 1) * n];
                 let here = rows.clone().zip(block.chunks(n.max(1)));

@@ -7,11 +7,13 @@ use super::fit::{Fit, Scaled};
 use super::model::ThinPlateSvc;
 use super::params::{ClassificationParams, ThinPlateParams};
 use super::remote::ModelMetadata;
+use super::spline_basis::SplineBasis;
 use super::stream::{Drawn, KernelRows, RowSource, Scan, Stream, draw_rows};
-use crate::data::{About, AnySamples, Fingerprint, Labels, Resources, Source, check_costs, effective_weights};
+use crate::data::{About, AnySamples, Labels, Resources, Source, check_costs, effective_weights};
 use crate::error::{Error, Result};
-use crate::model::CChoice;
 use crate::model::clock::Clock;
+use crate::model::manifest::Manifest;
+use crate::model::within_limit::TrainingSet;
 use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
 use crate::problem::OneVsRest;
@@ -53,7 +55,8 @@ impl ThinPlateParams {
         labels.check(samples.n_samples())?;
         let kernels = self.open_kernels();
         if kernels.len() > 1 {
-            let (kernel, note) = self.best_kernel(kernels, samples, labels, sample_weight, monitor)?;
+            let set = TrainingSet { samples, known: labels, sample_weight };
+            let (kernel, note) = self.best_kernel(kernels, set, monitor)?;
             let mut model = self.kernel(kernel).fit_blocks(samples, labels, sample_weight, resources, monitor)?;
             model.report.notes.push(note);
             return Ok(model);
@@ -91,10 +94,14 @@ impl ThinPlateParams {
             });
         }
         let scan = stream.look(&weights, &picked, &pool, &RowCount::new(monitor, "scale", n))?;
-        let fingerprint = self.fingerprint(labels, &weights, &units, &scan);
+        let Scan { moments, content, sample } = scan;
+        let ClassificationParams { polynomials, tol, max_steps, .. } = &self.task;
+        let own =
+            [("polynomials", polynomials.to_string()), ("tol", tol.to_string()), ("max_iter", max_steps.to_string())];
+        let manifest = Manifest::new("thin-plate", &self.identity(content, own), &about, labels, &weights)?;
+        manifest.settle(&[], resources.checkpoint)?;
         clock.end("scale")?;
 
-        let Scan { moments, sample, .. } = scan;
         let plain = moments.space(self.kernel.degree())?;
         let part = |all: &[f64]| -> Vec<f64> { picked.iter().map(|&row| all[row]).collect() };
         let codes: Vec<u32> = picked.iter().map(|&row| labels.codes()[row]).collect();
@@ -121,56 +128,26 @@ impl ThinPlateParams {
         let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
         let targets = OneVsRest::of(labels);
         let total_weight = targets.total(&weights);
-        let several = labels.is_multilabel().then_some(targets);
         let settings = self.settings(&weights);
         drop(weights);
-        let source = RowSource::Stream(stream);
-        let rows =
-            KernelRows { source, n_features: d, kernel: self.kernel, bases: &bases, space: &space, roots: &roots };
+        let basis = SplineBasis { kernel: self.kernel, bases, space };
+        let rows = KernelRows { source: RowSource::Stream(stream), basis: &basis, roots: &roots };
         let storage = BlockStorage {
             n_cached: usize::try_from((resources.memory - needed) / block).unwrap_or(usize::MAX).min(n),
             lifts: false,
-            checkpoint: resources.checkpoint.map(|checkpoint| (checkpoint, fingerprint)),
+            checkpoint: resources.checkpoint,
         };
         let fitted = rows.fit((targets, &units), &support, &settings, storage, &pool, &mut clock)?;
 
         let plain_weights = sample_weight.map_or_else(|| Cow::Owned(vec![1.0; n]), Cow::Borrowed);
         let metadata = ModelMetadata {
             classes: labels.classes().to_vec(),
+            targets,
             total_weight,
-            several,
             evaluated_on: Some((labels, &plain_weights)),
             support: support.into_iter().map(|row| row as u64).collect(),
             stages: clock.stages,
         };
-        self.model((fitted, bases, space), scale, metadata, warnings)
-    }
-
-    /// A fingerprint of everything that affects the result.
-    fn fingerprint(&self, labels: &Labels, weights: &[f64], units: &[f64], scan: &Scan) -> u128 {
-        let mut all = scan.content;
-        for (row, ((code, weight), unit)) in labels.codes().iter().zip(weights).zip(units).enumerate() {
-            all.add(row, u64::from(*code) + 1);
-            all.add(row, weight.to_bits());
-            all.add(row, unit.to_bits().rotate_left(1));
-        }
-        for (at, signed) in labels.signed_sets().unwrap_or_default().iter().enumerate() {
-            all.add(labels.len() + at, signed.to_bits());
-        }
-        let c = match self.c {
-            CChoice::Auto => "auto".to_owned(),
-            CChoice::Value(c) => format!("{:x}", c.to_bits()),
-        };
-        let ThinPlateParams { kernel, standardize, n_basis, basis, seed, .. } = self;
-        let ClassificationParams { polynomials, tol, max_steps, .. } = &self.task;
-        let text = format!(
-            "{kernel} {c} {polynomials} {standardize} {n_basis:?} {basis} {seed} {:x} {max_steps} {:?}",
-            tol.to_bits(),
-            labels.classes(),
-        );
-        let parameters = Fingerprint::of_bytes(text.as_bytes());
-        all.add(usize::MAX - 1, parameters as u64);
-        all.add(usize::MAX - 1, (parameters >> 64) as u64);
-        all.finish()
+        self.model(fitted, basis, scale, metadata, warnings)
     }
 }

@@ -5,7 +5,7 @@
 //! ½‖f‖² + C Σ max(0, 1 − y f)² over f = Σ α_i φ(‖· − x_i‖) + Σ β_m p_m, the polynomials p unpenalized.
 
 use super::bases::ThinPlateBasis;
-use crate::data::ClassWeight;
+use crate::data::{ClassWeight, Fingerprint};
 use crate::error::{Result, require};
 use crate::macros::{named, setters};
 use crate::model::CChoice;
@@ -159,6 +159,25 @@ impl<T> SplineParams<T> {
         let bases = self.n_basis.or(is_dear.then_some(DEFAULT_N_BASIS));
         // With as many bases as samples nothing is saved.
         bases.filter(|&n_basis| n_basis < n)
+    }
+
+    /// All parameters that affect the result, and the content of the samples; `own` are those of the task.
+    pub(super) fn identity(
+        &self,
+        content: Fingerprint,
+        own: impl IntoIterator<Item = (&'static str, String)>,
+    ) -> Vec<(&'static str, String)> {
+        let kernels: Vec<String> = self.open_kernels().iter().map(ToString::to_string).collect();
+        let shared = [
+            ("kernel", kernels.join(" or ")),
+            ("C", self.c.to_string()),
+            ("standardize", self.standardize.to_string()),
+            ("n_basis", self.n_basis.map_or("none".into(), |n_basis| n_basis.to_string())),
+            ("basis", self.basis.to_string()),
+            ("seed", self.seed.to_string()),
+            ("content of the samples", format!("{:032x}", content.finish())),
+        ];
+        shared.into_iter().chain(own).collect()
     }
 
     fn check_spline(&self) -> Result<()> {

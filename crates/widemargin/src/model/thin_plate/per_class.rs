@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use super::class_path::ClassPath;
 use super::model::{SplineClassification, ThinPlateSvc};
 use super::spline::Spline;
+use super::spline_basis::SplineBasis;
 use crate::data::Label;
 use crate::solve::{Report, Status};
 
@@ -57,6 +58,7 @@ pub(super) fn joined(models: Vec<ThinPlateSvc>, classes: &[Label]) -> Option<Thi
     let polynomial = models.iter().flat_map(|model| model.polynomial().iter().copied()).collect();
     let n_functions = models.len();
     let first = models.into_iter().next()?;
+    let basis = SplineBasis { bases, ..first.spline.basis };
     let task = SplineClassification {
         c,
         lambda,
@@ -67,7 +69,7 @@ pub(super) fn joined(models: Vec<ThinPlateSvc>, classes: &[Label]) -> Option<Thi
         ..first.task
     };
     Some(ThinPlateSvc {
-        spline: Spline { bases, support, coefficients, polynomial, n_functions, ..first.spline },
+        spline: Spline { basis, support, coefficients, polynomial, n_functions, ..first.spline },
         task,
         report,
         ..first

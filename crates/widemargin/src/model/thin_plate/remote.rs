@@ -7,9 +7,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::bases::{Placed, ThinPlateBasis, choose};
-use super::kernel_blocks::{basis_features, dense_rows, weighted_block, weighted_polynomials};
+use super::kernel_blocks::dense_rows;
 use super::model::ThinPlateSvc;
 use super::params::ThinPlateParams;
+use super::spline_basis::SplineBasis;
 use super::stream::{ColumnMoments, draw_rows};
 use crate::data::{Label, Labels, Rows};
 use crate::error::{Error, Result};
@@ -20,7 +21,7 @@ use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::partition::{Executor, Kind, Query, Remote, SampleRows, Workers, from_bytes, part_query, to_bytes};
 use crate::problem::OneVsRest;
-use crate::similarity::{ConditionalKernel, PolynomialSpace};
+use crate::similarity::ConditionalKernel;
 use crate::solve::Stage;
 use crate::solve::thin_plate::{
     FeatureMap, FirstSums, Polynomials, RemoteRowSums, RowsShape, Settled, first_sums, fit_rows, rows_separate,
@@ -80,14 +81,10 @@ pub fn choose_bases(
 /// A kernel on bases, with its polynomials.
 #[derive(Clone, Debug)]
 pub struct BasisPlan {
-    pub(super) kernel: ConditionalKernel,
-    pub(super) n_features: usize,
-    /// Row-major.
-    pub(super) bases: Vec<f64>,
+    pub(super) basis: SplineBasis,
     columns: ColumnMoments,
     /// Of the polynomials.
     degree: Option<u32>,
-    pub(super) space: PolynomialSpace,
     pub(super) feature_map: FeatureMap,
 }
 
@@ -110,10 +107,10 @@ pub struct PartLift {
 pub(crate) struct ModelMetadata<'a> {
     /// The classes, in the order of the problems.
     pub classes: Vec<Label>,
+    /// Those of the problems.
+    pub targets: OneVsRest<'a>,
     /// The sum of the samples' weights, averaged over the problems.
     pub total_weight: f64,
-    /// For multilabel targets, whose labels are the classes.
-    pub several: Option<OneVsRest<'a>>,
     /// The labels of the samples and their weights without class weights, by which the error is estimated; none where
     /// the caller does that.
     pub evaluated_on: Option<(&'a Labels, &'a [f64])>,
@@ -124,25 +121,20 @@ pub(crate) struct ModelMetadata<'a> {
 }
 
 impl BasisPlan {
-    /// Built from bases (row-major) and the column sums of all samples, for a smoothing spline, whose polynomials are the
-    /// constant at least. About bases³ / 3 flops.
+    /// Built from bases (row-major), the column sums of all samples, and the degree of the polynomials. About bases³ / 3
+    /// flops.
     ///
     /// # Errors
     /// [`Error::Parameter`] where the kernel or its polynomials cannot be used on these bases.
-    pub(super) fn for_regression(kernel: ConditionalKernel, bases: Vec<f64>, columns: ColumnMoments) -> Result<Self> {
-        BasisPlan::of_degree(kernel, kernel.degree().or(Some(0)), bases, columns)
-    }
-
-    fn of_degree(
+    pub(super) fn new(
         kernel: ConditionalKernel,
         degree: Option<u32>,
         bases: Vec<f64>,
         columns: ColumnMoments,
     ) -> Result<Self> {
-        let n_features = columns.mean.len();
-        let space = columns.space(degree)?;
-        let feature_map = basis_features(kernel, &bases, n_features, &space, &Pool::new(1)?, &Monitor::none())?;
-        Ok(BasisPlan { kernel, n_features, bases, columns, degree, space, feature_map })
+        let basis = SplineBasis { kernel, bases, space: columns.space(degree)? };
+        let feature_map = basis.feature_map(&Pool::new(1)?, &Monitor::none())?;
+        Ok(BasisPlan { basis, columns, degree, feature_map })
     }
 
     /// As bytes, for another machine.
@@ -150,7 +142,7 @@ impl BasisPlan {
     /// # Errors
     /// None that is known.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        to_bytes(&(self.kernel.to_string(), self.degree, &self.bases, &self.columns))
+        to_bytes(&(self.kernel().to_string(), self.degree, &self.basis.bases, &self.columns))
     }
 
     /// The plan of these bytes.
@@ -159,7 +151,7 @@ impl BasisPlan {
     /// [`Error::Parameter`] for bytes that are no plan, or of bases that the kernel cannot be used on.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let (kernel, degree, bases, columns): (String, Option<u32>, Vec<f64>, ColumnMoments) = from_bytes(bytes)?;
-        BasisPlan::of_degree(kernel.parse()?, degree, bases, columns)
+        BasisPlan::new(kernel.parse()?, degree, bases, columns)
     }
 
     /// The plan for bases (row-major) and the samples that workers hold, and their sums for the polynomials.
@@ -170,29 +162,28 @@ impl BasisPlan {
         monitor: &Monitor<'_>,
     ) -> Result<(Self, FirstSums)> {
         let mut samples = Remote::<SampleRows, _>::new(workers);
-        let plan = BasisPlan::of_degree(kernel, degree, bases, samples.reduce(&ColumnSumsOf {}, monitor)?)?;
+        let plan = BasisPlan::new(kernel, degree, bases, samples.reduce(&ColumnSumsOf {}, monitor)?)?;
         let sums = samples.reduce(&FirstSumsOf { plan: plan.to_bytes()? }, monitor)?;
         Ok((plan, sums))
     }
 
     /// The kernel.
     pub fn kernel(&self) -> ConditionalKernel {
-        self.kernel
+        self.basis.kernel
     }
 
     /// Number of bases.
     pub fn n_bases(&self) -> usize {
-        self.bases.len() / self.n_features.max(1)
+        self.basis.n_bases()
     }
 
     /// Kernel values and polynomials of the samples of weight above 0, times √w, one column per sample, in blocks.
     fn for_blocks(&self, samples: &impl Rows, weights: &[f64], mut visit: impl FnMut(Matrix, Matrix)) -> Result<()> {
         let present: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] > 0.0).collect();
         for some in present.chunks(crate::solve::thin_plate::BLOCK) {
-            let rows = dense_rows(samples, some, self.n_features)?;
+            let rows = dense_rows(samples, some, self.basis.n_features())?;
             let roots: Vec<f64> = some.iter().map(|&row| weights[row].sqrt()).collect();
-            let phi = weighted_block(self.kernel, &rows, &self.bases, self.n_features, &roots);
-            visit(phi, weighted_polynomials(&self.space, &rows, self.n_features, &roots).transposed());
+            visit(self.basis.phi(&rows, &roots), self.basis.polynomials(&rows, &roots));
         }
         Ok(())
     }
@@ -214,8 +205,7 @@ impl BasisPlan {
         separates: impl FnOnce(&Settled) -> Result<bool>,
     ) -> Result<Settled> {
         let mut settled = Settled::new(sums, &self.feature_map, total)?;
-        let spreads = self.space.spreads(self.kernel.dilation_exponent());
-        settled.settle(requested, n, &spreads, separates)?;
+        settled.settle(requested, n, &self.basis.spreads(), separates)?;
         Ok(settled)
     }
 
@@ -239,7 +229,7 @@ impl BasisPlan {
     }
 
     fn columns(&self, what: &str, columns: &[f64]) -> Result<Matrix> {
-        let m = self.space.len();
+        let m = self.basis.space.len();
         let q = columns.len().checked_div(m).unwrap_or(0);
         if m * q != columns.len() {
             return Err(misfit(what, columns.len(), m * q));
@@ -296,7 +286,7 @@ impl ThinPlateParams {
         clock.end("polynomials")?;
         let mut rows = rows_of(&settled, PartLift::of(&settled))?;
         clock.end("features")?;
-        let BasisPlan { bases, space, feature_map, .. } = plan;
+        let BasisPlan { basis, feature_map, .. } = plan;
         let feature_map = settled.feature_map(feature_map);
         let pool = Pool::new(self.threads)?;
         let fitted = fit_rows(&mut rows, (&settled, &feature_map), &self.settings(weights), None, (&pool, monitor))?;
@@ -304,14 +294,14 @@ impl ThinPlateParams {
         stages.extend(clock.stages);
         let metadata = ModelMetadata {
             classes: labeled.classes(),
+            targets,
             total_weight: targets.total(weights),
-            several: labels.is_multilabel().then_some(targets),
             evaluated_on: Some((labels, sample_weights)),
             support,
             stages,
         };
-        let warnings = space.warnings();
-        self.model((fitted, bases, space), None, metadata, warnings)
+        let warnings = basis.space.warnings();
+        self.model(fitted, basis, None, metadata, warnings)
     }
 }
 

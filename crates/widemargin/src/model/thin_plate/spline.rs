@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::kernel_blocks::{dense_rows, scale_rows};
+use super::spline_basis::SplineBasis;
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::linalg::factor::dot;
@@ -19,17 +20,13 @@ pub(super) const CHUNK_ROWS: usize = 64;
 /// The functions of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Spline {
-    pub kernel: ConditionalKernel,
-    pub n_features: usize,
+    pub basis: SplineBasis,
     /// The factor of each feature, if features were standardized.
     pub scale: Option<Vec<f64>>,
-    /// Row-major, bases × features, scaled.
-    pub bases: Vec<f64>,
     /// Rows of the bases among the training samples; empty if bases are means of samples.
     pub support: Vec<u64>,
     /// α, functions × bases.
     pub coefficients: Vec<f64>,
-    pub space: PolynomialSpace,
     /// β, functions × monomials.
     pub polynomial: Vec<f64>,
     pub n_functions: usize,
@@ -61,9 +58,9 @@ impl Spline {
     /// Its part of a model file's header.
     pub fn layout(&self) -> SplineLayout {
         SplineLayout {
-            kernel: self.kernel,
-            n_features: self.n_features,
-            n_bases: self.n_bases(),
+            kernel: self.basis.kernel,
+            n_features: self.basis.n_features(),
+            n_bases: self.basis.n_bases(),
             standardized: self.scale.is_some(),
             support: self.support.clone(),
         }
@@ -79,21 +76,13 @@ impl Spline {
         let space = space.map_err(|error| reader.caused(&error))?;
         let scale = reader.tensor("scale", &[if standardized { n_features } else { 0 }])?;
         Ok(Spline {
-            kernel,
-            n_features,
             scale: standardized.then_some(scale),
-            bases: reader.tensor("bases", &[n_bases, n_features])?,
             support,
             coefficients: reader.tensor("coefficients", &[n_functions, n_bases])?,
             polynomial: reader.tensor("polynomial", &[n_functions, space.len()])?,
-            space,
+            basis: SplineBasis { kernel, bases: reader.tensor("bases", &[n_bases, n_features])?, space },
             n_functions,
         })
-    }
-
-    /// Number of bases.
-    pub fn n_bases(&self) -> usize {
-        self.bases.len() / self.n_features
     }
 
     /// A sample, scaled.
@@ -101,7 +90,7 @@ impl Spline {
     /// # Errors
     /// As for [`Spline::values`].
     pub fn scaled(&self, samples: &impl Rows, row: usize) -> Result<Vec<f64>> {
-        let mut dense = dense_rows(samples, &[row], self.n_features)?;
+        let mut dense = dense_rows(samples, &[row], self.basis.n_features())?;
         scale_rows(&mut dense, self.scale.as_deref());
         Ok(dense)
     }
@@ -112,22 +101,21 @@ impl Spline {
     /// [`Error::FeatureCount`] for more features than in training (for dense samples: a different number),
     /// [`Error::Value`] for a feature that is not finite, or so large that the value is not; [`Error::Cancelled`].
     pub fn values(&self, samples: &impl Rows, threads: usize, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
-        check_width(samples, self.n_features)?;
-        let (n, k, n_bases) = (samples.n_rows(), self.n_functions, self.n_bases());
+        let (basis, k) = (&self.basis, self.n_functions);
+        let (n, d, n_bases) = (samples.n_rows(), basis.n_features(), basis.n_bases());
+        check_width(samples, d)?;
         Scores::check_memory(2 * n, k)?;
         let pool = Pool::new(if n <= CHUNK_ROWS { 1 } else { threads })?;
         let count = RowCount::new(monitor, "predict", n);
         let chunk = |at: usize| {
             count.go_on()?;
             let rows: Vec<usize> = (at * CHUNK_ROWS..((at + 1) * CHUNK_ROWS).min(n)).collect();
-            let mut dense = dense_rows(samples, &rows, self.n_features)?;
+            let mut dense = dense_rows(samples, &rows, d)?;
             scale_rows(&mut dense, self.scale.as_deref());
-            let mut block = vec![0.0; rows.len() * n_bases];
-            self.kernel.block(&dense, &self.bases, self.n_features, &mut block);
-            let mut monomials = vec![0.0; self.space.len()];
+            let (block, mut monomials) = (basis.block(&dense), vec![0.0; basis.space.len()]);
             let mut values = Vec::with_capacity(rows.len() * k);
-            for (at, sample) in dense.chunks(self.n_features).enumerate() {
-                self.space.write(sample, &mut monomials);
+            for (at, sample) in dense.chunks(d).enumerate() {
+                basis.space.write(sample, &mut monomials);
                 let similar = &block[at * n_bases..(at + 1) * n_bases];
                 for function in 0..k {
                     let alpha = &self.coefficients[function * n_bases..(function + 1) * n_bases];
@@ -154,20 +142,22 @@ impl Spline {
 
     /// Its part of a model file.
     pub fn arrays(&self) -> Vec<Array<'_>> {
+        let SplineBasis { bases, space, .. } = &self.basis;
+        let (n, d) = (self.basis.n_bases(), self.basis.n_features());
         let (k, scale) = (self.n_functions, self.scale.as_deref().unwrap_or_default());
         vec![
             array("scale", vec![scale.len()], scale),
-            array("bases", vec![self.n_bases(), self.n_features], &self.bases),
-            array("coefficients", vec![k, self.n_bases()], &self.coefficients),
-            array("polynomial", vec![k, self.space.len()], &self.polynomial),
-            array("center", vec![self.n_features], self.space.center()),
-            array("factors", vec![self.n_features], self.space.factors()),
+            array("bases", vec![n, d], bases),
+            array("coefficients", vec![k, n], &self.coefficients),
+            array("polynomial", vec![k, space.len()], &self.polynomial),
+            array("center", vec![d], space.center()),
+            array("factors", vec![d], space.factors()),
         ]
     }
 
     /// A basis with its original features.
-    pub fn basis(&self, basis: usize) -> Vec<f64> {
-        let row = &self.bases[basis * self.n_features..(basis + 1) * self.n_features];
+    pub fn unscaled(&self, basis: usize) -> Vec<f64> {
+        let row = self.basis.row(basis);
         match &self.scale {
             // A constant column has the factor 0.
             Some(factors) => row.iter().zip(factors).map(|(x, f)| if *f > 0.0 { x / f } else { *x }).collect(),

@@ -66,12 +66,12 @@ pub trait SplineTask: Clone + std::fmt::Debug + Serialize + DeserializeOwned + S
 }
 
 impl<T: SplineTask> SplineModel<T> {
-    tells_origin!(|model| Some(model.spline.n_features));
+    tells_origin!(|model| Some(model.n_features()));
     file_methods!(T::METHOD, |model| Ok(model.arrays()));
 
     pub(crate) fn header(&self) -> Result<String> {
         let head = Head::of(&self.task, &self.report, &self.origin);
-        model_header(T::METHOD, &self.spline.layout(), Some(self.spline.n_features), head)
+        model_header(T::METHOD, &self.spline.layout(), Some(self.n_features()), head)
     }
 
     pub(crate) fn arrays(&self) -> Vec<Array<'_>> {
@@ -107,27 +107,36 @@ impl<T: SplineTask> SplineModel<T> {
 
     /// Number of bases: training samples with a coefficient, or bases.
     pub fn n_bases(&self) -> usize {
-        self.spline.n_bases()
+        self.spline.basis.n_bases()
     }
 
     /// A basis with its original features.
     pub fn basis(&self, basis: usize) -> Vec<f64> {
-        self.spline.basis(basis)
+        self.spline.unscaled(basis)
     }
 
-    /// The report of the fit.
-    pub fn report(&self) -> &Report {
-        &self.report
+    getters! {
+        /// The report of the fit.
+        report: &Report;
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> ConditionalKernel {
+        self.spline.basis.kernel
+    }
+
+    /// Number of features of the training samples.
+    pub fn n_features(&self) -> usize {
+        self.spline.basis.n_features()
+    }
+
+    /// The bases, row-major, bases × features; their features multiplied by the factors of the scale.
+    pub fn bases(&self) -> &[f64] {
+        &self.spline.basis.bases
     }
 
     getters! {
         spline =>
-        /// The kernel.
-        copy kernel: ConditionalKernel;
-        /// Number of features of the training samples.
-        copy n_features: usize;
-        /// The bases, row-major, bases × features; their features multiplied by the factors of the scale.
-        bases: &[f64];
         /// Row of each basis among the training samples; empty if bases are means of samples.
         support: &[u64];
         /// α, row-major, two-class problems or outputs × bases.

@@ -9,7 +9,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
 use super::bases::{Placed, ThinPlateBasis, choose};
-use super::kernel_blocks::{basis_features, dense_rows, scale_rows, weighted_block, weighted_polynomials};
+use super::kernel_blocks::{dense_rows, scale_rows};
+use super::spline_basis::SplineBasis;
 use crate::data::{AnySamples, Fingerprint, Rows, SamplesView, Source};
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
@@ -17,7 +18,7 @@ use crate::model::clock::Clock;
 use crate::monitor::RowCount;
 use crate::par::Pool;
 use crate::problem::{OneVsRest, without_bases};
-use crate::similarity::{ConditionalKernel, PolynomialSpace};
+use crate::similarity::PolynomialSpace;
 use crate::solve::thin_plate::{BLOCK, BlockStorage, FitSettings, Fitted, RawRows, RowData, SPAN, fit_blocks};
 
 /// Rows read at a time by each thread when only the samples themselves are needed.
@@ -275,14 +276,23 @@ pub(crate) enum RowSource<'a> {
     Stream(Stream<'a>),
 }
 
+impl<'a> RowSource<'a> {
+    /// Dense rows of a range, row-major, of `d` features.
+    ///
+    /// # Errors
+    /// As for [`Stream::rows`].
+    pub fn read(&self, rows: Range<usize>, d: usize) -> Result<Cow<'a, [f64]>> {
+        match self {
+            RowSource::Memory(all) => Ok(Cow::Borrowed(&all[rows.start * d..rows.end * d])),
+            RowSource::Stream(stream) => stream.rows(rows).map(Cow::Owned),
+        }
+    }
+}
+
 /// Kernel values with bases and polynomials of rows.
 pub(crate) struct KernelRows<'a> {
     pub source: RowSource<'a>,
-    pub n_features: usize,
-    pub kernel: ConditionalKernel,
-    /// Row-major, scaled.
-    pub bases: &'a [f64],
-    pub space: &'a PolynomialSpace,
+    pub basis: &'a SplineBasis,
     /// √w.
     pub roots: &'a [f64],
 }
@@ -304,12 +314,12 @@ impl KernelRows<'_> {
         pool: &Pool,
         clock: &mut Clock<'_>,
     ) -> Result<Fitted> {
-        let feature_map = basis_features(self.kernel, self.bases, self.n_features, self.space, pool, clock.monitor)?;
+        let feature_map = self.basis.feature_map(pool, clock.monitor)?;
         let weights: Vec<f64> = self.roots.iter().map(|root| root * root).collect();
         let is_draw = |row: usize| units[row] < (1.0 - f64::EPSILON * 4.0) * weights[row];
         let units = without_bases((units.to_vec(), &weights), support, is_draw, |_| 0).units;
         let row_data = RowData { targets, roots: self.roots, units: &units };
-        let spreads = self.space.spreads(self.kernel.dilation_exponent());
+        let spreads = self.basis.spreads();
         let (rows, work) = ((row_data, &spreads[..]), (pool, clock.monitor));
         let fitted = fit_blocks(self, feature_map, rows, settings, storage, work, || clock.end("features"))?;
         clock.end_solved("solve")?;
@@ -317,7 +327,7 @@ impl KernelRows<'_> {
     }
 
     fn of<'s>(&self, span: &'s Span<'_>, rows: &Range<usize>) -> &'s [f64] {
-        let d = self.n_features;
+        let d = self.basis.n_features();
         &span.rows[(rows.start - span.first) * d..(rows.end - span.first) * d]
     }
 }
@@ -330,21 +340,14 @@ impl<'a> RawRows for KernelRows<'a> {
     }
 
     fn read(&self, rows: Range<usize>) -> Result<Span<'a>> {
-        let (first, d) = (rows.start, self.n_features);
-        let rows = match self.source {
-            RowSource::Memory(all) => Cow::Borrowed(&all[rows.start * d..rows.end * d]),
-            RowSource::Stream(stream) => Cow::Owned(stream.rows(rows)?),
-        };
-        Ok(Span { first, rows })
+        Ok(Span { first: rows.start, rows: self.source.read(rows, self.basis.n_features())? })
     }
 
     fn phi(&self, span: &Span<'a>, rows: Range<usize>) -> Matrix {
-        let samples = self.of(span, &rows);
-        weighted_block(self.kernel, samples, self.bases, self.n_features, &self.roots[rows])
+        self.basis.phi(self.of(span, &rows), &self.roots[rows])
     }
 
     fn polynomials(&self, span: &Span<'a>, rows: Range<usize>) -> Matrix {
-        let samples = self.of(span, &rows);
-        weighted_polynomials(self.space, samples, self.n_features, &self.roots[rows]).transposed()
+        self.basis.polynomials(self.of(span, &rows), &self.roots[rows])
     }
 }

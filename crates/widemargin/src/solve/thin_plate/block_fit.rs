@@ -45,7 +45,7 @@ pub(crate) struct BlockStorage<'a> {
     /// Whether the solver uses features, and leave-one-out decision values are stored: bases² per row when a block is
     /// computed, but less at each step than kernel values and polynomials.
     pub lifts: bool,
-    pub checkpoint: Option<(&'a dyn Checkpoint, u128)>,
+    pub checkpoint: Option<&'a dyn Checkpoint>,
 }
 
 /// A cached block.
@@ -137,7 +137,7 @@ pub(crate) fn fit_blocks<R: RawRows>(
     after_first_pass()?;
     let blocks = Passes { raw, feature_map, cached: &cached, lifts: storage.lifts, only_polynomials: false };
     let mut rows = Local::new(blocks, row_data, storage.lifts, pool, monitor);
-    let log = storage.checkpoint.map(|(checkpoint, fingerprint)| Log::open(checkpoint, fingerprint)).transpose()?;
+    let log = storage.checkpoint.map(Log::open).transpose()?;
     fit_rows(&mut rows, (&settled, feature_map), settings, log, (pool, monitor))
 }
 

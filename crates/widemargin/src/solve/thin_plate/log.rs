@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 const NAME: &str = "thin-plate";
 
 /// The version of the record: others are not read.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 /// Earlier visits, and the log for new ones.
 pub(crate) struct Log<'a> {
@@ -29,21 +29,19 @@ type Place = (Vec<f64>, Vec<Vec<f64>>);
 #[derive(Default, Serialize, Deserialize)]
 struct Record {
     format: u32,
-    /// The identity of the fit.
-    fingerprint: u128,
     /// Whether nothing is left for the kernel, and the unit of λ.
     unit: Option<(bool, f64)>,
     visits: Vec<Option<Candidate>>,
 }
 
 impl<'a> Log<'a> {
-    /// Opens the log of the fit with this fingerprint.
+    /// Opens the log of the fit whose checkpoint this is.
     ///
     /// # Errors
-    /// [`Error::Checkpoint`] if it is of another fit or damaged, and errors of reading.
-    pub fn open(checkpoint: &'a dyn Checkpoint, fingerprint: u128) -> Result<Self> {
+    /// [`Error::Checkpoint`] if it is damaged, and errors of reading.
+    pub fn open(checkpoint: &'a dyn Checkpoint) -> Result<Self> {
         let Some(bytes) = load_checkpoint(checkpoint, NAME)? else {
-            let record = Record { format: FORMAT, fingerprint, ..Record::default() };
+            let record = Record { format: FORMAT, ..Record::default() };
             return Ok(Log { checkpoint, record, at: 0, place: None });
         };
         let wrong =
@@ -52,9 +50,6 @@ impl<'a> Log<'a> {
         let (record, place) = read.map_err(|_| wrong("is damaged or of another version"))?;
         if record.format != FORMAT {
             return Err(wrong("is damaged or of another version"));
-        }
-        if record.fingerprint != fingerprint {
-            return Err(wrong("is of a fit with other samples, labels, weights or parameters"));
         }
         Ok(Log { checkpoint, record, at: 0, place: Some(place) })
     }

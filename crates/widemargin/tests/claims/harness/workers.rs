@@ -13,9 +13,9 @@ use widemargin::data::{AnyRows, AnySamples, DenseMatrix, DenseView, Labels, Samp
 use widemargin::expansion::{BasisExpansion, Normalization};
 use widemargin::model::{
     AnyModel, BasisExpansionOneClass, BasisExpansionParams, BasisExpansionRegressor, BasisExpansionSvc, BasisPlan,
-    CChoice, ClassifierMetadata, Loss, OneClass, OneClassMetadata, PartData, PartFeatures, PartLift, PartState,
-    PartTargets, PartedTargets, Polynomials, RegressorMetadata, SplineMetadata, ThinPlateBasis, ThinPlateParams,
-    ThinPlateRegressor, ThinPlateSvc, TrainingSettings, WeightedLabels, choose_bases, draw_rows, merge_answers,
+    CChoice, Loss, OneClass, PartData, PartFeatures, PartLift, PartState, PartTargets, PartedTargets, Polynomials,
+    Preparation, ThinPlateBasis, ThinPlateParams, ThinPlateRegressor, ThinPlateSvc, TrainingSettings, WeightedLabels,
+    choose_bases, draw_rows, merge_answers,
 };
 use widemargin::monitor::Monitor;
 use widemargin::partition::{EncodedQuery, Workers};
@@ -111,6 +111,11 @@ pub fn fit(method: &Method, training: &Training, ends: &[usize], monitor: &Monit
     }
 }
 
+fn preparation(basis: &str, rows: &[usize]) -> Preparation {
+    let training = TrainingSettings::default();
+    Preparation { basis: basis.into(), basis_rows: rows.to_vec(), training, stages: Vec::new() }
+}
+
 struct Rows<'a> {
     samples: &'a AnySamples,
     weights: &'a [f64],
@@ -150,15 +155,10 @@ impl Rows<'_> {
         };
         let places = Places::new(features.into_iter().zip(own).map(place));
         let settings = NewtonSettings { tol: 1e-5, threads: 1, ..NewtonSettings::default() };
-        let metadata = ClassifierMetadata {
-            basis: here.basis().into(),
-            basis_rows: here.basis_rows().to_vec(),
-            c: here.c(),
-            training: TrainingSettings::default(),
-            stages: Vec::new(),
-        };
-        let labeled = self.labeled(labels);
-        let model = BasisExpansionSvc::of_workers(expansion, places, labeled, None, metadata, &settings, self.monitor)?;
+        let preparation = preparation(here.basis(), here.basis_rows());
+        let (labeled, settings) = (self.labeled(labels), (here.c(), &settings));
+        let model =
+            BasisExpansionSvc::of_workers(expansion, places, labeled, None, preparation, settings, self.monitor)?;
         Ok(Model::of_classes(model))
     }
 
@@ -190,15 +190,10 @@ impl Rows<'_> {
         let kind = |first| PartFeatures::Plain { has_intercept, first };
         let workers = Self::ridge(features, kind, &targets, self.ends);
         let n_points = here.path().len().max(here.loss_path().len());
-        let metadata = RegressorMetadata {
-            basis: here.basis().into(),
-            basis_rows: here.basis_rows().to_vec(),
-            c: if n_points > 1 { CChoice::Auto } else { CChoice::Value(here.c()) },
-            loss: here.loss(),
-            seed: 0,
-            stages: Vec::new(),
-        };
-        let model = BasisExpansionRegressor::of_workers(expansion, &targets, workers, metadata, self.monitor)?;
+        let c = if n_points > 1 { CChoice::Auto } else { CChoice::Value(here.c()) };
+        let (choice, preparation) = ((c, here.loss()), preparation(here.basis(), here.basis_rows()));
+        let model =
+            BasisExpansionRegressor::of_workers(expansion, &targets, workers, choice, preparation, self.monitor)?;
         Ok(Model(AnyModel::Regressor(Box::new(model))))
     }
 
@@ -209,15 +204,9 @@ impl Rows<'_> {
         let features = features.into_iter().map(|part| Numbers::Single(part, width)).collect();
         let kind = |first| PartFeatures::Plain { has_intercept: false, first };
         let workers = Self::ridge(features, kind, &ones, self.ends);
-        let metadata = OneClassMetadata {
-            basis: here.basis().into(),
-            basis_rows: here.basis_rows().to_vec(),
-            contamination: OneClass::contamination(here),
-            shrinkage: here.shrinkage(),
-            seed: 0,
-            stages: Vec::new(),
-        };
-        let model = BasisExpansionOneClass::of_workers(expansion, &ones, workers, metadata, self.monitor)?;
+        let numbers = (OneClass::contamination(here), here.shrinkage());
+        let preparation = preparation(here.basis(), here.basis_rows());
+        let model = BasisExpansionOneClass::of_workers(expansion, &ones, workers, numbers, preparation, self.monitor)?;
         Ok(Model(AnyModel::OneClass(Box::new(model))))
     }
 
@@ -306,9 +295,9 @@ impl Rows<'_> {
             Ok(Self::ridge(Self::lifted(&parts, plan, &lift)?, kind, &present, &self.present_ends()))
         };
         let c = if here.path().len() > 1 { CChoice::Auto } else { CChoice::Value(here.c()) };
-        let metadata = SplineMetadata { c, basis: "index".into(), support, seed: 0, stages: Vec::new() };
-        let rows = (samples, features);
-        let model = ThinPlateRegressor::fit_on_workers(here.kernel(), bases, rows, &targets, metadata, self.monitor)?;
+        let support: Vec<usize> = support.into_iter().map(|row| row as usize).collect();
+        let (rows, choice) = ((samples, features), (c, preparation("index", &support)));
+        let model = ThinPlateRegressor::fit_on_workers(here.kernel(), bases, rows, &targets, choice, self.monitor)?;
         Ok(Model(AnyModel::Regressor(Box::new(model))))
     }
 }
@@ -336,15 +325,9 @@ fn rejects_parts_that_do_not_fit() {
         let expansion = params.expand(&samples, None, &Monitor::none()).unwrap().expansion;
         let kind = |first| PartFeatures::Plain { has_intercept: true, first };
         let workers = Rows::ridge(vec![Numbers::Single(features, 2)], kind, &targets, &[3]);
-        let metadata = RegressorMetadata {
-            basis: "explicit".into(),
-            basis_rows: Vec::new(),
-            c: CChoice::Value(c),
-            loss: Loss::SquaredError,
-            seed: 0,
-            stages: Vec::new(),
-        };
-        let fitted = BasisExpansionRegressor::of_workers(expansion, &targets, workers, metadata, &Monitor::none());
+        let (choice, preparation) = ((CChoice::Value(c), Loss::SquaredError), preparation("explicit", &[]));
+        let fitted =
+            BasisExpansionRegressor::of_workers(expansion, &targets, workers, choice, preparation, &Monitor::none());
         fitted.map(|_| ()).unwrap_err().to_string()
     };
     assert!(message(vec![1.0; 4], 1.0).contains("4 features"));

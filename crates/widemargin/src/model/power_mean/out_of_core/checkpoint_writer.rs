@@ -1,7 +1,7 @@
 //! The checkpoint of a fit on blocks, which resumes to the same model, bit for bit.
 //!
 //! Weights (one name per problem) and dual variables (one name per share of the pieces) are stored in two alternating
-//! generations: the manifest, which is saved last, names the complete one. The coded rows are not stored: recomputing
+//! generations: the state, which is saved last, names the complete one. The coded rows are not stored: recomputing
 //! them gives the same rows.
 
 use std::ops::Range;
@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::plan::{Plan, Sizes};
 use super::store::Store;
 use crate::data::{Checkpoint, load_checkpoint, save_checkpoint};
 use crate::error::{Error, Result};
@@ -17,68 +16,26 @@ use crate::instant::Instant;
 use crate::solve::dual::{BlockState, Blocks, DualCheckpoint, Keep};
 use crate::tuning::{CHECKPOINT_INTERVAL, CHECKPOINT_ONE_IN};
 
-const MANIFEST: &str = "power-mean";
+const STATE: &str = "power-mean";
 
+/// The state of an earlier run.
 #[derive(Debug, Serialize, Deserialize)]
-struct Manifest {
-    version: u32,
-    /// Identification of the fit, by name.
-    identity: Vec<(String, String)>,
-    /// The plan, on which the steps depend.
-    plan: Plan,
+pub(super) struct Left {
     /// Which of the two generations of weights and dual variables is complete.
     generation: u32,
     state: BlockState,
 }
 
-/// The version of the checkpoint's layout.
-const VERSION: u32 = 2;
-
-/// The checkpoint of an earlier run.
-#[derive(Debug)]
-pub(super) struct Left(Manifest);
-
 impl Left {
-    /// Opens the checkpoint, if there is one.
+    /// Opens the state of a checkpoint, if there is one.
     ///
     /// # Errors
-    /// [`Error::Checkpoint`] for a checkpoint of another fit, naming the difference; errors of the checkpoint.
-    pub fn find(checkpoint: Option<&dyn Checkpoint>, identity: &[(String, String)]) -> Result<Option<Left>> {
-        let Some(bytes) = checkpoint.map(|saved| load_checkpoint(saved, MANIFEST)).transpose()?.flatten() else {
+    /// Errors of the checkpoint.
+    pub fn find(checkpoint: Option<&dyn Checkpoint>) -> Result<Option<Left>> {
+        let Some(bytes) = checkpoint.map(|saved| load_checkpoint(saved, STATE)).transpose()?.flatten() else {
             return Ok(None);
         };
-        let manifest: Manifest = serde_json::from_slice(&bytes).map_err(|problem| damaged(problem.to_string()))?;
-        if manifest.version != VERSION {
-            let (found, expected) = (format!("of version {}", manifest.version), format!("version {VERSION}"));
-            return Err(wrong(found, expected));
-        }
-        for (at, (name, ours)) in identity.iter().enumerate() {
-            match manifest.identity.get(at) {
-                Some((known, theirs)) if known == name && theirs == ours => {}
-                Some((known, theirs)) if known == name => {
-                    let found = format!("that of a fit with {name} = {theirs}");
-                    return Err(wrong(
-                        found,
-                        format!("{name} = {ours} (delete the checkpoint, or restore the original parameters)"),
-                    ));
-                }
-                _ => return Err(damaged(format!("without {name}"))),
-            }
-        }
-        Ok(Some(Left(manifest)))
-    }
-
-    /// The plan to resume with.
-    ///
-    /// # Errors
-    /// [`Error::Checkpoint`] if it needs more memory than there is.
-    pub fn plan(&self, sizes: &Sizes, memory: u64) -> Result<Plan> {
-        sizes.take_up(self.0.plan, memory).ok_or_else(|| {
-            wrong(
-                format!("that of a fit in {} blocks", self.0.plan.n_blocks),
-                "one in more blocks (allow as much memory as then, or delete the checkpoint)".into(),
-            )
-        })
+        serde_json::from_slice(&bytes).map(Some).map_err(|problem| damaged(problem.to_string()))
     }
 
     /// The state of the descent; its dual variables are restored to the blocks.
@@ -96,7 +53,7 @@ impl Left {
         for share in 0..SHARES {
             let pieces = share_of(share, store.n_pieces());
             let n_alphas = pieces.clone().map(|piece| store.n_alphas(piece)).sum();
-            let all = numbers(alphas(self.0.generation, share), n_alphas)?;
+            let all = numbers(alphas(self.generation, share), n_alphas)?;
             let mut rest = &all[..];
             for piece in pieces {
                 let (ours, others) = rest.split_at(store.n_alphas(piece));
@@ -104,9 +61,9 @@ impl Left {
                 rest = others;
             }
         }
-        let of = |k| numbers(weights(self.0.generation, k), sizes.n_weights);
+        let of = |k| numbers(weights(self.generation, k), sizes.n_weights);
         let saved = DualCheckpoint {
-            state: self.0.state.clone(),
+            state: self.state.clone(),
             weights: (0..sizes.n_problems).map(of).collect::<Result<_>>()?,
         };
         if saved.state.n_problems() == sizes.n_problems {
@@ -125,11 +82,11 @@ pub(super) struct Weights {
 }
 
 fn weights(generation: u32, problem: usize) -> String {
-    format!("{MANIFEST}-weights-{generation}-{problem}")
+    format!("{STATE}-weights-{generation}-{problem}")
 }
 
 fn alphas(generation: u32, share: usize) -> String {
-    format!("{MANIFEST}-alphas-{generation}-{share}")
+    format!("{STATE}-alphas-{generation}-{share}")
 }
 
 /// Number of shares into which the pieces are divided.
@@ -139,20 +96,15 @@ fn share_of(share: usize, n_pieces: usize) -> Range<usize> {
     share * n_pieces / SHARES..(share + 1) * n_pieces / SHARES
 }
 
-fn wrong(found: String, expected: String) -> Error {
-    Error::Checkpoint { problem: format!("it is {found}, expected {expected}") }
-}
-
 fn damaged(found: String) -> Error {
-    wrong(found, "the checkpoint of a fit on blocks (delete it to start again)".into())
+    let expected = "the checkpoint of a fit on blocks (delete it to start again)";
+    Error::Checkpoint { problem: format!("it is {found}, expected {expected}") }
 }
 
 /// Saves the state of a fit.
 pub(super) struct CheckpointWriter<'a> {
     checkpoint: Option<&'a dyn Checkpoint>,
     store: &'a Store<'a>,
-    plan: Plan,
-    identity: Vec<(String, String)>,
     n_problems: usize,
     generation: u32,
     /// When the last checkpoint was finished, and how long it took.
@@ -164,13 +116,11 @@ impl<'a> CheckpointWriter<'a> {
     pub fn new(
         checkpoint: Option<&'a dyn Checkpoint>,
         store: &'a Store<'a>,
-        plan: Plan,
-        identity: Vec<(String, String)>,
         n_problems: usize,
         left: Option<&Left>,
     ) -> Self {
-        let generation = left.map_or(0, |left| 1 - left.0.generation.min(1));
-        CheckpointWriter { checkpoint, store, plan, identity, n_problems, generation, last: None }
+        let generation = left.map_or(0, |left| 1 - left.generation.min(1));
+        CheckpointWriter { checkpoint, store, n_problems, generation, last: None }
     }
 }
 
@@ -197,15 +147,9 @@ impl Keep for CheckpointWriter<'_> {
             }
             save_checkpoint(checkpoint, &alphas(self.generation, share), &all)?;
         }
-        let manifest = Manifest {
-            version: VERSION,
-            identity: self.identity.clone(),
-            plan: self.plan,
-            generation: self.generation,
-            state: state.clone(),
-        };
-        let manifest = serde_json::to_vec(&manifest).map_err(|problem| damaged(problem.to_string()))?;
-        save_checkpoint(checkpoint, MANIFEST, &manifest)?;
+        let state = serde_json::to_vec(&Left { generation: self.generation, state: state.clone() })
+            .map_err(|problem| damaged(problem.to_string()))?;
+        save_checkpoint(checkpoint, STATE, &state)?;
         self.generation = 1 - self.generation;
         self.last = Some((Instant::now(), begun.elapsed()));
         Ok(())

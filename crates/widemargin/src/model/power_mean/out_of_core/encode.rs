@@ -8,28 +8,15 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::plan::{BUFFERS, Plan};
-use super::scan::{ChunkWork, Chunked, Scan};
+use super::scan::{Chunked, Scan};
 use super::store::Pieces;
-use crate::data::{Rows, Scratch};
+use crate::data::{AnyRows, Scratch};
 use crate::error::{Error, Result};
 use crate::expansion::{BookMaker, Codebook, CodedRows, PieceBuffer};
 use crate::monitor::Monitor;
 
-/// Codes chunks independently.
-struct Code<'a> {
-    factors: Option<&'a [f64]>,
-    weights: &'a [f64],
-}
-
 /// An independently coded chunk: the number of its first row, the rows with weight, and their entries.
 type Coded = (usize, Vec<usize>, CodedRows);
-
-impl ChunkWork<Coded> for Code<'_> {
-    fn of(&self, rows: &impl Rows, first: usize, there: &[usize]) -> Result<Coded> {
-        let weights: Vec<f64> = there.iter().map(|row| self.weights[first + row]).collect();
-        Ok((first, there.to_vec(), CodedRows::new(rows, there, &weights, self.factors)?))
-    }
-}
 
 /// Why coding stopped.
 enum Ended {
@@ -66,63 +53,60 @@ impl Dealer {
     }
 }
 
-/// Codes all rows. With more than 65,536 distinct values, values are rounded to 12 significant bits: the partial
-/// coding, nearly always of the first chunk only, is discarded.
-pub(super) fn encode<'a>(
-    samples: &Chunked<'_>,
-    scan: &Scan,
-    factors: Option<&[f64]>,
-    plan: Plan,
-    scratch: &'a dyn Scratch,
-    seed: u64,
-    monitor: &Monitor<'_>,
-) -> Result<(Codebook, Pieces<'a>)> {
-    let largest = scan.largest.iter().enumerate().map(|(j, largest)| (largest * factors.map_or(1.0, |f| f[j])) as f32);
-    let largest = largest.filter(|value| value.is_finite()).fold(f32::MIN_POSITIVE, f32::max);
-    match encode_with(BookMaker::distinct(), samples, scan, factors, plan, scratch, seed, monitor) {
-        Ok(done) => Ok(done),
-        Err(Ended::Failed(error)) => Err(error),
-        Err(Ended::TooMany) => {
-            let rounded = BookMaker::rounded(largest);
-            encode_with(rounded, samples, scan, factors, plan, scratch, seed, monitor).map_err(|ended| match ended {
-                Ended::Failed(error) => error,
-                // A rounded codebook has a code for every value.
-                Ended::TooMany => Error::NoSamples(""),
-            })
-        }
-    }
+/// What is coded.
+#[derive(Clone, Copy)]
+pub(super) struct Encoder<'a, 's> {
+    pub samples: &'s Chunked<'s>,
+    pub scan: &'s Scan,
+    pub factors: Option<&'s [f64]>,
+    pub plan: Plan,
+    pub scratch: &'a dyn Scratch,
+    pub seed: u64,
 }
 
-#[allow(clippy::too_many_arguments)]
-fn encode_with<'a>(
-    mut book: BookMaker,
-    samples: &Chunked<'_>,
-    scan: &Scan,
-    factors: Option<&[f64]>,
-    plan: Plan,
-    scratch: &'a dyn Scratch,
-    seed: u64,
-    monitor: &Monitor<'_>,
-) -> Result<(Codebook, Pieces<'a>), Ended> {
-    let mut pieces = Pieces::new(plan, (!plan.in_memory).then_some(scratch));
-    let mut buffers: Vec<PieceBuffer> = (0..BUFFERS).map(|_| PieceBuffer::new(scan.largest.len())).collect();
-    let mut dealer = Dealer::new(BUFFERS, seed);
-    let code = Code { factors, weights: samples.weights };
-    samples.fold("encode", monitor, code, |(first, there, rows): Coded| {
-        let codes = book.merge(&rows).ok_or(Ended::TooMany)?;
-        for (at, row) in there.into_iter().enumerate() {
-            let buffer = &mut buffers[dealer.next()];
-            buffer.push((first + row) as u32, &rows, at, &codes);
-            if buffer.n_bytes() >= plan.piece {
-                pieces.add(buffer)?;
-            }
-        }
-        Ok::<(), Ended>(())
-    })?;
-    for buffer in &mut buffers {
-        pieces.add(buffer)?;
+impl<'a> Encoder<'a, '_> {
+    /// Codes all rows. With more than 65,536 distinct values, values are rounded to 12 significant bits: the partial
+    /// coding, nearly always of the first chunk only, is discarded.
+    pub fn encode(self, monitor: &Monitor<'_>) -> Result<(Codebook, Pieces<'a>)> {
+        let factor = |feature: usize| self.factors.map_or(1.0, |factors| factors[feature]);
+        let largest = self.scan.largest.iter().enumerate().map(|(j, largest)| (largest * factor(j)) as f32);
+        let largest = largest.filter(|value| value.is_finite()).fold(f32::MIN_POSITIVE, f32::max);
+        let found = match self.encode_with(BookMaker::distinct(), monitor) {
+            Err(Ended::TooMany) => self.encode_with(BookMaker::rounded(largest), monitor),
+            found => found,
+        };
+        found.map_err(|ended| match ended {
+            Ended::Failed(error) => error,
+            // A rounded codebook has a code for every value.
+            Ended::TooMany => Error::NoSamples(""),
+        })
     }
-    Ok((book.finish(), pieces))
+
+    fn encode_with(self, mut book: BookMaker, monitor: &Monitor<'_>) -> Result<(Codebook, Pieces<'a>), Ended> {
+        let Encoder { samples, scan, factors, plan, scratch, seed } = self;
+        let mut pieces = Pieces::new(plan, (!plan.in_memory).then_some(scratch));
+        let mut buffers: Vec<PieceBuffer> = (0..BUFFERS).map(|_| PieceBuffer::new(scan.largest.len())).collect();
+        let mut dealer = Dealer::new(BUFFERS, seed);
+        let code = |rows: &AnyRows<'_>, first: usize, there: &[usize]| {
+            let weights: Vec<f64> = there.iter().map(|row| samples.weights[first + row]).collect();
+            Ok((first, there.to_vec(), CodedRows::new(rows, there, &weights, factors)?))
+        };
+        samples.fold("encode", monitor, code, |(first, there, rows): Coded| {
+            let codes = book.merge(&rows).ok_or(Ended::TooMany)?;
+            for (at, row) in there.into_iter().enumerate() {
+                let buffer = &mut buffers[dealer.next()];
+                buffer.push((first + row) as u32, &rows, at, &codes);
+                if buffer.n_bytes() >= plan.piece {
+                    pieces.add(buffer)?;
+                }
+            }
+            Ok::<(), Ended>(())
+        })?;
+        for buffer in &mut buffers {
+            pieces.add(buffer)?;
+        }
+        Ok((book.finish(), pieces))
+    }
 }
 
 #[cfg(test)]

@@ -15,18 +15,19 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use self::checkpoint_writer::{CheckpointWriter, Left, Weights};
-use self::encode::encode;
+use self::encode::Encoder;
 use self::plan::{MAX_THREADS, Plan, Sizes};
-use self::scan::{Chunked, Scan, chosen_vectors};
+use self::scan::{Chunked, METHOD, Scan};
 use self::store::{Known, Store};
 use super::choose::PowerMeanChoice;
 use super::fit::{PowerMeanSvc, report};
 use super::params::PowerMeanParams;
-use crate::data::{AnySamples, Fingerprint, Labels, Resources, Source, Vectors, check_costs, effective_weights};
+use crate::data::{AnySamples, Labels, Resources, SamplesView, Source, check_costs, effective_weights};
 use crate::descriptor::FeatureMax;
 use crate::error::{Error, Result};
 use crate::model::assess;
 use crate::model::clock::Clock;
+use crate::model::manifest::Manifest;
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::OneVsRest;
@@ -85,15 +86,16 @@ impl PowerMeanParams {
         let scaling = self.scale.then(|| FeatureMax::from_largest(&scan.largest));
         clock.end("scan")?;
 
+        let (mut params, mut choice) = (Cow::Borrowed(self), None);
         if self.chooses() {
-            let (params, choice) = self.chosen_on(samples, labels, &weights, scaling.as_ref(), monitor)?;
+            let (chosen, found) = self.chosen_on(samples, labels, &weights, scaling.as_ref(), monitor)?;
             clock.end("choose")?;
-            check_costs(params.c, &weights, labels.classes().len())?;
-            let stages = Stages { clock, chunked, scan, scaling };
-            return params.fit_scanned(stages, labels, (&weights, sample_weight), resources, Some(choice), monitor);
+            check_costs(chosen.c, &weights, labels.classes().len())?;
+            (params, choice) = (Cow::Owned(chosen), Some(found));
         }
         let stages = Stages { clock, chunked, scan, scaling };
-        self.fit_scanned(stages, labels, (&weights, sample_weight), resources, None, monitor)
+        let model = params.fit_scanned(stages, labels, (&weights, sample_weight), resources, monitor)?;
+        Ok(model.with_choice(&params, choice))
     }
 
     /// The parameters with the values selected on some of the samples, which are read for it.
@@ -109,10 +111,8 @@ impl PowerMeanParams {
         let factors = scaling.map(FeatureMax::factors);
         // Equal samples are not merged here: each is excluded with all of its weight.
         let weights = (weights, weights);
-        match chosen_vectors(samples, &some)? {
-            Vectors::Dense(matrix) => self.choose_on(&matrix.view()?, &some, labels, weights, factors, monitor),
-            Vectors::Sparse(matrix) => self.choose_on(&matrix.view()?, &some, labels, weights, factors, monitor),
-        }
+        let picked = samples.select(&some)?;
+        self.choose_on(&SamplesView::Other(&picked).rows(METHOD)?, &some, labels, weights, factors, monitor)
     }
 
     /// The fit after the first pass.
@@ -122,12 +122,10 @@ impl PowerMeanParams {
         labels: &Labels,
         (weights, sample_weight): (&[f64], Option<&[f64]>),
         resources: &Resources<'_>,
-        choice: Option<PowerMeanChoice>,
         monitor: &Monitor<'_>,
     ) -> Result<PowerMeanSvc> {
         let Stages { mut clock, chunked, scan, scaling } = stages;
-        let identity = self.identity(&scan, labels, weights);
-        let left = Left::find(resources.checkpoint, &identity)?;
+        let manifest = Manifest::new("power-mean", &self.identity(&scan), chunked.source, labels, weights)?;
         let targets = OneVsRest::of(labels).with_codes(&[]);
         let n_problems = targets.n_problems();
         let sizes = Sizes {
@@ -137,13 +135,12 @@ impl PowerMeanParams {
             n_problems,
             n_nodes: self.n_nodes,
         };
-        let mut plan = sizes.plan(resources.memory)?;
-        if let Some(left) = &left {
-            plan = left.plan(&sizes, resources.memory)?;
-        }
+        let plan = sizes.settle(resources.memory, manifest, resources.checkpoint)?;
+        let left = Left::find(resources.checkpoint)?;
         check_room(plan, &sizes, resources)?;
         let factors = scaling.as_ref().map(FeatureMax::factors);
-        let (book, pieces) = encode(&chunked, &scan, factors, plan, resources.scratch, self.seed, monitor)?;
+        let (samples, scratch, seed) = (&chunked, resources.scratch, self.seed);
+        let (book, pieces) = Encoder { samples, scan: &scan, factors, plan, scratch, seed }.encode(monitor)?;
         drop(chunked);
         let map = self.map(&book.values, &book.counts)?;
         let known = Known { labels, weights, c: self.c, n_features: sizes.n_features, n_problems };
@@ -159,8 +156,7 @@ impl PowerMeanParams {
             }
             _ => None,
         };
-        let mut checkpoint_writer =
-            CheckpointWriter::new(resources.checkpoint, &store, plan, identity, n_problems, left.as_ref());
+        let mut checkpoint_writer = CheckpointWriter::new(resources.checkpoint, &store, n_problems, left.as_ref());
         let n_features = sizes.n_features;
         let problem = BlockProblem { map: &map, book: &book.values, n_features, targets, loss: self.loss };
         let settings = self.settings(Pool::count(self.threads).min(MAX_THREADS));
@@ -175,27 +171,15 @@ impl PowerMeanParams {
             report.warnings.push("more than 65,536 distinct values: they were rounded to 12 significant bits".into());
         }
         let model = self.model(map, scaling, n_features, labels, solution.weights, report);
-        Ok(model.with_calibration(calibration).with_choice(self, choice))
+        Ok(model.with_calibration(calibration))
     }
 
-    /// The identity of the fit of a checkpoint, by name: everything that affects the steps.
-    fn identity(&self, scan: &Scan, labels: &Labels, weights: &[f64]) -> Vec<(String, String)> {
-        let mut of_labels = Fingerprint::default();
-        for (row, (&code, weight)) in labels.codes().iter().zip(weights).enumerate() {
-            of_labels.add(2 * row, code.into());
-            of_labels.add(2 * row + 1, weight.to_bits());
-        }
-        for (at, signed) in labels.signed_sets().unwrap_or_default().iter().enumerate() {
-            of_labels.add(2 * labels.len() + at, signed.to_bits());
-        }
-        let classes: Vec<String> = labels.classes().iter().map(ToString::to_string).collect();
-        let identity = [
-            ("samples", labels.len().to_string()),
+    /// All that affects the steps, besides the labels and weights.
+    fn identity(&self, scan: &Scan) -> Vec<(&'static str, String)> {
+        vec![
             ("features", scan.largest.len().to_string()),
             ("non-zeros", scan.n_nonzero.to_string()),
             ("content of the samples", format!("{:032x}", scan.print)),
-            ("classes", classes.join(", ")),
-            ("labels and weights", format!("{:032x}", of_labels.finish())),
             ("kernel", self.kernel.to_string()),
             ("loss", self.loss.to_string()),
             ("C", self.c.to_string()),
@@ -206,8 +190,7 @@ impl PowerMeanParams {
             ("tol", self.tol.to_string()),
             ("max_iter", self.max_epochs.to_string()),
             ("seed", self.seed.to_string()),
-        ];
-        identity.map(|(name, value)| (name.to_owned(), value)).to_vec()
+        ]
     }
 }
 

@@ -1,9 +1,9 @@
 //! The memory plan: the number of blocks, from the memory that a fit may use.
 
-use serde::{Deserialize, Serialize};
-
+use crate::data::Checkpoint;
 use crate::error::{Error, Result};
 use crate::expansion::{ROW_BYTES, entry_bytes};
+use crate::model::manifest::Manifest;
 use crate::solve::dual::packed_row_bytes;
 
 /// The maximum number of blocks for pieces in memory.
@@ -43,7 +43,7 @@ pub(super) struct Sizes {
 }
 
 /// The placement of the rows. The steps of the descent depend on all of it except whether the pieces stay in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     /// Number of blocks to which pieces are dealt in each round.
     pub n_blocks: usize,
@@ -134,8 +134,28 @@ impl Sizes {
         Ok(plan(enough, false))
     }
 
+    /// The plan of the checkpoint of this fit, if there is one, adapted to the current memory.
+    ///
+    /// # Errors
+    /// [`Error::Checkpoint`] for that of another fit, naming the difference, and if it needs more memory than there is;
+    /// as for [`Sizes::plan`].
+    pub fn settle(&self, memory: u64, manifest: Manifest, checkpoint: Option<&dyn Checkpoint>) -> Result<Plan> {
+        let (plan, [blocks, piece]) = (self.plan(memory)?, ["blocks", "bytes per piece"]);
+        let sizes = manifest.settle(&[(blocks, plan.n_blocks), (piece, plan.piece)], checkpoint)?;
+        let (n_blocks, piece) = (sizes.get(blocks, usize::MAX)?, sizes.get(piece, usize::MAX)?);
+        if (n_blocks, piece) == (plan.n_blocks, plan.piece) {
+            return Ok(plan);
+        }
+        self.take_up(Plan { n_blocks, piece, ..plan }, memory).ok_or_else(|| Error::Checkpoint {
+            problem: format!(
+                "it is that of a fit in {n_blocks} blocks, expected one in more blocks (allow as much memory as then, or \
+                 delete the checkpoint)"
+            ),
+        })
+    }
+
     /// The plan of an earlier fit, adapted to the current memory; `None` if that is too small.
-    pub fn take_up(&self, plan: Plan, memory: u64) -> Option<Plan> {
+    fn take_up(&self, plan: Plan, memory: u64) -> Option<Plan> {
         let here = |in_memory: bool| Plan { in_memory, ..plan };
         [here(true), here(false)].into_iter().find(|plan| self.bytes(plan) <= memory)
     }

@@ -3,11 +3,14 @@
 use std::ops::Range;
 
 use super::plan;
-use crate::data::{AnySamples, Fingerprint, Kind, Rows, Samples, Source, Vectors, visit_histogram};
+use crate::data::{AnyRows, AnySamples, Fingerprint, Rows, SamplesView, Source, visit_histogram};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
+
+/// The method, as messages name it.
+pub(super) const METHOD: &str = "the power mean SVM";
 
 /// The approximate number of rows used for the fingerprint.
 const FINGERPRINT_ROWS: usize = 64;
@@ -17,7 +20,7 @@ const SIZE_ROWS: usize = 16;
 
 /// Samples in chunks, read by several threads.
 pub(super) struct Chunked<'a> {
-    source: &'a dyn Source<Samples = AnySamples>,
+    pub source: &'a dyn Source<Samples = AnySamples>,
     /// The weight of each row; rows of weight 0 are ignored.
     pub weights: &'a [f64],
     pub chunk_rows: usize,
@@ -32,10 +35,11 @@ impl<'a> Chunked<'a> {
         memory: u64,
         threads: usize,
     ) -> Result<Self> {
-        let probed = SIZE_ROWS.min(weights.len());
-        let row_bytes = match vectors(source, 0..probed)? {
-            Vectors::Dense(matrix) => 4 * matrix.n_cols,
-            Vectors::Sparse(matrix) => 8 + 8 * matrix.values.len().div_ceil(probed),
+        let probed = source.chunk(0..SIZE_ROWS.min(weights.len()))?;
+        let rows = SamplesView::Other(&probed).rows(METHOD)?;
+        let row_bytes = match rows.is_sparse() {
+            true => 8 + 8 * rows.max_nonzeros().div_ceil(rows.n_rows().max(1)),
+            false => 4 * rows.n_cols(),
         };
         let (chunk_rows, threads) = plan::chunks(row_bytes as u64, memory, Pool::new(threads)?.threads());
         Ok(Chunked { source, weights, chunk_rows, pool: Pool::new(threads)? })
@@ -47,7 +51,7 @@ impl<'a> Chunked<'a> {
         &self,
         stage: &'static str,
         monitor: &Monitor<'_>,
-        work: impl ChunkWork<T>,
+        work: impl Fn(&AnyRows<'_>, usize, &[usize]) -> Result<T> + Sync + Send,
         fold: impl FnMut(T) -> Result<(), E>,
     ) -> Result<(), E> {
         let count = RowCount::new(monitor, stage, self.weights.len());
@@ -55,45 +59,18 @@ impl<'a> Chunked<'a> {
             count.go_on()?;
             let (first, n) = (rows.start, rows.len());
             let there: Vec<usize> = (0..n).filter(|at| self.weights[first + at] > 0.0).collect();
-            let made = match vectors(self.source, rows)? {
-                Vectors::Dense(matrix) => work.of(&matrix.view()?, first, &there),
-                Vectors::Sparse(matrix) => work.of(&matrix.view()?, first, &there),
-            };
+            let samples = self.source.chunk(rows)?;
+            let rows = SamplesView::Other(&samples).rows(METHOD)?;
+            if rows.n_rows() != n {
+                let found = format!("{} rows", rows.n_rows());
+                return Err(Error::shape("a chunk of samples", found, format!("the {n} requested ones")).into());
+            }
+            let made = work(&rows, first, &there);
             count.add(n);
             Ok(made.map_err(|error| error.of_chunk(first))?)
         };
         self.pool.fold_chunks(self.weights.len(), self.chunk_rows, chunk, fold)
     }
-}
-
-/// Work on a chunk of rows of any layout.
-pub(super) trait ChunkWork<T>: Sync + Send {
-    fn of(&self, rows: &impl Rows, first: usize, there: &[usize]) -> Result<T>;
-}
-
-fn vectors(source: &dyn Source<Samples = AnySamples>, rows: Range<usize>) -> Result<Vectors> {
-    let n = rows.len();
-    of_vectors(source.chunk(rows)?, n)
-}
-
-/// Some of the samples.
-///
-/// # Errors
-/// [`Error::Kind`] for samples that are not vectors; errors of the source.
-pub(super) fn chosen_vectors(source: &dyn Source<Samples = AnySamples>, rows: &[usize]) -> Result<Vectors> {
-    of_vectors(source.select(rows)?, rows.len())
-}
-
-fn of_vectors(samples: AnySamples, n: usize) -> Result<Vectors> {
-    let vectors = Vectors::from_any(samples).map_err(|met| Error::Kind {
-        found: met.kind(),
-        method: "the power mean SVM".into(),
-        wanted: "vectors",
-    })?;
-    if vectors.len() == n {
-        return Ok(vectors);
-    }
-    Err(Error::shape("a chunk of samples", format!("{} rows", vectors.len()), format!("the {n} requested ones")))
 }
 
 /// The results of the first pass.
@@ -107,34 +84,6 @@ pub(super) struct Scan {
     pub print: u128,
 }
 
-struct ScanRows {
-    every: usize,
-}
-
-impl ChunkWork<(bool, Scan)> for ScanRows {
-    fn of(&self, rows: &impl Rows, first: usize, there: &[usize]) -> Result<(bool, Scan)> {
-        let needed = memory::product(&[2 * size_of::<f64>(), rows.n_cols()]);
-        let what = || format!("the largest values of {} features", rows.n_cols());
-        memory::check(needed, what, memory::FEWER_COLUMNS)?;
-        let mut scan = Scan { largest: vec![0.0; rows.n_cols()], n_rows: there.len() as u64, ..Scan::default() };
-        let largest = &mut scan.largest;
-        for &row in there {
-            visit_histogram(rows, row, |column, value| {
-                scan.n_nonzero += 1;
-                if value > largest[column] {
-                    largest[column] = value;
-                }
-            })?;
-            if (first + row).is_multiple_of(self.every) {
-                // One odd factor per row, so that the order of rows matters and the size of chunks does not.
-                let of_row = Fingerprint::of_row(rows, row).wrapping_mul(2 * (first + row) as u128 + 1);
-                scan.print = scan.print.wrapping_add(of_row);
-            }
-        }
-        Ok((rows.is_sparse(), scan))
-    }
-}
-
 impl Scan {
     /// Scans all samples.
     ///
@@ -143,7 +92,10 @@ impl Scan {
     /// [`Error::Shape`] for dense chunks of different widths.
     pub fn new(samples: &Chunked<'_>, monitor: &Monitor<'_>) -> Result<Self> {
         let mut all = Scan::default();
-        let look = ScanRows { every: samples.weights.len().div_ceil(FINGERPRINT_ROWS) };
+        let every = samples.weights.len().div_ceil(FINGERPRINT_ROWS);
+        let look = |rows: &AnyRows<'_>, first: usize, there: &[usize]| {
+            Ok((rows.is_sparse(), Scan::of_rows(rows, first, there, every)?))
+        };
         samples.fold("scan", monitor, look, |(is_sparse, chunk): (bool, Scan)| {
             let (width, before) = (chunk.largest.len(), all.largest.len());
             if before > 0 && width != before && !is_sparse {
@@ -164,5 +116,28 @@ impl Scan {
         all.largest.iter().enumerate().for_each(|(at, largest)| of_largest.add(at, largest.to_bits()));
         all.print = all.print.wrapping_add(of_largest.finish());
         Ok(all)
+    }
+
+    /// Of a chunk of rows; the fingerprint is of those whose number is a multiple of `every`.
+    fn of_rows(rows: &AnyRows<'_>, first: usize, there: &[usize], every: usize) -> Result<Self> {
+        let needed = memory::product(&[2 * size_of::<f64>(), rows.n_cols()]);
+        let what = || format!("the largest values of {} features", rows.n_cols());
+        memory::check(needed, what, memory::FEWER_COLUMNS)?;
+        let mut scan = Scan { largest: vec![0.0; rows.n_cols()], n_rows: there.len() as u64, ..Scan::default() };
+        let largest = &mut scan.largest;
+        for &row in there {
+            visit_histogram(rows, row, |column, value| {
+                scan.n_nonzero += 1;
+                if value > largest[column] {
+                    largest[column] = value;
+                }
+            })?;
+            if (first + row).is_multiple_of(every) {
+                // One odd factor per row, so that the order of rows matters and the size of chunks does not.
+                let of_row = Fingerprint::of_row(rows, row).wrapping_mul(2 * (first + row) as u128 + 1);
+                scan.print = scan.print.wrapping_add(of_row);
+            }
+        }
+        Ok(scan)
     }
 }

@@ -10,16 +10,15 @@ use super::task::{Solved, Task, exact_bytes};
 use super::{SplineRegression, ThinPlateRegressor};
 use crate::data::{Distinct, PickedRows, Rows, Targets, WeightedCodes, fingerprints};
 use crate::error::{Error, Result};
-use crate::model::StandardTargets;
 use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings};
-use crate::model::within_limit::{Part, fit_samples};
+use crate::model::regression_path::{StandardTargets, closed_form_report};
+use crate::model::within_limit::{Part, TrainingSet, fit_samples};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::Loss;
 use crate::search::Tried;
-use crate::similarity::ConditionalKernel;
-use crate::solve::{Report, Stage, Status};
+use crate::solve::Stage;
 
 impl ThinPlateRegressorParams {
     /// Trains on samples and their targets.
@@ -70,10 +69,11 @@ impl ThinPlateRegressorParams {
         let n_basis = self.basis_size(n, 1);
         let fit = |part: Option<Part<'_, Targets>>, monitor: &Monitor<'_>| {
             let Some(Part { rows, known, sample_weight }) = part else {
-                return self.fit_rows(samples, targets, sample_weight, monitor);
+                return self.fit_rows(TrainingSet { samples, known: targets, sample_weight }, monitor);
             };
-            let (picked, params) = (PickedRows { source: samples, rows }, self.clone().n_basis(n_basis));
-            let (mut model, tried) = params.fit_rows(&picked, &known, sample_weight.as_deref(), monitor)?;
+            let (samples, sample_weight) = (&PickedRows { source: samples, rows }, sample_weight.as_deref());
+            let set = TrainingSet { samples, known: &known, sample_weight };
+            let (mut model, tried) = self.clone().n_basis(n_basis).fit_rows(set, monitor)?;
             model.of_picked(rows);
             Ok((model, tried))
         };
@@ -81,13 +81,12 @@ impl ThinPlateRegressorParams {
         fit_samples(targets, weights, (n_basis, self.seed), monitor, fit, |(model, _)| &mut model.report)
     }
 
-    fn fit_rows(
+    fn fit_rows<R: Rows>(
         &self,
-        samples: &impl Rows,
-        targets: &Targets,
-        sample_weight: Option<&[f64]>,
+        set: TrainingSet<'_, R, Targets>,
         monitor: &Monitor<'_>,
     ) -> Result<(ThinPlateRegressor, Vec<Tried<KernelPoint>>)> {
+        let TrainingSet { samples, known: targets, sample_weight } = set;
         let n_features = samples.n_cols();
         if n_features == 0 {
             return Err(Error::shape("samples", "no features", "at least one column"));
@@ -125,35 +124,25 @@ impl ThinPlateRegressorParams {
         if self.n_basis.is_none() && n > self.exact_up_to {
             warnings.push(crowded((n, 1), exact_bytes(n)));
         }
-        warnings.extend(dependent(kernel, solved.space.len(), solved.rank));
-        warnings.extend(solved.chosen.warning(&solved.standard));
         let bases = n_basis.map_or_else(|| "none".into(), |_| self.basis.to_string());
         let training = TrainingSettings { seed: self.seed, basis: Some(bases), ..TrainingSettings::default() };
 
-        let support = solved.support.iter().map(|&i| distinct.rows[i] as u64).collect();
-        let mut model = solved.into_model(kernel, n_features, n, training, clock.stages);
-        (model.spline.scale, model.spline.support) = (factors, support);
+        let support = solved.support.iter().map(|&i| distinct.rows[i]).collect();
+        let mut model = Solved { support, ..solved }.into_model(n, training, clock.stages);
+        model.spline.scale = factors;
         model.report.notes.extend(note);
-        model.report.warnings.extend(warnings);
+        model.report.warnings.splice(0..0, warnings);
         Ok((model, tried))
     }
 }
 
 impl Solved {
     /// The model of n samples, in the unit of the targets; without factors of columns.
-    pub fn into_model(
-        self,
-        kernel: ConditionalKernel,
-        n_features: usize,
-        n: usize,
-        training: TrainingSettings,
-        stages: Vec<Stage>,
-    ) -> ThinPlateRegressor {
-        let k = self.alphas.len();
-        // The solution is in closed form: there is no gap.
-        let (status, n_support) = (vec![Status::Converged; k], vec![u32::try_from(n).unwrap_or(u32::MAX); k]);
-        let objectives = (&self.half_norms[..], &self.half_norms[..]);
-        let report = Report::of(&status, vec![1; k], objectives, vec![0.0; k], n_support, stages);
+    pub fn into_model(self, n: usize, training: TrainingSettings, stages: Vec<Stage>) -> ThinPlateRegressor {
+        let (k, space) = (self.alphas.len(), &self.basis.space);
+        let mut report = closed_form_report(&self.half_norms, n, stages);
+        report.warnings.extend(dependent(self.basis.kernel, space.len(), self.rank));
+        report.warnings.extend(self.chosen.warning(&self.standard));
         let StandardTargets { means, scales, .. } = &self.standard;
         let restored = |functions: &[Vec<f64>]| {
             let one = |(values, scale): (&Vec<f64>, &f64)| values.iter().map(|x| x * scale).collect::<Vec<f64>>();
@@ -161,18 +150,9 @@ impl Solved {
         };
         let mut polynomial = restored(&self.betas);
         // The first monomial is the constant.
-        polynomial.iter_mut().step_by(self.space.len()).zip(means).for_each(|(constant, mean)| *constant += mean);
-        let spline = Spline {
-            kernel,
-            n_features,
-            scale: None,
-            bases: self.bases,
-            support: self.support.iter().map(|&i| i as u64).collect(),
-            coefficients: restored(&self.alphas),
-            space: self.space,
-            polynomial,
-            n_functions: k,
-        };
+        polynomial.iter_mut().step_by(space.len()).zip(means).for_each(|(constant, mean)| *constant += mean);
+        let (coefficients, support) = (restored(&self.alphas), self.support.iter().map(|&row| row as u64).collect());
+        let spline = Spline { basis: self.basis, scale: None, support, coefficients, polynomial, n_functions: k };
         let task = SplineRegression {
             loss: Loss::SquaredError,
             c: self.chosen.c(),

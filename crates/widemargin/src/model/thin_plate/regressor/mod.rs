@@ -5,7 +5,7 @@ mod fit;
 mod model;
 mod of_parts;
 mod out_of_core;
+mod spline_rows;
 mod task;
 
 pub use model::{SplineRegression, ThinPlateRegressor};
-pub use of_parts::SplineMetadata;

@@ -1,27 +1,25 @@
 //! The smoothing spline on bases of data larger than memory, read in passes.
 
-use std::ops::Range;
-
 use super::super::bases::SAMPLES_PER_BASIS;
 use super::super::params::ThinPlateRegressorParams;
 use super::super::remote::BasisPlan;
-use super::super::stream::{Drawn, Scan, Stream, draw_rows};
+use super::super::stream::{Drawn, RowSource, Scan, Stream, draw_rows};
 use super::ThinPlateRegressor;
 use super::choose::Choice;
-use super::of_parts::SplineMetadata;
-use super::task::Task;
-use crate::data::{About, AnySamples, DenseView, Label, Labels, Resources, Source, Targets};
+use super::spline_rows::{SplineRows, WeightedRows};
+use super::task::{Task, degree};
+use crate::data::{About, AnySamples, Label, Labels, Resources, Source, Targets};
 use crate::error::{Error, Result};
 use crate::memory;
-use crate::model::PartedTargets;
 use crate::model::clock::Clock;
 use crate::model::manifest::Manifest;
+use crate::model::on_workers::Preparation;
+use crate::model::{PartedTargets, TrainingSettings};
 use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
-use crate::partition::{Executor, Query, Recorded, add_answer};
+use crate::partition::Recorded;
 use crate::similarity::PolynomialSpace;
-use crate::solve::ridge::{ROWS, RidgeFeatures, RidgeRows};
-use crate::solve::thin_plate::FeatureMap;
+use crate::solve::ridge::ROWS;
 use crate::tuning::SELECTION_SAMPLES;
 
 /// The checkpoint name of the sums.
@@ -107,49 +105,30 @@ impl ThinPlateRegressorParams {
         let (bases, support) = stream.bases(among, (self.basis, n_basis), self.seed, &pool)?;
         clock.end("bases")?;
 
-        if let Some(checkpoint) = resources.checkpoint {
-            let all_alike = Labels::from_codes(vec![Label::Integer(0)], vec![0; n])?;
-            let mut parameters = self.identity(n_basis, &parted);
-            parameters.push(("content of the samples", format!("{:032x}", content.finish())));
-            Manifest::new("thin-plate-regression", &parameters, samples, &all_alike, &weights)?.settle(checkpoint)?;
-        }
-        let plan = BasisPlan::for_regression(kernel, bases, moments.scaled(scale.as_deref()))?;
-        let rows = WeightedRows { stream, weights: &weights };
-        let count = RowCount::new(monitor, "polynomials", n);
-        let some = |range: Range<usize>| {
-            count.go_on()?;
-            let found = rows.with(range.clone(), |rows, weights| plan.first_sums(rows, weights))?;
-            count.add(range.len());
-            Ok::<_, Error>(found)
-        };
-        let settled = plan.free_polynomials(n, (parted.n_present(), parted.total()), &pool, some)?;
+        let all_alike = Labels::from_codes(vec![Label::Integer(0)], vec![0; n])?;
+        let parameters = self.identity(content, [("targets", parted.fingerprint())]);
+        let manifest = Manifest::new("thin-plate-regression", &parameters, samples, &all_alike, &weights)?;
+        manifest.settle(&[], resources.checkpoint)?;
+        let plan = BasisPlan::new(kernel, degree(kernel), bases, moments.scaled(scale.as_deref()))?;
+        let rows = WeightedRows { source: RowSource::Stream(stream), n_features: stream.n_features, weights: &weights };
+        let settled = plan.free_polynomials(rows, &pool, monitor)?;
         clock.end("polynomials")?;
 
-        let spline_rows = SplineRows {
-            map: settled.feature_map(plan.feature_map.clone()),
-            plan: &plan,
-            rows,
-            n_penalized: settled.n_penalized(),
-            width: settled.n_penalized() + settled.n_free(),
-            targets: parted.present(),
-            present: (0..n).filter(|&row| weights[row] > 0.0).collect(),
-            pool: &pool,
-        };
-        let mut spline_rows = Recorded::new(spline_rows, resources.checkpoint, ANSWERS)?;
-        let metadata = SplineMetadata {
-            c: self.c,
+        let present = parted.present();
+        let rows = SplineRows::new(&plan, &settled, rows, present.row_targets(), &pool);
+        let mut rows = Recorded::new(rows, resources.checkpoint, ANSWERS)?;
+        let preparation = Preparation {
             basis: self.basis.to_string(),
-            support: support.into_iter().map(|row| row as u64).collect(),
-            seed: self.seed,
+            basis_rows: support,
+            training: TrainingSettings { seed: self.seed, ..TrainingSettings::default() },
             stages: clock.stages,
         };
-        let mut model = plan.clone().fit_spline(settled, &parted, &mut spline_rows, metadata, monitor)?;
+        let mut model = plan.fit_spline(&settled, &parted, &mut rows, (self.c, preparation), monitor)?;
         for warning in warnings {
             if !model.report.warnings.contains(&warning) {
                 model.report.warnings.push(warning);
             }
         }
-        drop(spline_rows);
         model.spline.scale = scale;
         model.report.notes.extend(note);
         Ok(model)
@@ -177,70 +156,5 @@ impl ThinPlateRegressorParams {
         }
         let what = format!("a smoothing spline of {n} samples on {n_basis} bases");
         Err(Error::Memory { what, needed, free: limit, hint: "take fewer bases (n_basis)" })
-    }
-
-    /// All parameters that affect the result, and the identity of the targets.
-    fn identity(&self, n_basis: usize, targets: &PartedTargets) -> Vec<(&'static str, String)> {
-        let kernels: Vec<String> = self.open_kernels().iter().map(ToString::to_string).collect();
-        vec![
-            ("kernel", kernels.join(" or ")),
-            ("C", self.c.to_string()),
-            ("standardize", self.standardize.to_string()),
-            ("n_basis", n_basis.to_string()),
-            ("basis", self.basis.to_string()),
-            ("seed", self.seed.to_string()),
-            ("targets", targets.fingerprint()),
-        ]
-    }
-}
-
-/// Samples and their weights.
-#[derive(Clone, Copy)]
-struct WeightedRows<'a> {
-    stream: Stream<'a>,
-    weights: &'a [f64],
-}
-
-impl WeightedRows<'_> {
-    fn with<T>(&self, range: Range<usize>, work: impl FnOnce(&DenseView<'_, f64>, &[f64]) -> Result<T>) -> Result<T> {
-        let values = self.stream.rows(range.clone())?;
-        work(&DenseView::new(&values, range.len(), self.stream.n_features)?, &self.weights[range])
-    }
-}
-
-/// Features of the samples of weight above 0 with their targets, recomputed at each pass.
-struct SplineRows<'a> {
-    plan: &'a BasisPlan,
-    map: FeatureMap,
-    rows: WeightedRows<'a>,
-    n_penalized: usize,
-    width: usize,
-    /// Of the samples of weight above 0.
-    targets: PartedTargets,
-    /// Which these are, ascending.
-    present: Vec<usize>,
-    pool: &'a Pool,
-}
-
-impl Executor for SplineRows<'_> {
-    type Of = RidgeRows;
-
-    fn reduce<Q: Query<Of = RidgeRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
-        let (mut total, n) = (None, self.rows.stream.n());
-        let count = RowCount::new(monitor, "solve", n);
-        let answer = |range: Range<usize>| {
-            count.go_on()?;
-            let place = |row: usize| self.present.partition_point(|&present| present < row);
-            let own = place(range.start)..place(range.end);
-            let n_rows = range.len();
-            let values = self.rows.with(range, |rows, weights| self.plan.lifted(rows, weights, &self.map, true))?;
-            let features = RidgeFeatures::Lifted { values: &values, n_penalized: self.n_penalized };
-            let mut part = self.targets.row_targets().part(own, features, self.width);
-            let found = query.answer(&mut part, monitor)?;
-            count.add(n_rows);
-            Ok(found)
-        };
-        self.pool.fold_chunks(n, ROWS, answer, |next| add_answer(query, &mut total, next))?;
-        total.ok_or(Error::NoSamples(""))
     }
 }

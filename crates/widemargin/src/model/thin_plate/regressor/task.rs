@@ -1,13 +1,14 @@
 //! The task of a smoothing spline: the fit at a kernel and a scaling, exact or on bases.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use super::super::bases::{Placed, choose};
 use super::super::fit::merged;
 use super::super::kernel_blocks::{first_of_equals, scale_rows, weighted_gram, weighted_polynomials};
 use super::super::params::ThinPlateRegressorParams;
-use super::super::stream::ColumnMoments;
+use super::super::spline_basis::SplineBasis;
+use super::super::stream::{ColumnMoments, RowSource};
+use super::spline_rows::{SplineRows, WeightedRows};
 use crate::data::{DenseView, Targets};
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
@@ -17,9 +18,7 @@ use crate::model::{CChoice, RegressionSelection, StandardTargets};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
-use crate::solve::ridge::{
-    ChunkedRows, Fitted, KernelSolution, LeaveOneOut, Ridge, RidgeFeatures, RowTargets, Spectrum, TakesFeatures,
-};
+use crate::solve::ridge::{Fitted, KernelSolution, LeaveOneOut, Ridge, RowTargets, Spectrum};
 use crate::solve::thin_plate::memory as solver_memory;
 
 /// The distinct samples with weights above 0, and their task.
@@ -38,14 +37,12 @@ pub(super) struct Task<'a> {
 
 /// A spline at the fixed or selected C, of the standardized targets.
 pub(super) struct Solved {
-    pub space: PolynomialSpace,
+    pub basis: SplineBasis,
     pub standard: StandardTargets,
     pub chosen: RegressionSelection,
     /// λ in units of the mean diagonal of the projected kernel.
     pub lambda: f64,
     pub rank: usize,
-    /// Row-major.
-    pub bases: Vec<f64>,
     /// The samples that are bases, if bases are samples.
     pub support: Vec<usize>,
     /// α of each output.
@@ -119,14 +116,14 @@ impl Task<'_> {
         let first = first_of_equals(&rows, d);
         let alphas = merged(&columns(&alphas), &first);
         let support: Vec<usize> = (0..n).filter(|&i| first[i] == i).collect();
+        let bases = support.iter().flat_map(|&i| &rows[i * d..(i + 1) * d]).copied().collect();
         Ok(Solved {
             lambda: chosen.lambda / (ridge.spectrum().unit() * standard.typical_weight),
             rank: ridge.n_free(),
-            bases: support.iter().flat_map(|&i| &rows[i * d..(i + 1) * d]).copied().collect(),
             alphas: alphas.iter().map(|alphas| support.iter().map(|&i| alphas[i]).collect()).collect(),
             betas: columns(&betas),
             half_norms,
-            space,
+            basis: SplineBasis { kernel, bases, space },
             standard,
             chosen,
             support,
@@ -148,30 +145,16 @@ impl Task<'_> {
         solver_memory::check(needed, params.memory_limit, n, Some(n_basis), "take fewer bases")?;
         let placed = Placed { rows: &rows, n_features, weights: &self.weights, first_come };
         let (bases, support) = choose(params.basis, n_basis, placed, params.seed, self.pool)?;
-        let some = |range: Range<usize>| {
-            let view = DenseView::new(&rows[range.start * n_features..range.end * n_features], range.len(), n_features);
-            Ok::<_, Error>((view?, &self.weights[range]))
-        };
-        let (all, weights) = some(0..n)?;
-        let plan = BasisPlan::for_regression(kernel, bases, ColumnMoments::of(&all, weights)?)?;
+        let moments = ColumnMoments::of(&DenseView::new(&rows, n, n_features)?, &self.weights)?;
+        let plan = BasisPlan::new(kernel, degree(kernel), bases, moments)?;
         let standard = StandardTargets::new(&self.targets, (&self.weights, &self.units), true)?;
         let (fitted, by_row) = (self.fitted(&standard), standard.values.transposed().into_values());
         let targets = RowTargets::of(&fitted, &by_row);
-        let settled = plan.free_polynomials(n, (n, targets.total()), self.pool, |range| {
-            let (rows, weights) = some(range)?;
-            plan.first_sums(&rows, weights)
-        })?;
-        let map = settled.feature_map(plan.feature_map.clone());
-        let (n_penalized, width) = (map.n_penalized(), map.n_penalized() + map.n_free());
-        let with = |range: Range<usize>, work: &mut TakesFeatures<'_>| {
-            self.monitor.go_on("solve")?;
-            let (rows, weights) = some(range)?;
-            let values = plan.lifted(&rows, weights, &map, true)?;
-            work(RidgeFeatures::Lifted { values: &values, n_penalized }, width)
-        };
-        let chunks = &mut ChunkedRows { targets, pool: self.pool, with };
+        let source = WeightedRows { source: RowSource::Memory(&rows), n_features, weights: &self.weights };
+        let settled = plan.free_polynomials(source, self.pool, self.monitor)?;
+        let rows = &mut SplineRows::new(&plan, &settled, source, targets, self.pool);
         let of_all = (&standard, targets.total());
-        let solved = plan.clone().solve_spline(settled, of_all, params.c, (chunks, usize::MAX), self.monitor)?;
+        let solved = plan.solve_spline(&settled, of_all, params.c, (rows, usize::MAX), self.monitor)?;
         Ok(Solved { support, ..solved })
     }
 }

@@ -1,0 +1,111 @@
+//! Rows of a smoothing spline on bases, in memory or read in passes.
+
+use std::ops::Range;
+
+use super::super::remote::BasisPlan;
+use super::super::stream::RowSource;
+use crate::data::DenseView;
+use crate::error::{Error, Result};
+use crate::monitor::{Monitor, RowCount};
+use crate::par::Pool;
+use crate::partition::{Executor, Query, add_answer};
+use crate::solve::ridge::{ROWS, RidgeFeatures, RidgeRows, RowTargets};
+use crate::solve::thin_plate::{FeatureMap, FirstSums, Polynomials, Settled};
+
+/// Samples and their weights.
+#[derive(Clone, Copy)]
+pub(super) struct WeightedRows<'a> {
+    pub source: RowSource<'a>,
+    pub n_features: usize,
+    pub weights: &'a [f64],
+}
+
+impl WeightedRows<'_> {
+    fn with<T>(&self, range: Range<usize>, work: impl FnOnce(&DenseView<'_, f64>, &[f64]) -> Result<T>) -> Result<T> {
+        let values = self.source.read(range.clone(), self.n_features)?;
+        work(&DenseView::new(&values, range.len(), self.n_features)?, &self.weights[range])
+    }
+}
+
+impl BasisPlan {
+    /// The free polynomials of a spline on these rows.
+    pub(super) fn free_polynomials(
+        &self,
+        rows: WeightedRows<'_>,
+        pool: &Pool,
+        monitor: &Monitor<'_>,
+    ) -> Result<Settled> {
+        let (n, mut sums) = (rows.weights.len(), FirstSums::default());
+        let count = RowCount::new(monitor, "polynomials", n);
+        let some = |range: Range<usize>| {
+            count.go_on()?;
+            let found = rows.with(range.clone(), |rows, weights| self.first_sums(rows, weights))?;
+            count.add(range.len());
+            Ok::<_, Error>(found)
+        };
+        pool.fold_chunks(n, ROWS, some, |next| {
+            sums = sums.merged(&next);
+            Ok::<_, Error>(())
+        })?;
+        let n_present = rows.weights.iter().filter(|weight| **weight > 0.0).count();
+        self.settle(&sums, Polynomials::Free, (n_present, rows.weights.iter().sum()), |_| Ok(false))
+    }
+}
+
+/// Features of the samples of weight above 0 with their targets, recomputed at each pass.
+pub(super) struct SplineRows<'a> {
+    plan: &'a BasisPlan,
+    map: FeatureMap,
+    rows: WeightedRows<'a>,
+    n_penalized: usize,
+    width: usize,
+    /// Of the samples of weight above 0.
+    targets: RowTargets<'a>,
+    /// Which these are, ascending.
+    present: Vec<usize>,
+    pool: &'a Pool,
+}
+
+impl<'a> SplineRows<'a> {
+    /// With the settled polynomials of a plan.
+    pub fn new(
+        plan: &'a BasisPlan,
+        settled: &Settled,
+        rows: WeightedRows<'a>,
+        targets: RowTargets<'a>,
+        pool: &'a Pool,
+    ) -> Self {
+        SplineRows {
+            map: settled.feature_map(plan.feature_map.clone()),
+            plan,
+            rows,
+            n_penalized: settled.n_penalized(),
+            width: settled.n_penalized() + settled.n_free(),
+            targets,
+            present: (0..rows.weights.len()).filter(|&row| rows.weights[row] > 0.0).collect(),
+            pool,
+        }
+    }
+}
+
+impl Executor for SplineRows<'_> {
+    type Of = RidgeRows;
+
+    fn reduce<Q: Query<Of = RidgeRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
+        let (mut total, n) = (None, self.rows.weights.len());
+        let count = RowCount::new(monitor, "solve", n);
+        let answer = |range: Range<usize>| {
+            count.go_on()?;
+            let place = |row: usize| self.present.partition_point(|&present| present < row);
+            let own = place(range.start)..place(range.end);
+            let n_rows = range.len();
+            let values = self.rows.with(range, |rows, weights| self.plan.lifted(rows, weights, &self.map, true))?;
+            let features = RidgeFeatures::Lifted { values: &values, n_penalized: self.n_penalized };
+            let found = query.answer(&mut self.targets.part(own, features, self.width), monitor)?;
+            count.add(n_rows);
+            Ok(found)
+        };
+        self.pool.fold_chunks(n, ROWS, answer, |next| add_answer(query, &mut total, next))?;
+        total.ok_or(Error::NoSamples(""))
+    }
+}

@@ -31,10 +31,15 @@ pub(crate) fn check(needed: u64, what: impl FnOnce() -> String, hint: &'static s
     if needed < UNCHECKED_BYTES {
         return Ok(());
     }
-    match available() {
-        Some(free) if needed > free => Err(Error::Memory { what: what(), needed, free, hint }),
-        _ => Ok(()),
-    }
+    available().map_or(Ok(()), |free| within(free, needed, what, hint))
+}
+
+/// Refuses what needs more bytes than there are for it.
+///
+/// # Errors
+/// [`Error::Memory`].
+pub(crate) fn within(free: u64, needed: u64, what: impl FnOnce() -> String, hint: &'static str) -> Result<()> {
+    if needed <= free { Ok(()) } else { Err(Error::Memory { what: what(), needed, free, hint }) }
 }
 
 /// The product of sizes, saturating.

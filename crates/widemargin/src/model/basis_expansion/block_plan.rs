@@ -1,7 +1,8 @@
 //! Partitioning of an out-of-core fit: rows per piece, and rows whose features stay in memory.
 
 use crate::data::Checkpoint;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::memory::within;
 use crate::model::manifest::Manifest;
 use crate::tuning::{MAX_RESIDENT_PER_FEATURE, MIN_RESIDENT_PER_FEATURE};
 
@@ -35,14 +36,8 @@ impl Plan {
         let piece = piece_rows as u64 * (2 * row + 2 * scores);
         let least = (MIN_RESIDENT_PER_FEATURE as u64 * d).min(n) * (row + scores);
         let needed = fixed + piece + least;
-        if memory < needed {
-            return Err(Error::Memory {
-                what: format!("to train on {n_features} features of {n_rows} samples in blocks"),
-                needed,
-                free: memory,
-                hint: "raise the limit (--memory-limit) or choose fewer bases (--n-basis)",
-            });
-        }
+        let what = || format!("to train on {n_features} features of {n_rows} samples in blocks");
+        within(memory, needed, what, "raise the limit (--memory-limit) or choose fewer bases (--n-basis)")?;
         let left = memory - fixed - piece;
         if n * (row + scores) <= left {
             return Ok(Plan { n_rows, piece_rows, n_resident: n_rows, n_cached: 0 });
@@ -58,7 +53,7 @@ impl Plan {
     /// seldom much less. Only the sizes that affect the bits of the result are those of the checkpoint.
     ///
     /// # Errors
-    /// [`Error::Checkpoint`] for that of another fit.
+    /// [`Error::Checkpoint`](crate::Error::Checkpoint) for that of another fit.
     pub fn settle(self, manifest: Manifest, checkpoint: Option<&dyn Checkpoint>) -> Result<Plan> {
         let [pieces, resident] = ["rows per piece", "rows that stay"];
         let sizes = manifest.settle(&[(pieces, self.piece_rows), (resident, self.n_resident)], checkpoint)?;

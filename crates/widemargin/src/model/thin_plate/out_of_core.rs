@@ -11,6 +11,7 @@ use super::spline_basis::SplineBasis;
 use super::stream::{Drawn, KernelRows, RowSource, Scan, Stream, draw_rows};
 use crate::data::{About, AnySamples, Labels, Resources, Source, check_costs, effective_weights};
 use crate::error::{Error, Result};
+use crate::memory::within;
 use crate::model::clock::Clock;
 use crate::model::manifest::Manifest;
 use crate::model::within_limit::TrainingSet;
@@ -85,14 +86,8 @@ impl ThinPlateParams {
         let (least, block) = memory::streamed_bytes(n, d, n_basis, n_columns, k, pool.threads());
         // The drawn samples, those that become bases, and a copy for k-means.
         let needed = least.saturating_add(3 * (picked.len() * d * size_of::<f64>()) as u64);
-        if needed > resources.memory {
-            return Err(Error::Memory {
-                what: format!("a fit of {n} samples on {n_basis} bases in {k} two-class problems"),
-                needed,
-                free: resources.memory,
-                hint: "take fewer bases (n_basis)",
-            });
-        }
+        let what = || format!("a fit of {n} samples on {n_basis} bases in {k} two-class problems");
+        within(resources.memory, needed, what, "take fewer bases (n_basis)")?;
         let scan = stream.look(&weights, &picked, &pool, &RowCount::new(monitor, "scale", n))?;
         let Scan { moments, content, sample } = scan;
         let ClassificationParams { polynomials, tol, max_steps, .. } = &self.task;

@@ -25,6 +25,7 @@ use super::params::PowerMeanParams;
 use crate::data::{AnySamples, Labels, Resources, SamplesView, Source, check_costs, effective_weights};
 use crate::descriptor::FeatureMax;
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::model::assess;
 use crate::model::clock::Clock;
 use crate::model::manifest::Manifest;
@@ -204,16 +205,9 @@ fn check_number(n: usize) -> Result<()> {
 
 /// Checks that the scratch has enough space.
 fn check_room(plan: Plan, sizes: &Sizes, resources: &Resources<'_>) -> Result<()> {
-    let needed = sizes.on_scratch();
-    match resources.scratch.room() {
-        Some(free) if !plan.in_memory && free < needed => Err(Error::Memory {
-            what: format!("the coded samples on scratch, {} rows with {} non-zeros,", sizes.n_rows, sizes.n_nonzero),
-            needed,
-            free,
-            hint: "make room there, or allow more memory",
-        }),
-        _ => Ok(()),
-    }
+    let Some(free) = resources.scratch.room().filter(|_| !plan.in_memory) else { return Ok(()) };
+    let what = || format!("the coded samples on scratch, {} rows with {} non-zeros,", sizes.n_rows, sizes.n_nonzero);
+    memory::within(free, sizes.on_scratch(), what, "make room there, or allow more memory")
 }
 
 fn where_they_were(store: &Store<'_>) -> String {

@@ -3,6 +3,7 @@
 use crate::data::Checkpoint;
 use crate::error::{Error, Result};
 use crate::expansion::{ROW_BYTES, entry_bytes};
+use crate::memory::within;
 use crate::model::manifest::Manifest;
 use crate::solve::dual::packed_row_bytes;
 
@@ -115,17 +116,13 @@ impl Sizes {
             return Ok(plan);
         }
         let least = plan(most, false);
-        if !fits(&least) {
-            return Err(Error::Memory {
-                what: format!(
-                    "the weights of {} features × {} nodes × {} problems and two of {most} blocks of samples",
-                    self.n_features, self.n_nodes, self.n_problems
-                ),
-                needed: self.bytes(&least),
-                free: memory,
-                hint: "allow more memory, or take fewer nodes",
-            });
-        }
+        let what = || {
+            format!(
+                "the weights of {} features × {} nodes × {} problems and two of {most} blocks of samples",
+                self.n_features, self.n_nodes, self.n_problems
+            )
+        };
+        within(memory, self.bytes(&least), what, "allow more memory, or take fewer nodes")?;
         let (mut too_few, mut enough) = (0, most);
         while enough - too_few > 1 {
             let middle = too_few.midpoint(enough);

@@ -151,10 +151,7 @@ impl ThinPlateRegressorParams {
             memory::product(&[8, 3, n_drawn, d]),
         ];
         let needed = needed.into_iter().fold(0, u64::saturating_add);
-        if needed <= limit {
-            return Ok(());
-        }
-        let what = format!("a smoothing spline of {n} samples on {n_basis} bases");
-        Err(Error::Memory { what, needed, free: limit, hint: "take fewer bases (n_basis)" })
+        let what = || format!("a smoothing spline of {n} samples on {n_basis} bases");
+        memory::within(limit, needed, what, "take fewer bases (n_basis)")
     }
 }

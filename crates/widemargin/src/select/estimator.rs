@@ -267,38 +267,37 @@ impl Estimator {
 
     /// The rows of the bases of a basis expansion.
     #[must_use]
-    pub fn basis_rows(self, rows: Vec<usize>) -> Self {
+    pub fn basis_rows(mut self, rows: Vec<usize>) -> Self {
         let basis = BasisChoice::Rows(rows);
-        let params = match self.params {
-            Params::Classifier(params) => Params::Classifier(params.basis(basis)),
-            Params::Regressor(params) => Params::Regressor(params.basis(basis)),
-            Params::OneClass(params) => Params::OneClass(params.basis(basis)),
-            others => others,
-        };
-        Estimator { params, ..self }
+        match &mut self.params {
+            Params::Classifier(params) => params.expander.basis = basis,
+            Params::Regressor(params) => params.expander.basis = basis,
+            Params::OneClass(params) => params.expander.basis = basis,
+            _ => {}
+        }
+        self
     }
 
     /// The class weights of a classifier.
     #[must_use]
-    pub fn class_weight(self, class_weight: ClassWeight) -> Self {
-        let params = match self.params {
-            Params::Auto(params) => Params::Auto(AutoParams { class_weight, ..params }),
-            Params::PowerMean(params) => Params::PowerMean(params.class_weight(class_weight)),
-            Params::ThinPlate(params) => Params::ThinPlate(params.class_weight(class_weight)),
-            Params::Classifier(params) => Params::Classifier(params.class_weight(class_weight)),
-            others => others,
-        };
-        Estimator { params, ..self }
+    pub fn class_weight(mut self, class_weight: ClassWeight) -> Self {
+        match &mut self.params {
+            Params::Auto(params) => params.class_weight = class_weight,
+            Params::PowerMean(params) => params.class_weight = class_weight,
+            Params::ThinPlate(params) => params.task.class_weight = class_weight,
+            Params::Classifier(params) => params.task.class_weight = class_weight,
+            _ => {}
+        }
+        self
     }
 
     /// The kernel of a power mean SVM.
     #[must_use]
-    pub fn scalar_kernel(self, kernel: ScalarKernel) -> Self {
-        let params = match self.params {
-            Params::PowerMean(params) => Params::PowerMean(params.kernel(kernel)),
-            others => others,
-        };
-        Estimator { params, ..self }
+    pub fn scalar_kernel(mut self, kernel: ScalarKernel) -> Self {
+        if let Params::PowerMean(params) = &mut self.params {
+            *params = params.clone().kernel(kernel);
+        }
+        self
     }
 
     /// Checks the parameters without fitting.

@@ -1,9 +1,5 @@
 //! The fit of a thin plate SVM: weights, column scaling, kernel matrix, solver.
 
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_xoshiro::Xoshiro256PlusPlus;
-
 use super::bases::{Placed, choose};
 use super::kernel_blocks::{dense_rows, first_of_equals, scale_rows, weighted_gram, weighted_polynomials};
 use super::model::{SplineClassification, ThinPlateSvc};
@@ -14,7 +10,7 @@ use super::remote::ModelMetadata;
 use super::scaling_losses::{LeastLoss, ScalingLosses};
 use super::spline::Spline;
 use super::spline_basis::SplineBasis;
-use super::stream::{KernelRows, RowSource};
+use super::stream::{KernelRows, RowSource, compared_rows};
 use crate::data::{
     Distinct, Label, Labels, PickedRows, Rows, WeightedCodes, check_costs, effective_weights, fingerprints,
 };
@@ -33,8 +29,7 @@ use crate::solve::thin_plate::{
 };
 use crate::solve::{CalibratedOn, Calibration, ErrorEstimate, EstimateMethod, Report, Stage, Status};
 use crate::tuning::{
-    LAMBDA_PATH_LOWEST, MAX_SOLVED_GAP, SAMPLES_PER_FREE_POLYNOMIAL, SELECTION_SAMPLES, TRANSFERABLE_LAMBDAS,
-    UNEVEN_SPREADS,
+    LAMBDA_PATH_LOWEST, MAX_SOLVED_GAP, SAMPLES_PER_FREE_POLYNOMIAL, TRANSFERABLE_LAMBDAS, UNEVEN_SPREADS,
 };
 
 /// Fraction of the objective of f = 0 below which an objective counts as 0.
@@ -409,12 +404,7 @@ impl Fit<'_, '_> {
     fn losses(&mut self, rows: &[f64], factors: &[f64]) -> Result<ScalingLosses> {
         let Fit { params, problems, first_come, n_features, pool, .. } = *self;
         let n = problems.weights.len();
-        let mut some: Vec<usize> = (0..n).collect();
-        if n > SELECTION_SAMPLES {
-            some.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(params.seed));
-            some.truncate(SELECTION_SAMPLES);
-            some.sort_unstable();
-        }
+        let some = compared_rows(n, params.seed);
         let part = |all: &[f64]| -> Vec<f64> { some.iter().map(|&i| all[i]).collect() };
         let codes: Vec<u32> = some.iter().map(|&i| problems.targets.code(i)).collect();
         let (weights, units) = (part(problems.weights), part(problems.units));

@@ -1,12 +1,9 @@
 //! The kernel, and whether to standardize the columns: the largest leave-one-out R² of exact fits on at most a thousand
 //! of the samples.
 
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_xoshiro::Xoshiro256PlusPlus;
-
 use super::super::choose_kernel::KernelPoint;
 use super::super::remarks::scaling_warning;
+use super::super::stream::compared_rows;
 use super::task::{Solved, Task};
 use crate::error::Result;
 use crate::model::{CChoice, Standardize};
@@ -51,13 +48,7 @@ impl Task<'_> {
             let (factors, tried) = (factors_if(standard), Vec::new());
             return Ok(Choice { kernel, factors, solved: None, tried, warnings, note: None });
         }
-        let part = (n > SELECTION_SAMPLES).then(|| {
-            let mut rows: Vec<usize> = (0..n).collect();
-            rows.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(params.seed));
-            rows.truncate(SELECTION_SAMPLES);
-            rows.sort_unstable();
-            self.of_rows(&rows)
-        });
+        let part = (n > SELECTION_SAMPLES).then(|| self.of_rows(&compared_rows(n, params.seed)));
         let task = part.as_ref().unwrap_or(self);
         let mut table = Table::new("choice", task.weights.len(), *self.monitor);
         let mut best: Option<Solved> = None;

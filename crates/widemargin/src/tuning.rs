@@ -306,6 +306,9 @@ pub(crate) const COSTLY_ERROR_GAIN: f64 = 0.005;
 pub(crate) const PROMISING_LOSS: f64 = 1.05;
 /// Best candidates whose scale is changed again on all samples (decision 0027).
 pub(crate) const RESCALED_FINALISTS: usize = 2;
+/// Seconds of a pair from which bases are compared with each other once only, and numbers that are then held twice.
+pub(crate) const MIN_SECONDS_TO_COMPARE_ONCE: f64 = 2e-8;
+pub(crate) const MAX_NUMBERS_BETWEEN_BASES: usize = 1 << 25;
 /// Characters of a string on average from which longer n-grams are tried.
 pub(crate) const SHORT_STRING: usize = 20;
 /// Characters from which they are too many.

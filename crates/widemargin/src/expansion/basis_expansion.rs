@@ -38,6 +38,9 @@ const MIN_INDEFINITENESS: f64 = 0.5;
 /// With fewer rows the fixed cost of a block is too large, however slow the similarity.
 const MIN_BLOCK_ROWS: usize = 4;
 
+/// The maps of all parts, and the similarities between the bases, if they were computed in single precision.
+type NystroemParts = (Vec<(PartMap, Spectrum)>, Option<DenseMatrix<f32>>);
+
 /// A fitted expansion: a similarity, its bases, and the normalization of each of its parts.
 pub struct BasisExpansion<S: Similarity> {
     pub(super) similarity: Arc<S>,
@@ -86,19 +89,21 @@ impl<S: Similarity> BasisExpansion<S> {
         training: &Training<'_, S::Samples>,
     ) -> Result<(Self, DenseMatrix<f32>)> {
         let (expansion, phi) =
-            BasisExpansion::fit_vectors(similarity, bases, (normalization, NystroemCut::default()), training)?;
+            BasisExpansion::fit_vectors(similarity, bases, (normalization, NystroemCut::default()), &[], training)?;
         Ok((expansion, phi.into_dense()?))
     }
 
-    /// The same with features that are sparse where they stay so ([`BasisExpansion::is_sparse`]).
+    /// The same with features that are sparse where they stay so ([`BasisExpansion::is_sparse`]). `basis_rows` are the
+    /// training samples that are the bases, if these are training samples.
     pub(crate) fn fit_vectors(
         similarity: S,
         bases: S::Samples,
         normalization: (Normalization, NystroemCut),
+        basis_rows: &[usize],
         training: &Training<'_, S::Samples>,
     ) -> Result<(Self, Vectors)> {
         let Training { samples, threads, monitor, .. } = *training;
-        let mut expansion = BasisExpansion::before_normalization(similarity, bases, normalization, training)?;
+        let (mut expansion, between) = BasisExpansion::unlearned(similarity, bases, normalization, training)?;
         if expansion.is_sparse() {
             let mut phi = expansion.sparse_features(samples, threads, monitor)?;
             if let Some(affine) = expansion.affine() {
@@ -107,7 +112,7 @@ impl<S: Similarity> BasisExpansion<S> {
             }
             return Ok((expansion, Vectors::Sparse(phi)));
         }
-        let mut phi = expansion.transform_with(samples, threads, monitor)?;
+        let mut phi = expansion.training_features(basis_rows, between, training)?;
         expansion.normalize(&mut phi, training)?;
         Ok((expansion, Vectors::Dense(phi)))
     }
@@ -117,9 +122,19 @@ impl<S: Similarity> BasisExpansion<S> {
     pub(crate) fn before_normalization(
         similarity: S,
         bases: S::Samples,
-        (normalization, cut): (Normalization, NystroemCut),
+        normalization: (Normalization, NystroemCut),
         training: &Training<'_, S::Samples>,
     ) -> Result<Self> {
+        BasisExpansion::unlearned(similarity, bases, normalization, training).map(|(expansion, _)| expansion)
+    }
+
+    /// The same with the similarities between the bases where they were computed.
+    fn unlearned(
+        similarity: S,
+        bases: S::Samples,
+        (normalization, cut): (Normalization, NystroemCut),
+        training: &Training<'_, S::Samples>,
+    ) -> Result<(Self, Option<DenseMatrix<f32>>)> {
         let n_polynomials = similarity.n_polynomials();
         if n_polynomials > 0 && !matches!(normalization, Normalization::Centered(_)) {
             let expected = "centered: polynomials belong to a conditionally positive definite similarity";
@@ -131,14 +146,17 @@ impl<S: Similarity> BasisExpansion<S> {
         }
         let mut expansion = BasisExpansion::from_parts(similarity, bases, normalization, Vec::new())?;
         expansion.maps = expansion.widths().into_iter().map(PartMap::identity).collect();
+        let mut between = None;
         if normalization.negative_eigenvalues().is_some() {
-            (expansion.maps, expansion.spectra) = expansion.nystroem(cut, training)?.into_iter().unzip();
+            let parts;
+            (parts, between) = expansion.nystroem(cut, training)?;
+            (expansion.maps, expansion.spectra) = parts.into_iter().unzip();
         }
         if !normalization.is_learned() {
             let weighted = |(part, map): (usize, PartMap)| map.scaled(expansion.similarity.options(part).factor());
             expansion.maps = std::mem::take(&mut expansion.maps).into_iter().enumerate().map(weighted).collect();
         }
-        Ok(expansion)
+        Ok((expansion, between))
     }
 
     /// The unnormalized similarities of all parts to all bases, for a fitted similarity.
@@ -488,7 +506,7 @@ impl<S: Similarity> BasisExpansion<S> {
         BasisExpansion { bases, described, maps, ..self }
     }
 
-    fn nystroem(&self, cut: NystroemCut, training: &Training<'_, S::Samples>) -> Result<Vec<(PartMap, Spectrum)>> {
+    fn nystroem(&self, cut: NystroemCut, training: &Training<'_, S::Samples>) -> Result<NystroemParts> {
         let (n, n_columns, n_polynomials) = (self.bases.len(), self.n_columns(), self.similarity.n_polynomials());
         if n_columns != n + n_polynomials {
             let (spec, normalization) = (self.similarity.spec(), self.normalization);
@@ -513,9 +531,10 @@ impl<S: Similarity> BasisExpansion<S> {
         let is_precise = |part| Ok(cut.is_precise() && raw.has_double_precision(part).map_err(of_bases)?);
         let is_precise = (0..widths.len()).map(is_precise).collect::<Result<Vec<bool>>>()?;
         let between = match is_precise.contains(&false) {
-            true => raw.transform_with(self.bases(), training.threads, &monitor).map_err(of_bases)?,
-            false => DenseMatrix::default(),
+            true => Some(raw.between_bases(training.threads, &monitor).map_err(of_bases)?),
+            false => None,
         };
+        let nothing = DenseMatrix::default();
         let part = |part: usize| {
             if let Some(n_features) = self.similarity.own_features(part, &self.described) {
                 return Ok((PartMap::identity(n_features), Spectrum::default()));
@@ -526,14 +545,16 @@ impl<S: Similarity> BasisExpansion<S> {
                 let rows = own.iter().flat_map(|&row| &all[row * widths[part]..][..widths[part]]);
                 (rows.copied().collect::<Vec<f64>>(), Precision::Double)
             } else {
-                let row = |&row: &usize| &between.values[row * between.n_cols + firsts[part]..][..widths[part]];
+                let DenseMatrix { values, n_cols, .. } = between.as_ref().unwrap_or(&nothing);
+                let row = |&row: &usize| &values[row * n_cols + firsts[part]..][..widths[part]];
                 (own.iter().flat_map(row).map(|&x| f64::from(x)).collect(), Precision::Single)
             };
             let sizes = Sizes { n_bases: own.len(), n_polynomials };
             let spec = self.similarity.part(part);
             PartMap::nystroem((&block, precision), sizes, (self.normalization, cut), &spec)
         };
-        (0..self.maps.len()).map(part).collect()
+        let parts = (0..self.maps.len()).map(part).collect::<Result<_>>()?;
+        Ok((parts, between))
     }
 
     /// The statistics that the normalization needs from samples; `None` if it needs none.

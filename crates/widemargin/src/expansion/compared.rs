@@ -188,7 +188,7 @@ impl<S: Similarity> BasisExpansion<S> {
     }
 
     /// Rejects similarities that are not finite: \[part\]\[sample\]\[column\].
-    fn check_finite(&self, block: &[f32], widths: &[usize], n: usize, first_row: usize) -> Result<()> {
+    pub(super) fn check_finite(&self, block: &[f32], widths: &[usize], n: usize, first_row: usize) -> Result<()> {
         let Some(at) = block.iter().position(|value| !value.is_finite()) else { return Ok(()) };
         let (mut part, mut pair) = (0, at);
         while pair >= n * widths[part] {

@@ -3,6 +3,7 @@
 mod additive_map;
 mod affine;
 mod basis_expansion;
+mod between_bases;
 mod coded_blocks;
 mod coded_rows;
 mod compared;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::expansion_model::Basis;
 use crate::basis::{self, Bases, BasisChoice};
-use crate::data::{DenseMatrix, Distinct, Picked, Samples, Source, Training, Vectors};
+use crate::data::{ABSENT, DenseMatrix, Distinct, Picked, Samples, Source, Training, Vectors};
 use crate::error::{Result, require};
 use crate::expansion::{BasisExpansion, Normalization, NystroemCut};
 use crate::model::clock::Clock;
@@ -189,8 +189,11 @@ impl<S: Similarity> Expander<S> {
         let (bases, chosen) = self.choose_bases(all)?;
         clock.end("bases")?;
 
+        let basis_rows: Vec<usize> =
+            chosen.rows.iter().map(|&row| all.distinct.places[row]).filter(|place| *place != ABSENT).collect();
+        let normalization = (self.normalization, self.cut);
         let (expansion, phi) =
-            BasisExpansion::fit_vectors(self.similarity, bases, (self.normalization, self.cut), &training)
+            BasisExpansion::fit_vectors(self.similarity, bases, normalization, &basis_rows, &training)
                 .map_err(|error| error.of_bases_and_rows(&chosen.rows, rows))?;
         clock.end("similarity")?;
 

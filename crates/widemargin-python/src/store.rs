@@ -53,7 +53,7 @@ impl Store {
                 Some("auto") => LabelColumn::Auto,
                 Some(column) => column.parse().unwrap_or(LabelColumn::Auto),
             },
-            format: format.map(|name| name.parse().map_err(refused)).transpose()?,
+            format: format.map(|name| name.parse().map_err(PyValueError::new_err::<String>)).transpose()?,
             n_features,
             ..ReadOptions::default()
         };

@@ -12,10 +12,10 @@ use widemargin::solve::CalibratedOn;
 
 use crate::charts;
 use crate::comparison::bar;
-use crate::measured::{Measured, Mistake, Reliability};
+use crate::measured::{Measured, Mistake};
 use crate::multilabel::MeasuredLabels;
-use crate::report::{Cases, MAX_BASES, MAX_TERMS, Sections, cards_of_bases, unsuitable};
 use crate::samples::{Shown, descending, listed, number};
+use crate::sections::{Cases, MAX_BASES, MAX_TERMS, Sections, cards_of_bases, probabilities, unsuitable};
 use crate::tiles::{more, percent, share, table, tile};
 
 /// Maximum number of classes with listed scores.
@@ -185,19 +185,6 @@ fn details(model: &dyn Classifier, measured: &Measured) -> Markup {
             (more(scores.len(), MAX_CLASSES, "classes"))
         }
         (probabilities(&measured.reliability, "Of samples with a probability of, say, 0.8, 80 % should be of the class: dots on the diagonal. Larger dots stand for more samples.", &charts))
-    }
-}
-
-/// A section on how reliable probabilities are, with its charts.
-pub fn probabilities(reliability: &[Reliability], about: &str, charts: &Markup) -> Markup {
-    html! {
-        section id="calibration" {
-            h2 { "Probabilities" }
-            @if reliability.is_empty() { p { "The model gives no probabilities." } } @else {
-                p { (about) }
-                (charts)
-            }
-        }
     }
 }
 

@@ -11,11 +11,13 @@ mod measured;
 mod multilabel;
 mod report;
 mod samples;
+mod sections;
 mod tiles;
 mod values;
 
 pub use explanation::explanation_html;
-pub use report::{Measurement, report_html};
+pub use report::report_html;
+pub use sections::Measurement;
 
 /// The style of the fragments and the page: light and dark, on screens and on paper.
 pub const STYLE: &str = include_str!("style.css");

@@ -8,9 +8,8 @@ use widemargin::select::{LabelScore, LabelScores, Labeled};
 use widemargin::{Error, Result};
 
 use crate::charts;
-use crate::classes::probabilities;
 use crate::measured::{Mistake, Ranges, Reliability};
-use crate::report::Cases;
+use crate::sections::{Cases, probabilities};
 use crate::tiles::{more, percent, share, table, tile};
 
 /// Scores of a model on multilabel samples, as `evaluate` computes them.

@@ -4,55 +4,15 @@ use std::any::Any;
 use std::borrow::Cow;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use widemargin::data::{AnySamples, DenseMatrix, SamplesView, Source as _, Vectors};
-use widemargin::model::{AnyModel, Explanation, Model, ThinPlateRegressor, ThinPlateSvc};
+use widemargin::Result;
+use widemargin::data::{AnySamples, DenseMatrix, Vectors};
+use widemargin::model::{AnyModel, Model, ThinPlateRegressor, ThinPlateSvc};
 use widemargin::monitor::Monitor;
-use widemargin::select::Answers;
 use widemargin::solve::Report as FitReport;
-use widemargin::{Error, Result};
 
-use crate::explanation::explained;
-use crate::samples::{Shown, descending, listed, number};
+use crate::samples::{Shown, listed, number};
+use crate::sections::{Cases, Measurement};
 use crate::{STYLE, classes, values};
-
-/// Maximum number of bases, or of columns instead of bases.
-pub const MAX_BASES: usize = 18;
-
-/// Maximum number of samples that are explained.
-const MAX_CASES: usize = 5;
-
-/// Terms of the explanation of a sample.
-pub const MAX_TERMS: usize = 6;
-
-/// Samples on which a model is measured.
-#[derive(Debug)]
-pub struct Measurement<'a> {
-    /// The samples.
-    pub samples: &'a SamplesView<'a>,
-    /// Their labels or targets; an outlier detector needs none.
-    pub answers: Option<&'a Answers<'a>>,
-    /// One weight for each sample.
-    pub weights: Option<&'a [f64]>,
-    /// Their name, such as the name of their file.
-    pub name: String,
-}
-
-/// The sections of a page that depend on the task of the model.
-#[derive(Default)]
-pub struct Sections {
-    /// The scores on the samples.
-    pub scores: Markup,
-    /// Rows of the table of the model: a name and a text each.
-    pub further: Vec<(&'static str, String)>,
-    /// How parameters were selected.
-    pub selection: Markup,
-    /// More about the scores.
-    pub details: Markup,
-    /// The bases or columns with the largest weights.
-    pub weights: Markup,
-    /// Samples that are explained.
-    pub cases: Markup,
-}
 
 /// The report on a model as a page: HTML with inline style and pictures, without external requests. `title` names the
 /// model; without samples, or without their labels or targets, nothing is measured.
@@ -111,63 +71,6 @@ pub fn report_html(
         }
     };
     Ok(page.into_string())
-}
-
-/// The error for labels or targets of another task.
-pub fn unsuitable(expected: &str) -> Error {
-    Error::Parameter { name: "answers", value: "those of another task".into(), expected: expected.into() }
-}
-
-/// The samples of a report, some of which are explained, with the bases of the model.
-#[derive(Clone, Copy)]
-pub struct Cases<'a> {
-    pub data: &'a Measurement<'a>,
-    /// The names of columns.
-    names: Option<&'a [String]>,
-    bases: Option<Shown<'a>>,
-    pub threads: usize,
-    pub monitor: &'a Monitor<'a>,
-}
-
-impl Cases<'_> {
-    /// A section of scores; `samples` is what the samples are called.
-    pub fn scores(&self, heading: &str, samples: &str, inside: &Markup) -> Markup {
-        html! {
-            section id="scores" {
-                h2 { (heading) }
-                p { "Measured on " (self.data.samples.n_samples()) " " (samples) ": " b { (self.data.name) } "." }
-                (inside)
-            }
-        }
-    }
-
-    /// A section of samples with their explanations, each under its title. `cases` may be more than are shown.
-    pub fn section(
-        &self,
-        heading: &str,
-        about: &Markup,
-        cases: impl Iterator<Item = Result<(usize, Markup, Explanation)>>,
-    ) -> Result<Markup> {
-        let case = |case: Result<(usize, Markup, Explanation)>| -> Result<Markup> {
-            let (row, title, explanation) = case?;
-            let sample = self.data.samples.chunk(row..row + 1)?;
-            let shown = Shown { samples: &sample, names: self.names };
-            Ok(html! {
-                article class="wm-case" {
-                    h3 { "Sample " (row) ": " (title) }
-                    (explained(&explanation, self.bases, Some((shown, 0)), MAX_TERMS, 1))
-                }
-            })
-        };
-        let cases = cases.take(MAX_CASES).map(case).collect::<Result<Vec<_>>>()?;
-        Ok(html! {
-            section id="mistakes" {
-                h2 { (heading) }
-                p { (about) }
-                @for case in cases { (case) }
-            }
-        })
-    }
 }
 
 /// The bases of a model, as samples.
@@ -268,30 +171,6 @@ fn training(report: &FitReport, iterations: &str) -> String {
         number(report.seconds()),
         number(report.gap()),
     )
-}
-
-/// The bases with the largest weights; `rows` are their training rows.
-pub fn cards_of_bases(weights: &[f64], rows: &[usize], bases: Option<Shown<'_>>) -> Markup {
-    let order = descending(weights.len(), |basis| weights[basis]);
-    html! {
-        section id="bases" {
-            h2 { "Bases with the largest weights" }
-            @if order.is_empty() { p { "The model is linear in the samples' own features: it has no bases." } } @else {
-                p class="wm-small wm-soft" { (MAX_BASES.min(weights.len())) " of " (weights.len()) " bases, by the norm of the weights of their similarities." }
-                div class="wm-cards" {
-                    @for &basis in order.iter().take(MAX_BASES) {
-                        figure class="wm-card" style="margin:0" {
-                            @if let Some(bases) = bases { (bases.small(basis)) }
-                            figcaption {
-                                "weight " (number(weights[basis]))
-                                @match rows.get(basis) { Some(row) => { ", training row " (row) }, None => { ", basis " (basis) } }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
 }
 
 #[cfg(test)]

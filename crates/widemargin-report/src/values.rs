@@ -7,8 +7,8 @@ use widemargin::model::{OneClass, Regressor};
 use widemargin::select::{Answers, RegressionScoring};
 
 use crate::charts;
-use crate::report::{Cases, MAX_TERMS, Sections, cards_of_bases, unsuitable};
 use crate::samples::{Shown, descending, number};
+use crate::sections::{Cases, MAX_TERMS, Sections, cards_of_bases, unsuitable};
 use crate::tiles::{percent, tile};
 
 /// The sections of a regression model, with or without samples that have targets.

@@ -85,27 +85,35 @@ impl Manifest {
         })
     }
 
-    /// The plan stored in the checkpoint, if there is one, which must be of this fit; otherwise this plan, which is
-    /// stored there.
+    /// The plan stored in the checkpoint, if there is one, which must be of this fit.
     ///
     /// # Errors
     /// [`Error::Checkpoint`] for that of another fit.
-    pub fn settle(mut self, plan: &[(&str, usize)], checkpoint: Option<&dyn Checkpoint>) -> Result<Sizes> {
-        self.plan = plan.iter().map(|(name, size)| ((*name).to_owned(), *size as u64)).collect();
-        let Some(checkpoint) = checkpoint else { return Ok(Sizes(self.plan)) };
-        let Some(bytes) = load_checkpoint(checkpoint, NAME)? else {
-            let bytes = serde_json::to_vec_pretty(&self)
-                .map_err(|problem| Error::Checkpoint { problem: problem.to_string() })?;
-            save_checkpoint(checkpoint, NAME, &bytes)?;
-            return Ok(Sizes(self.plan));
-        };
+    pub fn stored(&self, checkpoint: &dyn Checkpoint) -> Result<Option<Sizes>> {
+        let Some(bytes) = load_checkpoint(checkpoint, NAME)? else { return Ok(None) };
         let there: Manifest = serde_json::from_slice(&bytes)
             .map_err(|problem| Error::Checkpoint { problem: format!("{NAME} is damaged: {problem}") })?;
         if let Some(problem) = self.difference(&there) {
             let problem = format!("{problem}; give the same data and parameters, or another folder");
             return Err(Error::Checkpoint { problem });
         }
-        Ok(Sizes(there.plan))
+        Ok(Some(Sizes(there.plan)))
+    }
+
+    /// The stored plan, if there is one; otherwise this plan, which is stored.
+    ///
+    /// # Errors
+    /// As for [`Manifest::stored`].
+    pub fn settle(mut self, plan: &[(&str, usize)], checkpoint: Option<&dyn Checkpoint>) -> Result<Sizes> {
+        self.plan = plan.iter().map(|(name, size)| ((*name).to_owned(), *size as u64)).collect();
+        let Some(checkpoint) = checkpoint else { return Ok(Sizes(self.plan)) };
+        if let Some(plan) = self.stored(checkpoint)? {
+            return Ok(plan);
+        }
+        let bytes =
+            serde_json::to_vec_pretty(&self).map_err(|problem| Error::Checkpoint { problem: problem.to_string() })?;
+        save_checkpoint(checkpoint, NAME, &bytes)?;
+        Ok(Sizes(self.plan))
     }
 
     /// Describes a difference from `there`.

@@ -1,6 +1,6 @@
 //! The solution of a regression, before it becomes a model.
 
-use super::regressor::Regression;
+use super::regression::Regression;
 use crate::error::Result;
 use crate::model::regression_path::{RegressionSelection, StandardTargets, closed_form_report};
 use crate::monitor::Monitor;

@@ -137,6 +137,8 @@ impl Sizes {
     /// [`Error::Checkpoint`] for that of another fit, naming the difference, and if it needs more memory than there is;
     /// as for [`Sizes::plan`].
     pub fn settle(&self, memory: u64, manifest: Manifest, checkpoint: Option<&dyn Checkpoint>) -> Result<Plan> {
+        // Of another fit: that is said first, whatever memory this one needs.
+        checkpoint.map_or(Ok(None), |checkpoint| manifest.stored(checkpoint))?;
         let (plan, [blocks, piece]) = (self.plan(memory)?, ["blocks", "bytes per piece"]);
         let sizes = manifest.settle(&[(blocks, plan.n_blocks), (piece, plan.piece)], checkpoint)?;
         let (n_blocks, piece) = (sizes.get(blocks, usize::MAX)?, sizes.get(piece, usize::MAX)?);

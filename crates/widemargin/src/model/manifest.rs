@@ -116,7 +116,7 @@ impl Manifest {
         Ok(Sizes(self.plan))
     }
 
-    /// Describes a difference from `there`.
+    /// Describes a difference from `there`: first of the data, by which parameters are selected.
     fn difference(&self, there: &Manifest) -> Option<String> {
         if self.format != there.format {
             return Some(format!("it has format {}, this version reads {}", there.format, self.format));
@@ -126,7 +126,7 @@ impl Manifest {
         }
         let absent = "none".to_owned();
         for (kind, ours, theirs) in
-            [("parameter", &self.parameters, &there.parameters), ("data", &self.data, &there.data)]
+            [("data", &self.data, &there.data), ("parameter", &self.parameters, &there.parameters)]
         {
             let of = |pairs: &[(String, String)], name: &str| {
                 pairs.iter().find(|(known, _)| known == name).map_or_else(|| absent.clone(), |(_, value)| value.clone())

@@ -267,9 +267,9 @@ class FittedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimat
     def _target(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, Any]:
         """Sets whether targets have one dimension; returns them (samples, outputs), and the weights."""
         self._output_names = names_of(y)
-        target = self._checked_target(y, sample_weight, n_samples)
-        self._is_flat = np.ndim(y) == 1
-        return target
+        y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
+        self._is_flat = y.ndim == 1
+        return self._checked_target(y, sample_weight, n_samples)
 
     def _target_to_evaluate(self, y: Any, sample_weight: Any, n_samples: int) -> tuple[Any, Any]:
         targets, weights = self._checked_target(by_name(y, self._output_names), sample_weight, n_samples)

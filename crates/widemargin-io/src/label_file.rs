@@ -64,8 +64,8 @@ impl FileLabels {
 /// Reads the group of each sample, as text: `1` and `01` are two groups. Blanks around a name do not count.
 ///
 /// # Errors
-/// [`IoError::Read`](crate::IoError::Read); [`IoError::Input`](crate::IoError::Input) for a file without groups, an empty line before the last, and text that is not
-/// UTF-8.
+/// [`IoError::Read`](crate::IoError::Read); [`IoError::Input`](crate::IoError::Input) for a file without groups, an empty
+/// line before the last, and text that is not UTF-8.
 pub fn read_groups(path: &Path) -> Result<Labels> {
     let help = "the file has the group of one sample on each line";
     let names = read_names(path, "no groups in the file", help);

@@ -18,7 +18,8 @@ use crate::{STYLE, classes, values};
 /// model; without samples, or without their labels or targets, nothing is measured.
 ///
 /// # Errors
-/// Errors of the model on the samples; [`Error::Parameter`](widemargin::Error::Parameter) for labels or targets of another task.
+/// Errors of the model on the samples; [`Error::Parameter`](widemargin::Error::Parameter) for labels or targets of another
+/// task.
 pub fn report_html(
     model: &AnyModel,
     title: String,

@@ -55,7 +55,7 @@ pub fn unsuitable(expected: &str) -> Error {
     Error::Parameter { name: "answers", value: "those of another task".into(), expected: expected.into() }
 }
 
-/// The samples of a report, some of which are explained, with the bases of the model.
+/// The samples of a report with the bases of the model; some samples are explained.
 #[derive(Clone, Copy)]
 pub struct Cases<'a> {
     pub data: &'a Measurement<'a>,

@@ -12,7 +12,7 @@ use crate::similarity::Similarity;
 use crate::tuning::{MAX_NUMBERS_BETWEEN_BASES, MIN_SECONDS_TO_COMPARE_ONCE};
 
 impl<S: Similarity> BasisExpansion<S> {
-    /// Whether s(a, b) = s(b, a) for all parts, each of which has all bases, and a pair takes long.
+    /// Whether a pair takes long, all parts are symmetric, and each part is compared with all bases.
     pub(super) fn compares_once(&self) -> bool {
         let (n, described) = (self.bases().len(), self.described());
         let is_alike =
@@ -60,8 +60,8 @@ impl<S: Similarity> BasisExpansion<S> {
         Ok(DenseMatrix { values, n_rows: n, n_cols: width })
     }
 
-    /// The features of the training samples, of which `basis_rows` are the bases, with the similarities between these if
-    /// they are known.
+    /// The features of the training samples. `basis_rows` are the rows of the bases among them, and `between` has the
+    /// similarities between the bases if they were computed before.
     ///
     /// # Errors
     /// As for [`BasisExpansion::transform_with`].

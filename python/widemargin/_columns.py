@@ -45,17 +45,6 @@ def names_of_features(estimator: Any) -> npt.NDArray[Any] | None:
     return np.array(json.loads(estimator._model.header())["feature_names"], dtype=object)
 
 
-def by_column(estimator: Any, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Values of the features, summed over the features of each column of the training data."""
-    encoder = getattr(estimator, "_table_columns", None)
-    if encoder is None:
-        return values
-    # A category has a feature for each of its values, and a column with missing values one more.
-    n_features = [len(one.get("values", [None])) + one.get("has_missing", False) for one in json.loads(encoder)]
-    columns = np.repeat(np.arange(len(n_features)), n_features)
-    return np.bincount(columns, values, minlength=len(n_features)).astype(np.float64)
-
-
 def validated(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Rows of numbers, as scikit-learn validates them.
 

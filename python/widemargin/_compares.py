@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from . import _core, similarity
 from ._base import FittedModel, WatchedMixin, specs_of, with_parameters
 from ._calls import Checked
-from ._columns import by_column, set_features, validated
+from ._columns import set_features, validated
 from ._files import Stored
 from ._kinds import by_name, kind_and_layout, kind_for, kind_of, plain, refuse_one
 from ._parameters import (
@@ -33,7 +33,7 @@ from ._parameters import (
 )
 from ._report import Row
 from ._samples import channels_first, count, fingerprints, from_other, from_vectors, pick
-from ._specs import READERS, SIMILARITIES, Similarity, any_kind, column_weights, is_auto, parsed, steps_of, with_hyphens
+from ._specs import READERS, SIMILARITIES, Similarity, any_kind, is_auto, parsed, steps_of, with_hyphens
 from ._targets import codes_of
 from .similarity import Resolved, pairwise, resolve
 
@@ -45,14 +45,14 @@ class ImportancesMixin:
     def feature_importances_(self: Any) -> npt.NDArray[np.float64]:
         """The importance of each column: its share of the column weights in the similarity."""
         check_is_fitted(self)
-        weights = [column_weights(spec) for spec in specs_of(self)] if self.kind_ == "table" else []
-        shares = [one / one.sum() for one in weights if one is not None and one.any()]
-        if not shares:
+        is_table = self.kind_ == "table"
+        found = _core.feature_importances(specs_of(self), self._table_columns) if is_table else None
+        if found is None:
             raise AttributeError(
                 "feature_importances_ is only available if the similarity has weights of the columns, which "
                 f"{self.similarity_!r} does not have"
             )
-        return by_column(self, np.mean(shares, axis=0))
+        return found
 
 
 class NestedSpecMixin:

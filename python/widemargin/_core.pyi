@@ -512,6 +512,9 @@ class Store:
 def learn_columns(columns: Sequence[_Column]) -> tuple[str, _Floats]:
     """The types and categories of a data frame's columns, as JSON, and the features of its rows."""
 
+def feature_importances(similarities: Sequence[str], encoder: str | None = ...) -> _Floats | None:
+    """The importance of each column of a table for similarities with these specs; None if none has column weights."""
+
 def encode_columns(encoder: str, columns: Sequence[_Column]) -> tuple[_Floats, list[str]]:
     """The features of the rows of a data frame under the encoder of `learn_columns`, and a warning for each unknown
     category."""

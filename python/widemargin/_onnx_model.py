@@ -17,9 +17,11 @@ from ._compares import bases_of
 from ._onnx_expression import Additive, Array, Arrays, Expression, Pair, nan_if_rejected
 from ._onnx_graph import Graph, check_size, value
 from ._onnx_similarities import EXPRESSIONS
-from ._specs import SCALINGS, SIMILARITIES, columns_of, default_of, options_of, parsed, steps_of
+from ._specs import SIMILARITIES, columns_of, default_of, options_of, parsed, steps_of
 
 _NO_OPERATOR = "ONNX has no operator for it"
+# Descriptors of vectors that have a feature for each column.
+_SCALINGS = ("mean-norm", "z-score")
 # Bases that are rows of numbers; sets are, of 0 and 1.
 _VECTORS = ("dense", "sparse", "bit-sets")
 # The number of columns up to which the library sums products in double precision.
@@ -34,7 +36,7 @@ def check(header: dict[str, Any]) -> None:
         raise _refused(specs[-1], "a Python callable")
     for spec in specs:
         *before, last = steps_of(spec)
-        foreign = [step for step in before if step.partition(":")[0] not in SCALINGS]
+        foreign = [step for step in before if step.partition(":")[0] not in _SCALINGS]
         if last.startswith("precomputed:"):
             raise _refused(spec, "a matrix of distances or with polynomials")
         if SIMILARITIES[last.partition(":")[0]]["declined"]:

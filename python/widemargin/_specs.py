@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
-import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -307,18 +306,6 @@ def columns_of(spec: str, n_basis: int) -> npt.NDArray[np.intp]:
 def steps_of(spec: str) -> list[str]:
     """The descriptors and the similarity of a spec."""
     return spec.split("/")
-
-
-# Descriptors of vectors that have a feature for each column.
-SCALINGS = ("mean-norm", "z-score")
-
-
-def column_weights(spec: str) -> npt.NDArray[np.float64] | None:
-    """The weights of the columns of vectors in a spec; None if it has none."""
-    steps = [parsed(step) for step in steps_of(spec)[:-1]]
-    scalings = itertools.takewhile(lambda step: step[0] in SCALINGS, steps)
-    listed = next((parameters["weights"] for _, parameters in scalings if "weights" in parameters), None)
-    return None if listed is None else np.array(listed.split(";"), dtype=np.float64)
 
 
 @dataclass(frozen=True)

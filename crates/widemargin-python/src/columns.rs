@@ -1,6 +1,6 @@
 //! The columns of data frames as features.
 
-use numpy::{PyArray2, PyReadonlyArray1};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use widemargin_io::{FrameCells, FrameColumn, FrameProblem, encode_frame, learn_frame};
@@ -39,6 +39,19 @@ pub(crate) fn learn_columns<'py>(
     let (encoder, features) = learn_frame(&frame(&columns)?).map_err(refused)?;
     let json = serde_json::to_string(&encoder).map_err(|error| PyValueError::new_err(error.to_string()))?;
     Ok((json, shaped(py, features.values, features.n_rows, features.n_cols)?))
+}
+
+/// The importance of each column of a table for similarities with these specs; None if none has column weights.
+#[pyfunction]
+#[pyo3(signature = (similarities, encoder = None))]
+pub(crate) fn feature_importances<'py>(
+    py: Python<'py>,
+    similarities: Vec<String>,
+    encoder: Option<&str>,
+) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
+    let columns = encoder.map(table_columns).transpose()?;
+    let found = widemargin::model::feature_importances(&similarities, columns.as_ref());
+    Ok(found.map(|shares| PyArray1::from_vec(py, shares)))
 }
 
 /// The features of the rows of a frame under a learned encoder, and remarks.

@@ -35,7 +35,7 @@ mod _core {
     #[pymodule_export]
     use crate::{
         basis_plan::{BasisPlan, choose_thin_plate_bases, fit_thin_plate_remote},
-        columns::{encode_columns, learn_columns},
+        columns::{encode_columns, feature_importances, learn_columns},
         command::command,
         errors::write_file,
         expansion::{fit_basis_expansion_remote, fit_expansion, normalized, unnormalized},

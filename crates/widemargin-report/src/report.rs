@@ -10,8 +10,10 @@ use widemargin::model::{AnyModel, Model, ThinPlateRegressor, ThinPlateSvc};
 use widemargin::monitor::Monitor;
 use widemargin::solve::Report as FitReport;
 
+use crate::comparison::bar;
 use crate::samples::{Shown, listed, number};
 use crate::sections::{Cases, Measurement};
+use crate::tiles::more;
 use crate::{STYLE, classes, values};
 
 /// The report on a model as a page: HTML with inline style and pictures, without external requests. `title` names the
@@ -65,6 +67,7 @@ pub fn report_html(
                         }
                     }
                     (sections.details)
+                    (columns(&model.column_importances()))
                     (sections.weights)
                     (sections.cases)
                 }
@@ -120,6 +123,35 @@ fn model_table(model: &dyn Model, further: &[(&str, String)], iterations: &str) 
                     tr { th { "training" } td { (training(model.report(), iterations)) } }
                     @if let Some(names) = model.feature_names() { tr { th { "columns" } td { (listed(names, 30)) } } }
                 }
+            }
+        }
+    }
+}
+
+/// Columns in the table of importances, at most.
+const MAX_IMPORTANCES: usize = 20;
+
+/// The importance of columns, the most important first; nothing without any.
+fn columns(importances: &[(String, f64)]) -> Markup {
+    let largest = importances.first().map_or(1.0, |(_, share)| *share);
+    html! {
+        @if !importances.is_empty() {
+            section id="columns" {
+                h2 { "Importance of the columns" }
+                p class="wm-small wm-soft" { "The share of each column in the column weights of the similarity." }
+                table class="wm-table" {
+                    thead { tr { th class="wm-left" { "column" } th class="wm-left" { "importance" } th { "%" } } }
+                    tbody {
+                        @for (name, share) in importances.iter().take(MAX_IMPORTANCES) {
+                            tr {
+                                td class="wm-left" { (name) }
+                                td { (bar(share / largest)) }
+                                td { (format!("{:.1}", 100.0 * share)) }
+                            }
+                        }
+                    }
+                }
+                (more(importances.len(), MAX_IMPORTANCES, "columns"))
             }
         }
     }

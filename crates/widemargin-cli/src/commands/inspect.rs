@@ -63,6 +63,9 @@ impl Inspect {
                 "n_weights": model.n_weights(),
             }),
         );
+        if let importances @ [_, ..] = &*model.column_importances() {
+            object["column_importances"] = json!(importances);
+        }
         match model {
             AnyModel::Classifier(model) => {
                 object["margins"] = json!(margins(&**model));
@@ -93,6 +96,11 @@ fn text(model: &AnyModel, size: u64) -> String {
     }
     model.n_features().into_iter().for_each(|n| add("features", HumanCount(n as u64).to_string()));
     model.feature_names().into_iter().for_each(|names| add("columns", beginning(names)));
+    let importances: Vec<String> =
+        model.column_importances().iter().map(|(name, share)| format!("{name} {}", percent(Some(*share)))).collect();
+    if !importances.is_empty() {
+        add("column importance, %", beginning(&importances));
+    }
     match model {
         AnyModel::Classifier(model) => {
             add("classes", format!("{}: {}", model.classes().len(), beginning(model.classes())));

@@ -215,3 +215,22 @@ fn advice_on_a_column_of_text_does_not_go_in_circles() {
         folder.run("train --method power-mean a.csv -o m --label 2 --memory-limit 64MB").fails(2, &["is not a number"]);
     assert!(!run.err.contains("pass --label") && run.err.contains("--format strings:1"), "{}", run.err);
 }
+
+#[test]
+fn the_importance_of_columns_is_inspected_and_reported() {
+    let folder = Folder::new();
+    let rows = (0..60).map(|i| format!("{},{},{},{}\n", i % 7, ["red", "blue"][i % 2], i % 11, ["a", "b"][i % 2]));
+    folder.write("table.csv", format!("height,color,width,class\n{}", rows.collect::<String>()));
+    // The features are height, color=blue, color=red and width.
+    let spec = "z-score:weights=1;2;4;1/rbf";
+    folder.train(&format!("table.csv -o m --method basis-expansion --similarity {spec} -C 1"));
+    let inspected = folder.run("inspect m").well().out;
+    assert!(inspected.contains("color 75.00, height 12.50, width 12.50"), "{inspected}");
+    assert_eq!(folder.inspect("m")["column_importances"][0], serde_json::json!(["color", 0.75]));
+    folder.run("report m -o report.html -q").well();
+    let page = folder.read("report.html");
+    assert!(page.contains("Importance of the columns") && page.contains(">75.0<"), "{page}");
+    folder.train("table.csv -o m --method basis-expansion --similarity rbf -C 1");
+    assert!(!folder.run("inspect m").well().out.contains("importance"));
+    assert!(folder.inspect("m").get("column_importances").is_none());
+}

@@ -39,6 +39,11 @@ const Z_SCORE: DescriptorRow = DescriptorRow {
 
 pub(crate) const ROWS: &[DescriptorRow] = &[MEAN_NORM, Z_SCORE];
 
+/// Whether this is the name of a scaling, whose features are those that it is given.
+pub(crate) fn is_scaling(name: &str) -> bool {
+    ROWS.iter().any(|row| row.name == name)
+}
+
 /// The part of its mean below which the deviation of a column in single precision is rounding.
 const MEAN_ROUNDING: f64 = 1e-7;
 

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::basis_expansion::expansion_model::{ExpansionModel, ExpansionTask};
 use super::file::{self, Array};
+use super::importances::feature_importances;
 use super::origin::Origin;
 use super::thin_plate::spline_model::{SplineModel, SplineTask};
 use super::{Explanation, TrainingSettings};
@@ -58,6 +59,12 @@ pub trait Model: Any + fmt::Debug + Send + Sync {
     /// The samples that it compares others with, where it keeps them as a collection.
     fn bases(&self) -> Option<&AnySamples> {
         None
+    }
+
+    /// The columns of the training table by their importance to the similarity, the most important first, each with its
+    /// share of the column weights ([`feature_importances`]); empty if the similarity has no column weights.
+    fn column_importances(&self) -> Vec<(String, f64)> {
+        Vec::new()
     }
 
     /// Refuses samples of a shape that the model was not trained with, where they would else be refused as something
@@ -242,6 +249,17 @@ impl<T: ExpansionTask> Model for ExpansionModel<AnySimilarity, T> {
 
     fn bases(&self) -> Option<&AnySamples> {
         Some(self.expansion.bases())
+    }
+
+    fn column_importances(&self) -> Vec<(String, f64)> {
+        let columns = self.table_columns();
+        let found = self.n_features().and_then(|_| feature_importances(&self.expansion.similarity().specs(), columns));
+        let names = columns.map_or_else(|| self.feature_names().map(<[String]>::to_vec), TableColumns::names);
+        let name = |at: usize| names.as_ref().map_or_else(|| format!("column {at}"), |names| names[at].clone());
+        let mut named: Vec<(String, f64)> =
+            found.into_iter().flatten().enumerate().map(|(at, share)| (name(at), share)).collect();
+        named.sort_by(|a, b| b.1.total_cmp(&a.1));
+        named
     }
 
     fn check_samples(&self, samples: &SamplesView<'_>) -> Result<()> {

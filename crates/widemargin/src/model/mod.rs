@@ -12,6 +12,7 @@ mod explain;
 mod explanation;
 mod file;
 mod header;
+mod importances;
 mod interface;
 mod manifest;
 mod on_workers;
@@ -47,6 +48,7 @@ pub use explanation::{Explanation, Term, TermSource};
 pub use file::{Array, FORMAT_VERSION, FileMetadata, Numbers, payload, with_payload, write_atomically};
 #[doc(hidden)]
 pub use header::header_of_bytes;
+pub use importances::feature_importances;
 pub use interface::{Model, Parameters};
 #[doc(hidden)]
 pub use on_workers::{BroughtRows, Preparation, WeightedLabels};

@@ -12,7 +12,7 @@ use crate::{Format, csv, images, libsvm, npy, npz, series};
 /// Opens one file, or a folder of images.
 pub(crate) fn open_file(path: &Path, format: Format, options: &ReadOptions) -> Result<Box<dyn SampleReader>, Failure> {
     Ok(match format {
-        Format::Libsvm => Box::new(libsvm::Reader::new(open_text(path)?, options)?),
+        Format::Libsvm => Box::new(libsvm::Reader::new(open_text(path, options.max_line_bytes())?, options)?),
         Format::Csv => Box::new(csv::Reader::new(path, b',', options)?),
         Format::Tsv => Box::new(csv::Reader::new(path, b'\t', options)?),
         Format::Npy => Box::new(npy::Reader::new(open(path)?, options)?),
@@ -27,7 +27,9 @@ pub(crate) fn open_file(path: &Path, format: Format, options: &ReadOptions) -> R
             return Err(crate::error::Problem::new("this build does not read parquet").help(help).into());
         }
         Format::Strings => Box::new(csv::open_strings(path, options)?),
-        Format::Ucr | Format::Ts => Box::new(series::Reader::new(open_text(path)?, format, options)?),
+        Format::Ucr | Format::Ts => {
+            Box::new(series::Reader::new(open_text(path, options.max_line_bytes())?, format, options)?)
+        }
         Format::Images => Box::new(images::Reader::new(path, options)?),
     })
 }

@@ -9,6 +9,7 @@ use widemargin::data::{ColumnRoles, Decimal, Notation, TableColumns};
 
 use crate::Format;
 use crate::error::{Problem, ProblemKind};
+use crate::text_input::MAX_LINE;
 
 /// How to read a file. The defaults suit self-describing files.
 #[derive(Clone, Debug, Default)]
@@ -58,6 +59,8 @@ pub struct ReadOptions {
     pub skip_labels: bool,
     /// The approximate number of bytes of the file per block of [`crate::Blocks`]; by default 8 MiB.
     pub block_bytes: Option<usize>,
+    /// The maximum length of a line of text, in bytes; by default 1 GiB.
+    pub max_line_bytes: Option<usize>,
 }
 
 impl ReadOptions {
@@ -107,6 +110,10 @@ impl ReadOptions {
 
     pub(crate) fn block_bytes(&self) -> usize {
         self.block_bytes.unwrap_or(BLOCK_BYTES).max(1)
+    }
+
+    pub(crate) fn max_line_bytes(&self) -> usize {
+        self.max_line_bytes.unwrap_or(MAX_LINE)
     }
 
     /// Whether labels are requested of a format without columns; `reason` is the message if a column is.

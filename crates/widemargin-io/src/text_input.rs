@@ -14,6 +14,9 @@ pub(crate) const AHEAD: usize = 64 << 10;
 /// Bytes by which UTF-16 without a byte-order mark is recognized.
 const SAMPLE: usize = 256;
 
+/// The maximum length of a line by default: a file without line ends must not fill the memory.
+pub(crate) const MAX_LINE: usize = 1 << 30;
+
 /// The text of a file. Byte-order marks are skipped, UTF-16 is decoded, and where the start of the text has carriage
 /// returns and no line feeds, carriage returns end lines.
 pub(crate) struct TextInput {
@@ -22,15 +25,18 @@ pub(crate) struct TextInput {
     is_whole: bool,
     rest: Box<dyn Read + Send>,
     has_old_line_ends: bool,
+    /// The bytes of the last line that have been read, and the maximum length of a line.
+    line: usize,
+    max_line: usize,
 }
 
-/// Opens a text file, and reports an empty one as such.
-pub(crate) fn open_text(path: &Path) -> Result<TextInput, Failure> {
-    Ok(TextInput::new(open(path)?)?)
+/// Opens a text file with lines of at most `max_line` bytes, and reports an empty one as such.
+pub(crate) fn open_text(path: &Path, max_line: usize) -> Result<TextInput, Failure> {
+    Ok(TextInput::new(open(path)?, max_line)?)
 }
 
 impl TextInput {
-    fn new(mut input: Input) -> io::Result<TextInput> {
+    fn new(mut input: Input, max_line: usize) -> io::Result<TextInput> {
         let mut start = Vec::with_capacity(AHEAD);
         fill(&mut start, &mut input)?;
         let mut rest: Box<dyn Read + Send> = match encoding(&start) {
@@ -51,7 +57,7 @@ impl TextInput {
             end_lines(&mut start);
         }
         let is_whole = start.len() < AHEAD;
-        Ok(TextInput { start: Cursor::new(start), is_whole, rest, has_old_line_ends })
+        Ok(TextInput { start: Cursor::new(start), is_whole, rest, has_old_line_ends, line: 0, max_line })
     }
 
     /// The start of the text: whole lines, unless the first line is longer.
@@ -66,13 +72,17 @@ impl TextInput {
 
 impl Read for TextInput {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let n = self.start.read(buffer)?;
-        if n > 0 {
-            return Ok(n);
+        let mut n = self.start.read(buffer)?;
+        if n == 0 {
+            n = self.rest.read(buffer)?;
+            if self.has_old_line_ends {
+                end_lines(&mut buffer[..n]);
+            }
         }
-        let n = self.rest.read(buffer)?;
-        if self.has_old_line_ends {
-            end_lines(&mut buffer[..n]);
+        self.line = memchr::memrchr(b'\n', &buffer[..n]).map_or(self.line + n, |end| n - end - 1);
+        if self.line > self.max_line {
+            let problem = format!("a line is longer than {} bytes", self.max_line);
+            return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
         }
         Ok(n)
     }
@@ -140,7 +150,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("text");
         std::fs::write(&path, bytes).unwrap();
-        let (mut text, mut all) = (open_text(&path)?, Vec::new());
+        let (mut text, mut all) = (open_text(&path, MAX_LINE)?, Vec::new());
         // Pieces of a few bytes, as some readers request.
         let mut piece = [0; 3];
         loop {
@@ -165,6 +175,19 @@ mod tests {
             assert!(error.to_string().contains("not UTF-16"));
         }
         assert_eq!(text(&"1,2\n".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>()).unwrap(), b"1,2\n");
+    }
+
+    #[test]
+    fn long_lines_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("text");
+        let read = |text: &str, max_line| {
+            std::fs::write(&path, text).unwrap();
+            open_text(&path, max_line).unwrap().read_to_end(&mut Vec::new()).map_err(|error| error.to_string())
+        };
+        let text = "1,2,3\n".repeat(50_000) + &"4".repeat(300_000);
+        assert_eq!(read(&text, 300_000), Ok(600_000));
+        assert_eq!(read(&text, 299_999), Err("a line is longer than 299999 bytes".to_owned()));
     }
 
     #[test]

@@ -50,7 +50,7 @@ const MAX_REMARKS: usize = 20;
 
 impl Reader {
     pub fn new(path: &Path, delimiter: u8, options: &ReadOptions) -> Result<Reader, Failure> {
-        let mut records = Records::new(open_text(path)?, delimiter, true, options)?;
+        let mut records = Records::new(open_text(path, options.max_line_bytes())?, delimiter, true, options)?;
         let columns = Columns::from_first_lines(&mut records, options)?;
         let known = options.trained.as_ref().and_then(|trained| trained.columns.clone());
         let training = options.learn.then(|| (path.to_owned(), delimiter, options.clone()));
@@ -225,7 +225,7 @@ impl SampleReader for Reader {
 /// Reads a file of labels and nothing else: one column of classes, with or without a header, or a header with the names
 /// of the labels and a column of indicators for each.
 pub(crate) fn read_labels(path: &Path, delimiter: u8, options: &ReadOptions) -> Result<Table, Failure> {
-    let mut records = Records::new(open_text(path)?, delimiter, true, options)?;
+    let mut records = Records::new(open_text(path, options.max_line_bytes())?, delimiter, true, options)?;
     let (n, numbers) = (records.n, records.numbers);
     let names = if n > 1 || records.has_names() { Some(records.names()?) } else { None };
     let is_value = |name: &String| indicator(name.as_bytes(), numbers).is_ok();

@@ -4,9 +4,6 @@ use std::io::{self, Read};
 
 use memchr::memrchr;
 
-/// The maximum length of a line: a file without line ends must not fill the memory.
-const MAX_LINE: usize = 1 << 30;
-
 /// Splits the input into blocks that end at line ends.
 pub(crate) struct TextBlocks<R> {
     reader: R,
@@ -32,11 +29,8 @@ impl<R: Read> TextBlocks<R> {
             match last_end {
                 _ if has_ended => self.consumed = self.buffer.len(),
                 Some(end) => self.consumed = end,
-                None if self.block_bytes >= MAX_LINE => {
-                    return Err(io::Error::new(io::ErrorKind::InvalidData, "a line is longer than 1 GiB"));
-                }
                 None => {
-                    self.block_bytes = self.block_bytes.saturating_mul(2).min(MAX_LINE);
+                    self.block_bytes = self.block_bytes.saturating_mul(2);
                     continue;
                 }
             }

@@ -72,9 +72,8 @@ impl Store {
             let method = "reading block by block".into();
             return Err(Error::Kind { found: format.kind(), method, wanted: "vectors" }.into());
         }
-        let block_bytes = Some(pass::block_bytes(options, memory));
         let label = if options.label_file.is_some() { LabelColumn::None } else { options.label.clone() };
-        let options = ReadOptions { block_bytes, label, ..options.clone() };
+        let options = ReadOptions { label, ..pass::within(options, memory) };
         pass::check_whole(path, format, memory)?;
         if format == Format::Npy
             && let Some(rows) = DenseRows::find(path, &options)?

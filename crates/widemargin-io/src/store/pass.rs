@@ -6,7 +6,7 @@ use widemargin::monitor::{Monitor, Progress, Stopped};
 use widemargin::{Error, Result};
 
 use crate::error::{IoError, Problem};
-use crate::input::{open, shown};
+use crate::input::{is_stdin, open, shown};
 use crate::read::{Block, Blocks};
 use crate::shards::{self, Gathered};
 use crate::table::{Samples, Table};
@@ -21,14 +21,24 @@ const MIN_BLOCK_BYTES: u64 = 64 << 10;
 
 const STAGE: &str = "read";
 
-/// The block size that keeps reading within the memory limit.
-pub(super) fn block_bytes(options: &ReadOptions, memory: u64) -> usize {
-    options.block_bytes().min((memory / PEAK_BLOCKS).max(MIN_BLOCK_BYTES) as usize)
+/// The options with the sizes of a block and of a line that keep reading within the memory limit.
+pub(super) fn within(options: &ReadOptions, memory: u64) -> ReadOptions {
+    let most = (memory / PEAK_BLOCKS).max(MIN_BLOCK_BYTES) as usize;
+    ReadOptions {
+        block_bytes: Some(options.block_bytes().min(most)),
+        max_line_bytes: Some(options.max_line_bytes().min(most)),
+        ..options.clone()
+    }
 }
 
 /// Refuses in advance a file that must be read completely and would not fit.
 pub(super) fn check_whole(path: &Path, format: Format, memory: u64) -> Result<(), IoError> {
+    let refused_whole = |file: &Path| {
+        let problem = Problem::new("a compressed file or a stream of this format is read into memory as a whole");
+        Err(problem.help("decompress it first, or save the samples as .npy or as LIBSVM text").of(&shown(file)))
+    };
     let files = match format {
+        Format::Npz if is_stdin(path) => return refused_whole(path),
         Format::Npz | Format::Npy if path.is_dir() => shards::files(path)?,
         Format::Npz | Format::Npy if path.is_file() => vec![path.to_owned()],
         _ => return Ok(()),
@@ -39,6 +49,9 @@ pub(super) fn check_whole(path: &Path, format: Format, memory: u64) -> Result<()
             if needed > memory { Err(Error::Memory { what, needed, free: memory, hint }) } else { Ok(()) }
         };
         if format == Format::Npz {
+            if open(&file).map_err(|failure| failure.reading(&file))?.length.is_none() {
+                return refused_whole(&file);
+            }
             // Compressed, it takes even more than this.
             let length = file.metadata().map_or(0, |metadata| metadata.len());
             refused(2 * length, "loading the archive", "save the samples as .npy or as LIBSVM text")?;

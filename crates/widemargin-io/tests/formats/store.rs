@@ -346,3 +346,18 @@ fn columns_far_from_0_keep_their_digits() {
         assert_eq!(store.chunk(0..n).unwrap(), view.chunk(0..n).unwrap());
     }
 }
+
+#[test]
+fn small_compressed_files_do_not_fill_the_memory() {
+    // A few kilobytes that become lines and archives of many megabytes, within a limit of 16 MB.
+    let (memory, options) = (16 << 20, ReadOptions::default());
+    for name in ["a.csv.gz", "a.svm.gz"] {
+        let stored = file(name, gzip(&[b"1 1:1\n".as_slice(), &b"1".repeat(40 << 20)].concat()));
+        let error = open_within(&stored.path, &options, memory).unwrap_err().to_string();
+        assert!(error.contains("a line is longer than 524288 bytes"), "{error}");
+    }
+    let stored = file("a.npz", gzip(&npz(&[], false)));
+    let error = open_within(&stored.path, &options, memory).unwrap_err();
+    assert!(error.to_string().contains("is read into memory as a whole"), "{error}");
+    assert!(error.help().is_some_and(|help| help.contains("decompress it first")));
+}

@@ -6,6 +6,7 @@ import pickle
 import shutil
 import stat
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -395,3 +396,12 @@ def _framed(data):
     import pandas
 
     return pandas.DataFrame(data.data, columns=data.feature_names)[list(data.feature_names)[::-1]]
+
+
+@pytest.mark.skipif(PROGRAM is None, reason="the command line program was not built")
+def test_the_script_that_flips_bits_runs():
+    script = Path(__file__).parents[2] / "scripts" / "bit_flips.py"
+    run = [sys.executable, str(script), "--program", str(PROGRAM), "--flips", "60"]
+    ended = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert "\nall                                60 " in ended.stdout

@@ -11,6 +11,7 @@ from sklearn.feature_selection import SelectFromModel
 
 import widemargin as wm
 from widemargin import (
+    AutoRegressor,
     AutoSVC,
     BasisExpansionOneClass,
     BasisExpansionRegressor,
@@ -43,10 +44,13 @@ def test_the_columns_that_matter_have_the_largest(table) -> None:
     assert np.flatnonzero(selector.get_support()).tolist() == [3, 7, 11, 15]
 
 
-def test_those_of_a_regression_are_its_inverse_length_scales() -> None:
+@pytest.mark.parametrize("estimator", [BasisExpansionRegressor, AutoRegressor])
+def test_a_regression_has_none_since_its_weights_are_inverse_length_scales(estimator) -> None:
     X, y = make_friedman1(300, n_features=10, noise=0.5, random_state=0)
-    importances = BasisExpansionRegressor(random_state=0).fit(X, y).feature_importances_
-    assert importances[:5].min() > importances[5:].max()
+    model = estimator(random_state=0).fit(X, y)
+    assert not hasattr(model, "feature_importances_")
+    with pytest.raises(AttributeError, match="inverse length scales"):
+        _ = model.feature_importances_
 
 
 def test_weighted_similarities_have_equal_shares() -> None:

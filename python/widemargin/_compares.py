@@ -45,6 +45,11 @@ class ImportancesMixin:
     def feature_importances_(self: Any) -> npt.NDArray[np.float64]:
         """The importance of each column: its share of the column weights in the similarity."""
         check_is_fitted(self)
+        if is_regressor(self):
+            raise AttributeError(
+                "the column weights of a regression are inverse length scales, which are small for a column with a "
+                "linear effect; use sklearn.inspection.permutation_importance"
+            )
         is_table = self.kind_ == "table"
         found = _core.feature_importances(specs_of(self), self._table_columns) if is_table else None
         if found is None:

@@ -350,10 +350,6 @@ class AutoRegressor(Auto, FittedRegressor):
     best_estimator_ : BasisExpansionRegressor or ThinPlateRegressor
         The fitted regressor. Its fitted attributes are also available on this estimator: ``C_``, ``similarity_``,
         ``basis_``, ``basis_indices_``, ``coef_``, ``intercept_``, ``normalization_``, ``loss_``, ``n_iter_``.
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        The importance of each column of a table: its share of the column weights in `similarity_`, averaged over the
-        similarities that have weights. The importance of a column of categories is the sum over its categories. Only
-        if a similarity has column weights.
     estimated_score_ : float
         The R² of leave-one-out predictions; see `BasisExpansionRegressor`.
     estimated_score_std_ : float

@@ -307,10 +307,6 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
         The kind of samples that was used: a value of `kind`, or "precomputed".
     similarity_ : str or list of str
         The spec of the similarity, or of each similarity of a list, including learned parameter values.
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        The importance of each column of a table: its share of the column weights in `similarity_`, averaged over the
-        similarities that have weights. The importance of a column of categories is the sum over its categories. Only
-        if a similarity has column weights.
     normalization_ : str
         The normalization, set or selected.
     negative_eigenvalues_ : str

@@ -62,7 +62,7 @@ pub trait Model: Any + fmt::Debug + Send + Sync {
     }
 
     /// The columns of the training table by their importance to the similarity, the most important first, each with its
-    /// share of the column weights ([`feature_importances`]); empty if the similarity has no column weights.
+    /// share of the column weights ([`feature_importances`]); empty for a regression, and without column weights.
     fn column_importances(&self) -> Vec<(String, f64)> {
         Vec::new()
     }
@@ -253,7 +253,9 @@ impl<T: ExpansionTask> Model for ExpansionModel<AnySimilarity, T> {
 
     fn column_importances(&self) -> Vec<(String, f64)> {
         let columns = self.table_columns();
-        let found = self.n_features().and_then(|_| feature_importances(&self.expansion.similarity().specs(), columns));
+        let has_columns = T::WEIGHTS_ARE_IMPORTANCES && self.n_features().is_some();
+        let specs = if has_columns { self.expansion.similarity().specs() } else { Vec::new() };
+        let found = feature_importances(&specs, columns);
         let names = columns.map_or_else(|| self.feature_names().map(<[String]>::to_vec), TableColumns::names);
         let name = |at: usize| names.as_ref().map_or_else(|| format!("column {at}"), |names| names[at].clone());
         let mut named: Vec<(String, f64)> =

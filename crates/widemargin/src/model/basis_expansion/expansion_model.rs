@@ -59,6 +59,10 @@ pub trait ExpansionTask: Clone + Serialize + DeserializeOwned + Send + Sync + 's
     /// The method, as model files and the command line name it.
     const METHOD: &'static str;
 
+    /// Whether learned column weights say how important the columns are. Those of a regression are inverse length
+    /// scales: a column with a large, but linear effect has a small one.
+    const WEIGHTS_ARE_IMPORTANCES: bool = true;
+
     /// A number of the weights.
     type Weight: Copy + Into<f64>;
 

@@ -85,6 +85,7 @@ impl Regression {
 
 impl ExpansionTask for Regression {
     const METHOD: &'static str = "basis-expansion-regression";
+    const WEIGHTS_ARE_IMPORTANCES: bool = false;
     type Weight = f64;
 
     fn weights(&self) -> &[f64] {

@@ -23,7 +23,7 @@ from widemargin import (
 
 @pytest.fixture(scope="module")
 def table() -> tuple[np.ndarray, np.ndarray]:
-    """20 columns, of which 3, 7, 11 and 15 matter."""
+    """20 columns: 3, 7, 11 and 15 matter."""
     X = np.random.default_rng(0).uniform(-1.5, 1.5, (600, 20))
     return X, np.sin(2 * X[:, 3]) + X[:, 7] ** 2 + X[:, 11] * X[:, 15] > 1.3
 

@@ -148,7 +148,7 @@ fn methods_that_cannot_be_fitted_have_their_reasons() {
         run.fails(2, &["no method can be fitted: power-mean: it takes vectors without values below 0, such as -"]);
     let negative = run.err.split_once("such as ").unwrap().1.split_whitespace().next().unwrap();
     assert!(table.contains(negative.trim_end_matches("0")), "{negative}");
-    // Beside the first sample the others have no weight in double precision.
+    // The other samples have no weight in double precision.
     let weighted = |(at, line): (usize, &str)| match at {
         0 => format!("{line},weight\n"),
         1 => format!("{line},1e17\n"),

@@ -9,8 +9,8 @@ use crate::error::Failure;
 use crate::table::Table;
 use crate::write_rows::{Number, for_each_row};
 
-/// Writes a header and one sample per line: its id, one column per feature, its weight, and last the label, or the
-/// indicators of several labels, empty where it is unknown whether the sample has the label.
+/// Writes a header and one sample per line: its id, one column per feature, its weight, and last the label. A
+/// multilabel sample has one indicator per label, empty where it is unknown whether the sample has it.
 ///
 /// Unnamed features are called x1, x2, …: a header is always written, so that the label column is identified, or its
 /// absence. The columns of ids and weights have the names that they had in a table.

@@ -11,9 +11,9 @@ use crate::table::Table;
 use crate::text_input::AHEAD;
 use crate::write_rows::Number;
 
-/// Writes `label index:value …` for each sample, of several labels with commas between. Zeros are omitted, except for one
-/// in the first line if no sample has a value in the last column, so that the number of columns is preserved, and for one
-/// in a line that would be empty.
+/// Writes `label index:value …` for each sample; the labels of a multilabel sample are separated by commas. Zeros are
+/// omitted, except for one in the first line if no sample has a value in the last column, so that the number of columns
+/// is preserved, and for one in a line that would be empty.
 ///
 /// The output can be read back: values beyond single precision, in which this format is read, are refused.
 pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> {
@@ -119,7 +119,7 @@ fn sets(indicators: &Indicators) -> Result<Labels, Problem> {
     if labels.classes().iter().any(is_list) { Ok(labels) } else { Err(no_list()) }
 }
 
-/// The problem of samples with several labels that would be read as classes.
+/// The problem of multilabel samples that would be read as classes.
 fn no_list() -> Problem {
     let reason = "none of the first samples has two labels, so that the labels would be read as classes";
     Problem::new(reason).help("put a sample with two labels first, or write .csv")

@@ -125,7 +125,7 @@ impl Samples for Grids {
     }
 }
 
-/// The numbers of an image or a grid, of which there must be whole ones.
+/// The number of values of one image or grid; `n` must be a multiple of it.
 fn size_of_one(what: &'static str, unit: &str, n: usize, [a, b, c]: [usize; 3]) -> Result<usize> {
     let size = a.checked_mul(b).and_then(|size| size.checked_mul(c)).unwrap_or(0);
     if size == 0 || !n.is_multiple_of(size) {

@@ -772,7 +772,7 @@ mod tests {
     #[test]
     fn methods_that_cannot_be_fitted_have_their_reasons() {
         let (samples, labels) = clouds(60);
-        // Beside the first sample the others have no weight in double precision.
+        // The other samples have no weight in double precision.
         let weights: Vec<f64> = (0..60).map(|row| if row == 0 { 1e17 } else { 1.0 }).collect();
         let fit = |methods: &[AutoMethod]| {
             let params = AutoParams { methods: methods.to_vec(), ..AutoParams::default() };

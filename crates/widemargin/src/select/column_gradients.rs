@@ -243,7 +243,7 @@ mod tests {
         (mixed(at as u64 + 1) >> 11) as f64 / (1u64 << 53) as f64 * 3.4 - 1.7
     }
 
-    /// Columns of which the first two decide together, neither alone.
+    /// Columns: the first two decide together, neither does alone.
     fn case(n: usize, d: usize) -> (DenseMatrix<f32>, Labels) {
         let values: Vec<f32> = (0..n * d).map(|at| number(at) as f32).collect();
         let labels = Labels::new(values.chunks(d).map(|row| i64::from(row[0] * row[1] > 0.0)));

@@ -92,6 +92,7 @@ __all__ = [
     "descriptor_rows",
     "encode_columns",
     "explain",
+    "feature_importances",
     "fit",
     "fit_basis_expansion_one_class_remote",
     "fit_basis_expansion_regressor_remote",

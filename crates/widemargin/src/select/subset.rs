@@ -28,6 +28,8 @@ use crate::solve::ridge::{Fitted, Ridge};
 use crate::solve::thin_plate::{Comparison, Problems, leave_one_out_path, leave_one_out_ridge};
 use crate::tuning::{MAX_MERGED_SAMPLES, MIN_RIDGE_PROBLEMS};
 
+const FLIPPED: Normalization = Normalization::Centered(NegativeEigenvalues::Flip);
+
 /// The labels of a classification, or the targets of a regression.
 #[derive(Clone, Debug)]
 pub enum Answers<'a> {
@@ -410,6 +412,12 @@ impl<'a> Subset<'a> {
     pub fn candidates(&self, column_weights: Option<List>) -> Vec<Candidate> {
         let mut all = candidates_for(&self.samples, self.is_part);
         if !self.has_labels() {
+            if matches!(self.samples, AnySamples::Strings(_)) {
+                // Flipped eigenvalues near 0 leave the features of other samples without bound (decision 0013).
+                for candidate in all.iter_mut().filter(|candidate| candidate.normalization == FLIPPED) {
+                    candidate.normalization = Normalization::Centered(NegativeEigenvalues::Clip);
+                }
+            }
             return all;
         }
         if let Some(weights) = column_weights {

@@ -1,4 +1,4 @@
-"""Tables of 2,000 to 50,000 rows: our defaults beside peers with their own search. Accuracy, log loss, CPU seconds.
+"""Tables of 2,000 to 50,000 rows: our defaults compared with peers that search for their parameters.
 
     python run.py --data DATA                               # all rows: hours
     python run.py --data DATA --tasks "letter;a9a" --engines "AutoSVC();LightGBM"

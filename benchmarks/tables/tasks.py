@@ -1,4 +1,4 @@
-"""Tables of 2,000 to 50,000 rows to train on: public ones, and made ones of which it is known what matters.
+"""Training tables of 2,000 to 50,000 rows: public ones, and synthetic ones whose relevant columns are known.
 
 `TASKS[name](data)` returns training rows, their labels, test rows and their labels; labels are 0, 1, ….
 """

@@ -56,6 +56,17 @@ def test_numbers_are_those_of_columns_near_0(points, offset, estimator):
 
 
 @pytest.mark.parametrize("offset", OFFSETS)
+def test_a_regression_on_few_rows_expects_what_it_does_near_0(offset):
+    rng = np.random.default_rng(0)
+    X = rng.integers(-2048, 2048, (100, 4)) / 1024
+    y = X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=100)
+    near, far = (BasisExpansionRegressor().fit(X + shift, y) for shift in (0.0, offset))
+    assert abs(far.estimated_score_ - near.estimated_score_) < 0.03
+    assert far.estimated_score_ > 0.85
+    np.testing.assert_allclose(far.predict(X + offset), near.predict(X), atol=0.1)
+
+
+@pytest.mark.parametrize("offset", OFFSETS)
 def test_splines_on_bases_features_and_outliers_are_those_of_columns_near_0(points, offset):
     X, y, target = points
     spline = ThinPlateSVC(n_basis=40, random_state=0)

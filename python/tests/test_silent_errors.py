@@ -279,3 +279,16 @@ def test_regressions_on_few_strings_do_not_run_away():
         effects = rng.normal(size=(12, 4))
         (S, y), (S_test, y_test) = draw(60), draw(1000)
         assert wm.BasisExpansionRegressor().fit(S, y).score(S_test, y_test) > 0
+
+
+def test_similarities_of_a_regression_are_compared_by_the_fits_that_they_get(rng):
+    """Also where a kernel has information in eigenvalues that a fit drops as rounding of single precision."""
+    X = rng.uniform(-1.7, 1.7, size=(120, 4)) * [1e-2, 1e-1, 1.0, 1e2]
+    y = X @ [70.0, 7.0, 0.7, 0.007] + 0.3 * rng.normal(size=120)
+    table = wm.BasisExpansionRegressor(random_state=0).fit(X, y).cv_results_
+    candidates = [at for at in range(len(table["params"])) if table["iter"][at] == 0]
+    assert len(candidates) > 5
+    for at in candidates:
+        again = wm.BasisExpansionRegressor(**table["params"][at], n_basis=len(X), random_state=0).fit(X, y).cv_results_
+        best = max(score for score, step in zip(again["mean_test_score"], again["iter"], strict=True) if step == 0)
+        assert best == pytest.approx(table["mean_test_score"][at], abs=1e-3), table["params"][at]

@@ -2,7 +2,7 @@
 //! of the same samples is optimistic, so that the similarity is selected again without each fifth of them.
 
 use super::similarity_search::{SimilarityChoice, SimilaritySearch};
-use crate::data::{AnySamples, Distinct, Picked, Source, Targets, WeightedCodes};
+use crate::data::{About, AnySamples, Distinct, Picked, Source, Targets, WeightedCodes};
 use crate::error::{Error, Result};
 use crate::model::{
     BasisExpansionRegressor, BasisExpansionRegressorParams, RegressionPoint, RegressionSelection, StandardTargets,
@@ -56,6 +56,7 @@ impl SimilaritySearch {
     ) -> Result<(RegressionPoint, Option<String>)> {
         let monitor = &monitor.with_strict_limit().without_progress();
         let (codes, effective) = (targets.codes(), targets.weights(samples.n_samples(), sample_weight)?);
+        let samples = &About::new(samples, &effective)?;
         let all = WeightedCodes { codes: &codes, weights: sample_weight, effective: &effective };
         let distinct = Distinct::find(|rows| samples.fingerprints(rows), all, 0, self.threads, monitor)?;
         let (weights, units) = (&distinct.weights, distinct.removed_weights_of_targets(&codes));

@@ -1,30 +1,25 @@
 //! Some of the samples, on which candidates are judged by the samples that are left out, in closed form.
 //!
 //! The loss of a sample is its squared hinge, averaged over the two-class problems, or its squared error, averaged over
-//! the outputs. Of kernels, definite or conditionally so, ridge regression needs the matrix between the samples alone,
-//! and one decomposition of it; other similarities of a regression are fitted.
+//! the outputs, of the fit with all samples of the subset as bases.
 
 use std::borrow::Cow;
 
 use super::candidate::{Candidate, compares, name_of};
 use super::usual_candidates::{candidates_for, linear_model};
 use crate::data::{
-    AnySamples, ClassWeight, DenseMatrix, Distinct, Labels, Source, Targets, Training, Vectors, WeightedCodes,
-    effective_weights,
+    AnySamples, ClassWeight, DenseMatrix, Distinct, Labels, Source, Targets, Vectors, WeightedCodes, effective_weights,
 };
 use crate::error::{Error, Result};
-use crate::expansion::{BasisExpansion, NegativeEigenvalues, Normalization};
+use crate::expansion::{NegativeEigenvalues, Normalization};
 use crate::linalg::factor::Matrix;
-use crate::model::{
-    BasisExpansionParams, BasisExpansionRegressorParams, RegressionSelection, StandardTargets, choose_rows, draw_rows,
-};
+use crate::model::{BasisExpansionParams, BasisExpansionRegressorParams, StandardTargets, choose_rows, draw_rows};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::parameters::List;
 use crate::problem::{Block, Intercept, Loss, OneVsRest, count, typical_weight};
 use crate::search::{LeftOut, mean_and_error};
-use crate::similarity::{AnySimilarity, Similarity};
-use crate::solve::ridge::{Fitted, Ridge};
+use crate::similarity::AnySimilarity;
 use crate::solve::thin_plate::{Comparison, Problems, leave_one_out_path, leave_one_out_ridge};
 use crate::tuning::{MAX_MERGED_SAMPLES, MIN_RIDGE_PROBLEMS};
 
@@ -351,46 +346,17 @@ impl<'a> Subset<'a> {
         standard: &StandardTargets,
         quiet: &Monitor<'_>,
     ) -> Result<Matrix> {
-        let (n, threads) = (self.len(), self.settings.threads);
-        let mut similarity = AnySimilarity::new(&candidate.similarity)?;
-        let is_kernel = candidate.similarity.len() == 1 && similarity.compares() && !similarity.brings_columns();
-        let is_definite = matches!(
-            candidate.normalization,
-            Normalization::Nystroem(NegativeEigenvalues::Clip) | Normalization::Centered(NegativeEigenvalues::Clip)
-        );
-        if !(is_kernel && is_definite && similarity.is_symmetric(0) && similarity.n_polynomials() == 0) {
-            let params = BasisExpansionRegressorParams::new(similarity)
-                .normalization(candidate.normalization)
-                .n_basis(n)
-                .threads(threads);
-            let (model, mut values) = params.fit_leave_one_out(&self.samples, targets, Some(&self.weights), quiet)?;
-            candidate.similarity = model.expansion().similarity().specs();
-            for output in 0..values.n_cols() {
-                let (mean, scale) = (standard.means[output], standard.scales[output]);
-                values.col_mut(output).iter_mut().for_each(|value| *value = (*value - mean) / scale);
-            }
-            return Ok(values);
+        let params = BasisExpansionRegressorParams::new(AnySimilarity::new(&candidate.similarity)?)
+            .normalization(candidate.normalization)
+            .n_basis(self.len())
+            .threads(self.settings.threads);
+        let (model, mut values) = params.fit_leave_one_out(&self.samples, targets, Some(&self.weights), quiet)?;
+        candidate.similarity = model.expansion().similarity().specs();
+        for output in 0..values.n_cols() {
+            let (mean, scale) = (standard.means[output], standard.scales[output]);
+            values.col_mut(output).iter_mut().for_each(|value| *value = (*value - mean) / scale);
         }
-        similarity.fit(&Training { samples: &self.samples, weights: &self.weights, threads, monitor: quiet })?;
-        candidate.similarity = similarity.specs();
-        let block = BasisExpansion::raw(similarity.into(), self.samples.clone())?;
-        let values = match block.has_double_precision(0)? {
-            true => block.precise_similarities(0, &self.samples, threads, quiet)?,
-            false => {
-                let single = block.transform_with(&self.samples, threads, quiet)?;
-                single.values.into_iter().map(f64::from).collect()
-            }
-        };
-        let kernel = Matrix::from_columns(values, n, n);
-        let (targets, weights) = (standard.values.clone(), self.weights.clone());
-        let fitted = Fitted { targets, weights, units: self.units.clone() };
-        let not_finite = || Error::NotFinite { what: "a similarity".into(), value: f64::NAN };
-        let constant = Matrix::from_columns(vec![1.0; n], n, 1);
-        let ridge = Ridge::of_kernel(kernel, constant, fitted).ok_or_else(not_finite)?;
-        let chosen = RegressionSelection::of(Default::default(), standard, ridge.spectrum(), |lambdas| {
-            Ok(ridge.leave_one_out(lambdas))
-        })?;
-        Ok(ridge.loo_values(chosen.lambda))
+        Ok(values)
     }
 
     /// The mean difference of two losses of each sample, and its standard error.

@@ -31,7 +31,14 @@ pub(super) fn candidates_for(samples: &AnySamples, is_part: bool) -> Vec<Candida
             all
         }
         AnySamples::Far(vectors) => {
-            candidates_for(&AnySamples::Vectors(Vectors::Dense(vectors.differences().clone())), is_part)
+            let mut all = candidates_for(&AnySamples::Vectors(Vectors::Dense(vectors.differences().clone())), is_part);
+            // Products of values far from 0 have no digits left for their differences.
+            all.iter_mut().flat_map(|candidate| &mut candidate.similarity).for_each(|spec| {
+                if spec == "linear" {
+                    *spec = "mean-norm/linear".into();
+                }
+            });
+            all
         }
         AnySamples::Strings(strings) if are_graphs(strings) => {
             ["wl:iterations=1/cosine", "wl:iterations=3/cosine", "wl:iterations=5/cosine"].map(usual).to_vec()

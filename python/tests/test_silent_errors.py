@@ -281,6 +281,19 @@ def test_regressions_on_few_strings_do_not_run_away():
         assert wm.BasisExpansionRegressor().fit(S, y).score(S_test, y_test) > 0
 
 
+def test_regressions_on_few_series_do_not_run_away():
+    # Flipped eigenvalues had R² of -3.2 on new series.
+    def draw(n):
+        amplitude, frequency, shift, warp = rng.uniform([0.5, 1, 0, 0.7], [2, 4, 1, 1.4], size=(n, 4)).T[:, :, None]
+        waves = amplitude * np.sin(2 * np.pi * (frequency * np.linspace(0, 1, 60) ** warp + shift))
+        return waves + 0.3 * rng.normal(size=(n, 60)), warp[:, 0] + 0.02 * rng.normal(size=n)
+
+    for seed in (0, 1):
+        rng = np.random.default_rng(seed)
+        (X, y), (X_test, y_test) = draw(60), draw(300)
+        assert wm.BasisExpansionRegressor(kind="series").fit(X, y).score(X_test, y_test) > -0.3
+
+
 def test_similarities_of_a_regression_are_compared_by_the_fits_that_they_get(rng):
     """Also where a kernel has information in eigenvalues that a fit drops as rounding of single precision."""
     X = rng.uniform(-1.7, 1.7, size=(120, 4)) * [1e-2, 1e-1, 1.0, 1e2]

@@ -378,11 +378,9 @@ impl<'a> Subset<'a> {
     pub fn candidates(&self, column_weights: Option<List>) -> Vec<Candidate> {
         let mut all = candidates_for(&self.samples, self.is_part);
         if !self.has_labels() {
-            if matches!(self.samples, AnySamples::Strings(_)) {
-                // Flipped eigenvalues near 0 leave the features of other samples without bound (decision 0013).
-                for candidate in all.iter_mut().filter(|candidate| candidate.normalization == FLIPPED) {
-                    candidate.normalization = Normalization::Centered(NegativeEigenvalues::Clip);
-                }
+            // Flipped eigenvalues near 0 leave the features of other samples without bound (decision 0013).
+            for candidate in all.iter_mut().filter(|candidate| candidate.normalization == FLIPPED) {
+                candidate.normalization = Normalization::Centered(NegativeEigenvalues::Clip);
             }
             return all;
         }

@@ -217,6 +217,17 @@ def test_lists_of_labels_of_samples_are_refused_with_a_cure(rng):
         wm.ThinPlateSVC().fit(rng.normal(size=(4, 2)), [["a", "b"], ["a"], ["b"], ["a"]])
 
 
+def test_bytes_and_halves_of_characters_are_refused_with_a_cure():
+    strings, y = ["ab", "ba", "aab", "bba"] * 5, np.arange(20) % 2
+    for X in (np.array([text.encode() for text in strings]), [text.encode() for text in strings]):
+        with pytest.raises(TypeError, match=r"X has bytes, not strings: decode them"):
+            wm.BasisExpansionSVC().fit(X, y)
+    with pytest.raises(ValueError, match=r"X: row 20 \(from 0\) is not text: .* at position 1"):
+        wm.BasisExpansionSVC().fit([*strings, "a\ud800"], [*y, 0])
+    with pytest.raises(ValueError, match=r"y: class .* is not text"):
+        wm.BasisExpansionSVC().fit(strings, ["a", "\udcff"] * 10)
+
+
 @pytest.mark.parametrize("dtype", [bool, np.int64])
 def test_pictures_of_two_values_are_converted_to_black_and_white(rng, dtype):
     X = (rng.random((40, 16, 16)) > 0.5).astype(dtype)

@@ -95,6 +95,8 @@ def kind_of(X: Any, name: str = "X") -> str:
     kind = _known_kind(X)
     if kind is None:
         first = next((x for x in X if x is not None), None)
+        if isinstance(first, bytes):
+            raise TypeError(f"{name} has bytes, not strings: decode them, as by [x.decode() for x in {name}]")
         raise TypeError(
             f"{name} is a list of objects of type {type(first).__name__}, which built-in similarities cannot "
             f"compare. They compare {', '.join(NOUNS.values())}; for other objects pass a similarity of your own: a "
@@ -184,7 +186,7 @@ def plain(X: Any) -> Any:
         X = np.asarray(X)  # a tensor, or an extension array
     elif _is_sequence(X) and not hasattr(X, "__array__"):
         X = [X[row] for row in range(len(X))]
-    if isinstance(X, np.ndarray) and X.dtype.kind in "OUT":
+    if isinstance(X, np.ndarray) and X.dtype.kind in "OSUT":
         if X.ndim == 2 and X.shape[1] == 1:
             X = X[:, 0]
         if X.ndim == 1:
@@ -227,6 +229,17 @@ def refuse_one(X: Any, name: str = "X") -> None:
             raise TypeError(f"{name} is a {type(X).__name__}, which has no rows of numbers: pass {name}.{method}()")
     if np.ma.is_masked(X):
         raise ValueError(f"{name} has masked values: impute them, such as by {name}.filled({name}.mean(axis=0))")
+
+
+def check_text(text: str, where: str) -> None:
+    """Refuses a string with a surrogate, which stands for no character and which no file can hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"{where} is not text: {text[error.start]!r} at position {error.start} is half of a character. Replace it, "
+            "as by text.encode(errors='replace').decode()"
+        ) from None
 
 
 def is_missing(value: Any) -> bool:

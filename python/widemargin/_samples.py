@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from ._files import Stored
-from ._kinds import as_pixels, is_missing, is_nested, kind_for, plain, refuse_one
+from ._kinds import as_pixels, check_text, is_missing, is_nested, kind_for, plain, refuse_one
 from ._parameters import ROWS
 from .graphs import to_strings
 
@@ -404,6 +404,7 @@ def _strings(X: Any, name: str) -> Any:
         raise TypeError(f"{name} is {_what(X)}; the similarity takes {_FORMS['strings']}")
     for row, text in enumerate(X):
         if isinstance(text, str):
+            check_text(text, f"{name}: row {row} (from 0)")
             continue
         if is_missing(text):
             raise ValueError(f"{name}: row {row} (from 0) is missing ({text}): a string is needed; the empty one is ''")

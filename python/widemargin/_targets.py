@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d
 
-from ._kinds import is_missing
+from ._kinds import check_text, is_missing
 
 # The conversion of a model file's label to a class, for each kind of array; objects are strings.
 _READERS: dict[str, Any] = {"b": bool, "i": int, "u": int, "f": float, "U": str, "O": str, "M": lambda label: label}
@@ -61,6 +61,7 @@ def _label(label: Any) -> int | str:
     if isinstance(label, float) and label.is_integer() and abs(label) < 2**53:
         return int(label)
     text = str(label)
+    check_text(text, f"y: class {text!r}")
     return int(text) if isinstance(label, str) and re.fullmatch(r"0|-?[1-9]\d{0,17}", text, re.ASCII) else text
 
 

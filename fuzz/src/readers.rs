@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use widemargin::data::{DenseMatrix, Labels};
+use widemargin::data::{Labels, Rows as _};
 use widemargin_io::{Blocks, LabelColumn, ReadOptions, Samples, Table, read, write};
 
 use crate::bytes::Bytes;
@@ -91,32 +91,13 @@ fn check_table(table: &Table) {
 
 /// The rows as numbers, if they are vectors.
 fn rows(samples: &Samples) -> Option<Vec<Vec<(usize, f64)>>> {
-    fn dense<T: Copy + Into<f64>>(matrix: &DenseMatrix<T>) -> Vec<Vec<(usize, f64)>> {
-        let row = |row: usize| {
-            let values = matrix.values[row * matrix.n_cols..(row + 1) * matrix.n_cols].iter();
-            values.enumerate().map(|(col, value)| (col, (*value).into())).filter(|(_, value)| *value != 0.0).collect()
-        };
-        (0..matrix.n_rows).map(row).collect()
-    }
-    macro_rules! sparse {
-        ($matrix:expr) => {{
-            let matrix = $matrix;
-            let row = |at: usize| -> Vec<(usize, f64)> {
-                let stored = matrix.indptr[at]..matrix.indptr[at + 1];
-                let values = matrix.values[stored.clone()].iter().map(|value| f64::from(*value));
-                let indices = matrix.indices[stored].iter().map(|index| *index as usize);
-                indices.zip(values).filter(|(_, value)| *value != 0.0).collect()
-            };
-            (0..matrix.indptr.len() - 1).map(row).collect()
-        }};
-    }
-    Some(match samples {
-        Samples::DenseF32(matrix) => dense(matrix),
-        Samples::DenseF64(matrix) => dense(matrix),
-        Samples::SparseF32(matrix) => sparse!(matrix),
-        Samples::SparseF64(matrix) => sparse!(matrix),
-        Samples::Other(_) => return None,
-    })
+    let view = samples.view().expect("a table is consistent").rows("the check").ok()?;
+    let row = |row: usize| {
+        let mut values = Vec::new();
+        view.for_each_nonzero(row, |column, value| values.push((column, value)));
+        values
+    };
+    Some((0..view.n_rows()).map(row).collect())
 }
 
 fn texts(labels: &Option<Labels>) -> Vec<String> {

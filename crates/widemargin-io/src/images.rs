@@ -134,12 +134,12 @@ impl Reader {
 }
 
 impl SampleReader for Reader {
-    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool, Failure> {
+    fn next(&mut self, bytes: usize, _: Table) -> Result<Option<Table>, Failure> {
         let size = self.height * self.width * self.channels;
         let n = (bytes / size.max(1)).clamp(1, self.files.len());
         let files = &self.files[self.next..self.files.len().min(self.next + n)];
         if files.is_empty() {
-            return Ok(false);
+            return Ok(None);
         }
         let mut pixels = Vec::new();
         let needed = files.len().checked_mul(size).filter(|&needed| pixels.try_reserve_exact(needed).is_ok());
@@ -157,12 +157,9 @@ impl SampleReader for Reader {
         let images = Images::new(pixels, self.height, self.width, self.channels)
             .map_err(|error| undecodable(&self.folder, error.to_string()))?;
         let samples = Samples::Other(AnySamples::Images(images));
-        *table = Table { samples, labels, files: Some(names), ..Table::default() };
-        if self.next == 0 {
-            table.remarks.extend(self.remark());
-        }
+        let remarks = if self.next == 0 { self.remark().into_iter().collect() } else { Vec::new() };
         self.next += files.len();
-        Ok(true)
+        Ok(Some(Table { files: Some(names), remarks, ..Table::new(samples, labels) }))
     }
 }
 
@@ -218,15 +215,11 @@ fn upright(file: &Path) -> Result<DynamicImage, IoError> {
     let (mut decoder, mut limits) = (decoder(file)?, Limits::default());
     limits.reserve(decoder.total_bytes()).map_err(wrong)?;
     decoder.set_limits(limits).map_err(wrong)?;
-    let orientation = orientation(&mut decoder);
+    let orientation = decoder.orientation();
     let mut image = DynamicImage::from_decoder(decoder).map_err(wrong)?;
-    image.apply_orientation(orientation);
+    // Upright, if its metadata cannot be read.
+    image.apply_orientation(orientation.unwrap_or(Orientation::NoTransforms));
     Ok(image)
-}
-
-/// The orientation of an image; upright if its metadata cannot be read.
-fn orientation(decoder: &mut impl ImageDecoder) -> Orientation {
-    decoder.orientation().unwrap_or(Orientation::NoTransforms)
 }
 
 /// Width and height of the upright image, and whether it is gray.
@@ -239,7 +232,7 @@ fn header(file: &Path) -> Result<((usize, usize), bool), IoError> {
         return Err(undecodable(file, what));
     }
     use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
-    if matches!(orientation(&mut decoder), Rotate90 | Rotate270 | Rotate90FlipH | Rotate270FlipH) {
+    if let Ok(Rotate90 | Rotate270 | Rotate90FlipH | Rotate270FlipH) = decoder.orientation() {
         (width, height) = (height, width);
     }
     Ok(((width as usize, height as usize), !decoder.color_type().has_color()))

@@ -4,8 +4,8 @@ use std::io::Read;
 
 use widemargin::data::{Label, Labels, as_boolean};
 
-use crate::csv::{Numbers, is_missing, text_of};
-use crate::error::{Failure, Problem, shown};
+use crate::csv::{Numbers, is_missing};
+use crate::error::{Failure, Problem, excerpt};
 use crate::npy::{Array, Values};
 
 /// The labels of multilabel samples.
@@ -51,20 +51,19 @@ impl Indicators {
 }
 
 /// The number of a cell: of 1 and 0, true and false, yes and no, and of missing values.
-pub(crate) fn indicator(cell: &[u8], numbers: Numbers) -> Result<f64, Problem> {
+pub(crate) fn indicator(cell: &str, numbers: Numbers) -> Result<f64, Problem> {
     if is_missing(cell) {
         return Ok(f64::NAN);
     }
-    let is_set = text_of(cell)?.and_then(as_boolean);
-    let value = is_set.map(|is_set| f64::from(u8::from(is_set))).or_else(|| numbers.number(cell));
+    let value = as_boolean(cell).map(|is_set| f64::from(u8::from(is_set))).or_else(|| numbers.number(cell));
     let expected = "is not an indicator: 1 if the sample has the label, 0 if not, empty if unknown";
-    value.filter(|value| [0.0, 1.0].contains(value)).ok_or_else(|| format!("'{}' {expected}", shown(cell)).into())
+    value.filter(|value| [0.0, 1.0].contains(value)).ok_or_else(|| format!("'{}' {expected}", excerpt(cell)).into())
 }
 
 /// A `.npy` matrix, samples × labels, whose labels are called by their numbers from 0.
 pub(crate) fn of_array(array: &mut Array<impl Read>) -> Result<Indicators, Failure> {
     let (n, k) = array.header.matrix()?;
-    let values: Vec<f64> = match array.all_values()? {
+    let values: Vec<f64> = match array.values(n * k)? {
         Values::F32(values) => values.into_iter().map(f64::from).collect(),
         Values::F64(values) => values,
     };

@@ -67,18 +67,16 @@ impl FileLabels {
 /// [`IoError::Read`](crate::IoError::Read); [`IoError::Input`](crate::IoError::Input) for a file without groups, an empty
 /// line before the last, and text that is not UTF-8.
 pub fn read_groups(path: &Path) -> Result<Labels> {
-    let help = "the file has the group of one sample on each line";
-    let names = read_names(path, "no groups in the file", help);
-    names.map(Labels::new).map_err(|failure| failure.reading(path))
+    read_names(path, "group").map(Labels::new).map_err(|failure| failure.reading(path))
 }
 
-/// Text with one name on each line.
-fn read_names(path: &Path, empty: &str, help: &'static str) -> Result<Vec<String>, Failure> {
+/// Text with one name on each line; `what` they name.
+fn read_names(path: &Path, what: &str) -> Result<Vec<String>, Failure> {
     let mut bytes = Vec::new();
     open_text(path, MAX_LINE)?.read_to_end(&mut bytes)?;
     let bytes = bytes.trim_ascii_end();
     if bytes.is_empty() {
-        return Err(Problem::new(empty).into());
+        return Err(Problem::new(format!("no {what}s in the file")).into());
     }
     let read = |(number, line): (usize, &[u8])| {
         let found = match std::str::from_utf8(line).map(str::trim) {
@@ -86,6 +84,7 @@ fn read_names(path: &Path, empty: &str, help: &'static str) -> Result<Vec<String
             Ok(text) => Ok(text.to_owned()),
             Err(_) => Err("the text is not UTF-8"),
         };
+        let help = format!("the file has the {what} of one sample on each line");
         found.map_err(|problem| Problem::new(problem).help(help).at(format!("line {}", number + 1)))
     };
     bytes.split(|&byte| byte == b'\n').enumerate().map(read).collect()
@@ -93,10 +92,10 @@ fn read_names(path: &Path, empty: &str, help: &'static str) -> Result<Vec<String
 
 /// The classes of a text, one on each line.
 fn of_lines(path: &Path, decimal: Option<Decimal>) -> Result<Table, Failure> {
-    let texts = read_names(path, "no labels in the file", "the file has the label of one sample on each line")?;
-    let numbers = Numbers::of(decimal, texts.iter().map(String::as_bytes), b'\n');
+    let texts = read_names(path, "label")?;
+    let numbers = Numbers::of(decimal, texts.iter().map(String::as_str), b'\n');
     let label = |(row, text): (usize, &String)| {
-        label_of(text.as_bytes(), numbers).map_err(|problem| problem.at(format!("line {}", row + 1)))
+        label_of(text, numbers).map_err(|problem| problem.at(format!("line {}", row + 1)))
     };
     let labels: Vec<Label> = texts.iter().enumerate().map(label).collect::<Result<_, _>>()?;
     Ok(Table { labels: Some(Labels::new(labels)), ..Table::default() })

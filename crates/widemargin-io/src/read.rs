@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Failure, Problem, Result};
+use crate::error::{Problem, Result};
 use crate::input::shown;
 use crate::label_file::FileLabels;
 use crate::open_file::open_file;
@@ -15,19 +15,22 @@ use crate::{Format, shards};
 /// The reader of a file, or of a folder of files of one vector format or of images; and the labels, if they are in
 /// another file.
 fn open(path: &Path, options: &ReadOptions) -> Result<(Box<dyn SampleReader>, Option<FileLabels>)> {
-    let format = options.format.map_or_else(|| Format::from_path(path), Ok)?;
-    let open = || -> Result<Box<dyn SampleReader>, Failure> {
-        options.check(path, format)?;
-        let label = if options.label_file.is_some() { LabelColumn::None } else { options.label.clone() };
-        let options = ReadOptions { label, ..options.clone() };
-        Ok(match format.is_vectors() && path.is_dir() {
-            true => Box::new(shards::Reader::new(path, format, &options)?),
-            false => open_file(path, format, &options)?,
-        })
-    };
-    let reader = open().map_err(|failure| failure.reading(&shown(path)))?;
+    let (format, options) = checked(path, options.clone())?;
+    let is_folder = format.is_vectors() && path.is_dir();
+    let opened = if is_folder { shards::open(path, format, &options) } else { open_file(path, format, &options) };
+    let reader = opened.map_err(|failure| failure.reading(&shown(path)))?;
     let labels = options.label_file.as_deref().map(|file| FileLabels::read(file, options.decimal)).transpose()?;
     Ok((reader, labels))
+}
+
+/// The format of a file, and the options that apply to it: labels of another file are not looked for in this one.
+pub(crate) fn checked(path: &Path, mut options: ReadOptions) -> Result<(Format, ReadOptions)> {
+    let format = options.format.map_or_else(|| Format::from_path(path), Ok)?;
+    options.check(path, format).map_err(|problem| problem.of(&shown(path)))?;
+    if options.label_file.is_some() {
+        options.label = LabelColumn::None;
+    }
+    Ok((format, options))
 }
 
 /// Reads a whole file, or a folder of files of one vector format or of images; `-` is standard input.
@@ -94,15 +97,14 @@ impl Blocks {
         }
         // Reset only if this call succeeds.
         self.ended = true;
-        let read = self.reader.next_into(self.bytes, &mut block.table);
-        let any = read.map_err(|failure| failure.reading(&self.file))?;
+        let read = self.reader.next(self.bytes, std::mem::take(&mut block.table));
+        let table = read.map_err(|failure| failure.reading(&self.file))?;
+        let any = table.is_some();
         if !any && self.next_row == 0 {
             return Err(Problem::no_samples().of(&self.file));
         }
-        block.first_row = self.next_row;
-        if any {
-            self.next_row += block.table.samples.n_rows();
-        }
+        *block = Block { table: table.unwrap_or_default(), first_row: self.next_row };
+        self.next_row += block.table.samples.n_rows();
         if let Some(labels) = &self.labels {
             labels.put(block.first_row..self.next_row, !any, &mut block.table)?;
         }

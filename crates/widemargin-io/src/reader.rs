@@ -12,9 +12,10 @@ use crate::table::Table;
 
 /// Reads samples in pieces.
 pub(crate) trait SampleReader: Send {
-    /// Reads the next samples, at least one, into `table`, reusing its memory: about `bytes` of the file (for folders of
-    /// images, of pixels; of LIBSVM text a block of the size requested when it was opened, or all of it). False at the end.
-    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool, Failure>;
+    /// The next samples, at least one: about `bytes` of the file (for folders of images, of pixels; of LIBSVM text a block
+    /// of the size requested when it was opened, or all of it). The memory of a `spent` table is used again. `None` at the
+    /// end.
+    fn next(&mut self, bytes: usize, spent: Table) -> Result<Option<Table>, Failure>;
 
     /// The columns of vectors, before the first block is read.
     fn layout(&self) -> Layout {
@@ -23,16 +24,16 @@ pub(crate) trait SampleReader: Send {
 
     /// All samples; `None` if there are none.
     fn read_all(&mut self) -> Result<Option<Table>, Failure> {
-        let mut table = Table::default();
-        Ok(self.next_into(usize::MAX, &mut table)?.then_some(table))
+        self.next(usize::MAX, Table::default())
     }
 }
 
 /// All samples of a reader whose blocks end where its files do, or parts of them.
 pub(crate) fn gather(reader: &mut dyn SampleReader) -> Result<Option<Table>, Failure> {
-    let (mut gathered, mut table) = (Gathered::default(), Table::default());
-    while reader.next_into(BLOCK_BYTES, &mut table)? {
+    let (mut gathered, mut spent) = (Gathered::default(), Table::default());
+    while let Some(table) = reader.next(BLOCK_BYTES, spent)? {
         gathered.append(&table);
+        spent = table;
     }
     Ok(gathered.finish())
 }

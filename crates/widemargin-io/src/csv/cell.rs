@@ -5,69 +5,69 @@ use std::borrow::Cow;
 use widemargin::data::{ColumnKind, Decimal, Encoded, Label, TableColumn};
 
 use super::number::{Lookalike, Numbers};
-use crate::error::{IMPUTE, Problem, ProblemKind, excerpt, shown};
+use crate::error::{IMPUTE, Problem, ProblemKind, excerpt};
 
-/// True for an empty cell and for words that denote missing values.
-pub(crate) fn is_missing(cell: &[u8]) -> bool {
-    ["", "na", "n/a", "nan", "null", "none", "?"].iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))
+/// A cell without white space around it; one that is not UTF-8 as a character that no number and no name has.
+pub(super) fn trimmed(cell: &[u8]) -> &str {
+    std::str::from_utf8(cell.trim_ascii()).unwrap_or("\u{fffd}")
 }
 
-/// The text of a cell; none where it is missing.
-pub(crate) fn text_of(cell: &[u8]) -> Result<Option<&str>, Problem> {
-    if is_missing(cell) {
-        return Ok(None);
-    }
-    std::str::from_utf8(cell).map(Some).map_err(|_| Problem::not_text())
+/// True for an empty cell and for words that denote missing values.
+pub(crate) fn is_missing(cell: &str) -> bool {
+    ["", "na", "n/a", "nan", "null", "none", "?"].iter().any(|word| cell.eq_ignore_ascii_case(word))
+}
+
+/// A cell, unless it is missing.
+pub(super) fn unless_missing(cell: &str) -> Option<&str> {
+    (!is_missing(cell)).then_some(cell)
 }
 
 /// The label in a cell: the value of a number with a decimal comma or thousands separators, as in features; any other
 /// label as it is spelled, such as `007` or `5%`.
-pub(crate) fn label(cell: &[u8], numbers: Numbers) -> Result<Label, Problem> {
-    let text = std::str::from_utf8(cell).map_err(|_| Problem::not_text())?;
+pub(crate) fn label(cell: &str, numbers: Numbers) -> Result<Label, Problem> {
     // A class may be called 'none'.
-    if !is_missing(cell) || text.eq_ignore_ascii_case("none") {
+    if !is_missing(cell) || cell.eq_ignore_ascii_case("none") {
         return match numbers.number(cell) {
-            Some(number) if text.contains(',') || Numbers::USUAL.number(cell) != Some(number) => {
+            Some(number) if cell.contains(',') || Numbers::USUAL.number(cell) != Some(number) => {
                 Ok(Label::parse(&number.to_string()))
             }
             // In the targets of a regression a decimal point would be taken for a decimal comma.
-            None if numbers.lookalike(text) == Some(Lookalike::OtherDecimal(Decimal::Point)) => {
-                Err(other_decimal(text, Decimal::Point))
+            None if numbers.lookalike(cell) == Some(Lookalike::OtherDecimal(Decimal::Point)) => {
+                Err(other_decimal(cell, Decimal::Point))
             }
-            _ => Ok(Label::parse(text)),
+            _ => Ok(Label::parse(cell)),
         };
     }
     if cell.is_empty() {
         return Err(Problem::new("the label is missing").help("remove the rows without a label"));
     }
     let help = "remove the rows without a label; a class of this name needs another one, such as 'none'";
-    Err(Problem::new(format!("the label is missing ('{}')", shown(cell))).help(help))
+    Err(Problem::new(format!("the label is missing ('{cell}')")).help(help))
 }
 
 /// The finite number of a cell in a column of features.
-pub(super) fn feature(cell: &[u8], numbers: Numbers, column: usize, is_label_specified: bool) -> Result<f64, Problem> {
+pub(super) fn feature(cell: &str, numbers: Numbers, column: usize, is_label_specified: bool) -> Result<f64, Problem> {
     match numbers.number(cell) {
         Some(value) if value.is_finite() => Ok(value),
         _ if is_missing(cell) => Err(Problem::missing().kind(ProblemKind::NotNumeric)),
         Some(_) => Err(not_finite(cell)),
         None => {
-            let text = std::str::from_utf8(cell).map_err(|_| Problem::not_text())?;
-            Err(unreadable(text, numbers, column).unwrap_or_else(|| not_a_number(cell, column + 1, is_label_specified)))
+            Err(unreadable(cell, numbers, column).unwrap_or_else(|| not_a_number(cell, column + 1, is_label_specified)))
         }
     }
 }
 
 /// The problem of an infinite number.
-pub(super) fn not_finite(cell: &[u8]) -> Problem {
-    Problem::new(format!("'{}' is not a finite number", shown(cell))).help(IMPUTE)
+pub(super) fn not_finite(cell: &str) -> Problem {
+    Problem::new(format!("'{}' is not a finite number", excerpt(cell))).help(IMPUTE)
 }
 
-fn not_a_number(cell: &[u8], number: usize, is_label_specified: bool) -> Problem {
+fn not_a_number(cell: &str, number: usize, is_label_specified: bool) -> Problem {
     let cause = match is_label_specified {
         true => "features are numbers: leave the column out, or write its values as numbers".to_owned(),
         false => format!("if this column holds the labels, pass --label {number}"),
     };
-    Problem::new(format!("'{}' is not a number", shown(cell)))
+    Problem::new(format!("'{}' is not a number", excerpt(cell)))
         .help(format!("{cause}; if the samples are strings, pass --format strings:{number}"))
         .kind(ProblemKind::NotNumeric)
 }
@@ -83,14 +83,13 @@ pub(super) fn encode(
 ) -> Result<Option<String>, Problem> {
     let is_number = matches!(known.kind, ColumnKind::Number { .. });
     let spelled = text.map(|text| if is_number { plain(text, numbers) } else { text.into() });
-    let cell = || shown(text.unwrap_or_default().as_bytes());
+    let cell = || excerpt(text.unwrap_or_default());
     let encoded = known.encode(spelled.as_deref(), features).map_err(|expected| {
-        let found = text.filter(|_| is_number).and_then(|text| match numbers.number(text.as_bytes()) {
-            Some(_) => Some(not_finite(text.as_bytes())),
+        let found = text.filter(|_| is_number).and_then(|text| match numbers.number(text) {
+            Some(_) => Some(not_finite(text)),
             None => unreadable(text, numbers, column),
         });
-        let other = || format!("'{}' is not {expected}, as the column was in training", cell()).into();
-        found.unwrap_or_else(other)
+        found.unwrap_or_else(|| format!("'{}' is not {expected}, as the column was in training", cell()).into())
     })?;
     let remark =
         || format!("column {}: '{}' did not occur in training and is treated as no category", called(), cell());
@@ -99,7 +98,7 @@ pub(super) fn encode(
 
 /// A number as it is spelled without signs; other text as it is.
 fn plain(text: &str, numbers: Numbers) -> Cow<'_, str> {
-    match numbers.number(text.as_bytes()) {
+    match numbers.number(text) {
         Some(number) if text.parse() != Ok(number) => Cow::Owned(number.to_string()),
         _ => Cow::Borrowed(text),
     }

@@ -3,7 +3,7 @@
 use csv::ByteRecord;
 use widemargin::data::{ColumnRoles, RoleColumn};
 
-use super::cell::is_missing;
+use super::cell::{is_missing, trimmed};
 use super::delimiter::{is_comment, without_sign};
 use super::first_line::{self, FirstLine};
 use super::header::{Header, LABEL_NAMES, is_one_of};
@@ -28,9 +28,11 @@ pub(super) struct Columns {
 impl Columns {
     /// Determines the columns from the first lines, and skips the names of the columns.
     pub fn from_first_lines(records: &mut Records, options: &ReadOptions) -> Result<Columns, Failure> {
-        match is_comment(records.first().0) && !comment_has_names(records, options)? {
-            true => records.skip_comment(),
-            false => records.uncomment(),
+        let is_skipped = is_comment(records.first().0) && !comment_has_names(records, options)?;
+        if is_skipped {
+            records.skip_comment()
+        } else {
+            records.uncomment()
         }
         let (first, others) = records.first();
         let trained = options.trained.as_deref();
@@ -138,11 +140,11 @@ fn comment_has_names(records: &Records, options: &ReadOptions) -> Result<bool, F
     }
     let names = without_sign(comment);
     let is_known = has_known_name(comment, options) || has_known_name(&names, options);
-    if options.header == Some(true) || is_known || names.iter().any(|cell| is_one_of(cell, &LABEL_NAMES)) {
+    if options.header == Some(true) || is_known || names.iter().any(|cell| is_one_of(trimmed(cell), &LABEL_NAMES)) {
         return Ok(true);
     }
     // A model knows the names that its tables have. A row that is left out has numbers, and values of other rows.
-    let has_number = || names.iter().any(|cell| records.numbers.number(cell.trim_ascii()).is_some());
+    let has_number = || names.iter().any(|cell| records.numbers.number(trimmed(cell)).is_some());
     if options.trained.is_some() || has_number() || first_line::of(&names, &rows, records.numbers) == FirstLine::Sample
     {
         return Ok(false);
@@ -181,7 +183,7 @@ fn only_text<'a>(
     // For each column, the number of text cells minus that of other cells.
     let mut excess = vec![0_i64; header.n];
     for line in samples {
-        for (excess, cell) in excess.iter_mut().zip(line.iter().map(<[u8]>::trim_ascii)) {
+        for (excess, cell) in excess.iter_mut().zip(line.iter().map(trimmed)) {
             if !is_missing(cell) {
                 *excess += if is_word(cell, numbers) { 1 } else { -1 };
             }
@@ -192,6 +194,6 @@ fn only_text<'a>(
 }
 
 /// Whether a cell that is not missing is neither a number nor looks like one.
-fn is_word(cell: &[u8], numbers: Numbers) -> bool {
-    numbers.number(cell).is_none() && std::str::from_utf8(cell).is_ok_and(|text| numbers.lookalike(text).is_none())
+fn is_word(cell: &str, numbers: Numbers) -> bool {
+    numbers.number(cell).is_none() && numbers.lookalike(cell).is_none()
 }

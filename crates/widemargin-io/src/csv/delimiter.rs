@@ -2,6 +2,7 @@
 
 use csv::{ByteRecord, ReaderBuilder, Terminator};
 
+use super::cell::trimmed;
 use super::number::Numbers;
 use crate::tuning::{DELIMITER_LINES, MIN_EVEN_LINES};
 use widemargin::data::Decimal;
@@ -28,7 +29,7 @@ impl Split {
         let widths: Vec<usize> = lines.iter().map(width).collect();
         let most = widths.iter().copied().max_by_key(|width| widths.iter().filter(|other| *other == width).count());
         let n_even = widths.iter().filter(|width| Some(**width) == most).count();
-        let cells = lines.iter().skip(1).flat_map(|line| line.iter()).map(<[u8]>::trim_ascii);
+        let cells = lines.iter().skip(1).flat_map(|line| line.iter()).map(trimmed);
         let (mut n, mut n_numbers) = (0, 0);
         for cell in cells {
             let is_number = |decimal| Numbers { decimal, is_known: true }.number(cell).is_some();

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use csv::ByteRecord;
 
-use super::cell::is_missing;
+use super::cell::{is_missing, trimmed};
 use super::header::{LABEL_NAMES, is_one_of};
 use super::number::Numbers;
 
@@ -26,10 +26,10 @@ enum Shape {
     Text,
 }
 
-fn shape(cell: &[u8], numbers: Numbers) -> Shape {
+fn shape(cell: &str, numbers: Numbers) -> Shape {
     match numbers.number(cell) {
         None => Shape::Text,
-        Some(_) if cell.iter().all(|byte| byte.is_ascii_digit() || b"+-".contains(byte)) => Shape::Whole,
+        Some(_) if cell.chars().all(|c| c.is_ascii_digit() || "+-".contains(c)) => Shape::Whole,
         Some(_) => Shape::Fraction,
     }
 }
@@ -37,14 +37,14 @@ fn shape(cell: &[u8], numbers: Numbers) -> Shape {
 /// Distinguishes names from a sample: names do not recur in their columns, are above numbers or include a label name;
 /// a sample rarely differs from all others in every column.
 pub(super) fn of(first: &ByteRecord, others: &[&ByteRecord], numbers: Numbers) -> FirstLine {
-    let cells = || first.iter().map(<[u8]>::trim_ascii).enumerate().filter(|(_, cell)| !is_missing(cell));
-    let below = |column: usize| others.iter().filter_map(move |line| line.get(column)).map(<[u8]>::trim_ascii);
-    let recurs = |column: usize, cell: &[u8]| below(column).any(|other| other == cell);
-    let is_text = |cell: &[u8]| shape(cell, numbers) == Shape::Text;
+    let cells = || first.iter().map(trimmed).enumerate().filter(|(_, cell)| !is_missing(cell));
+    let below = |column: usize| others.iter().filter_map(move |line| line.get(column)).map(trimmed);
+    let recurs = |column: usize, cell: &str| below(column).any(|other| other == cell);
+    let is_text = |cell: &str| shape(cell, numbers) == Shape::Text;
     // In joined tables the header occurs again, among numbers.
     let different: Vec<&ByteRecord> = others.iter().copied().filter(|line| !is_same(first, line)).collect();
     let are_numbers = |column: usize| {
-        let mut known = different.iter().filter_map(|line| line.get(column)).map(<[u8]>::trim_ascii);
+        let mut known = different.iter().filter_map(|line| line.get(column)).map(trimmed);
         known.all(|cell| is_missing(cell) || !is_text(cell))
     };
     let is_repeated = !different.is_empty() && different.len() < others.len();
@@ -54,7 +54,7 @@ pub(super) fn of(first: &ByteRecord, others: &[&ByteRecord], numbers: Numbers) -
     if cells().any(|(column, cell)| is_text(cell) && recurs(column, cell)) {
         return FirstLine::Sample;
     }
-    let is_above_number = |(column, cell): (usize, &[u8])| {
+    let is_above_number = |(column, cell): (usize, &str)| {
         let second = below(column).find(|other| !is_missing(other));
         is_text(cell) && second.is_some_and(|second| !is_text(second))
     };
@@ -73,7 +73,7 @@ pub(super) fn of(first: &ByteRecord, others: &[&ByteRecord], numbers: Numbers) -
     if counts.is_some() && !others_count() {
         probability /= (others.len() + 1) as f64;
     }
-    let is_all_text = || others.iter().all(|line| line.iter().map(<[u8]>::trim_ascii).all(is_text));
+    let is_all_text = || others.iter().all(|line| line.iter().map(trimmed).all(is_text));
     match () {
         () if probability < MAX_HEADER_PROBABILITY => FirstLine::Names,
         () if probability < 1.0 && first.len() > 1 && cells().all(|(_, cell)| is_text(cell)) && is_all_text() => {
@@ -85,7 +85,7 @@ pub(super) fn of(first: &ByteRecord, others: &[&ByteRecord], numbers: Numbers) -
 
 /// The probability that a sample has a value that no other sample has, or one of another shape: the share of values that
 /// occur once (Good-Turing estimate).
-fn probability_of<'a>(cell: &[u8], below: impl Iterator<Item = &'a [u8]>, numbers: Numbers) -> f64 {
+fn probability_of<'a>(cell: &str, below: impl Iterator<Item = &'a str>, numbers: Numbers) -> f64 {
     let (mut values, mut shapes, mut n) = (HashMap::new(), HashMap::new(), 0);
     for other in below.filter(|other| !is_missing(other)) {
         *values.entry(other).or_insert(0) += 1;
@@ -100,7 +100,7 @@ fn probability_of<'a>(cell: &[u8], below: impl Iterator<Item = &'a [u8]>, number
 
 /// The first number and how many there are, where all numbers of a line are whole and each is one more than the last.
 fn counts_up(line: &ByteRecord, numbers: Numbers) -> Option<(f64, usize)> {
-    let cells = line.iter().map(<[u8]>::trim_ascii).filter(|cell| !is_missing(cell));
+    let cells = line.iter().map(trimmed).filter(|cell| !is_missing(cell));
     let found: Vec<f64> = cells.filter_map(|cell| numbers.number(cell)).collect();
     let counts = found.windows(2).all(|pair| pair[1] == pair[0] + 1.0) && found.iter().all(|x| x.fract() == 0.0);
     (counts && found.len() > 1).then(|| (found[0], found.len()))

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use widemargin::data::{ColumnKind, DenseMatrix, TableColumn, TableColumns};
 
-use super::cell::{encode, text_of};
+use super::cell::{encode, unless_missing};
 use super::number::Numbers;
 use super::statistics::{Statistics, fill};
 use crate::error::Problem;
@@ -96,8 +96,7 @@ impl FrameColumn<'_> {
 
 /// The text of a cell; none where it is missing, or a word for that.
 fn text(cell: &Option<String>) -> Option<&str> {
-    let trimmed = cell.as_deref()?.trim_ascii();
-    text_of(trimmed.as_bytes()).ok().flatten()
+    unless_missing(cell.as_deref()?.trim_ascii())
 }
 
 /// What the columns of a data frame hold, and the features of its rows. The columns have the same number of rows.

@@ -78,7 +78,7 @@ impl Header {
 
     /// Whether a column has one of these names.
     pub fn is_one_of(&self, column: usize, known: &[&str]) -> bool {
-        self.names.as_ref().is_some_and(|names| is_one_of(names[column].as_bytes(), known))
+        self.names.as_ref().is_some_and(|names| is_one_of(&names[column], known))
     }
 
     /// The last column with the name of a label.
@@ -93,6 +93,6 @@ impl Header {
 }
 
 /// Whether a cell is one of these names, in capitals or not.
-pub(crate) fn is_one_of(cell: &[u8], names: &[&str]) -> bool {
-    names.iter().any(|name| cell.trim_ascii().eq_ignore_ascii_case(name.as_bytes()))
+pub(super) fn is_one_of(cell: &str, names: &[&str]) -> bool {
+    names.iter().any(|name| cell.trim_ascii().eq_ignore_ascii_case(name))
 }

@@ -19,7 +19,7 @@ mod statistics;
 mod strings;
 mod write;
 
-pub(crate) use cell::{is_missing, label, text_of};
+pub(crate) use cell::{is_missing, label};
 pub use frame::{FrameCells, FrameColumn, FrameProblem, encode_frame, learn_frame};
 pub(crate) use header::Header;
 pub(crate) use number::Numbers;

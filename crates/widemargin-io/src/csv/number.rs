@@ -35,11 +35,10 @@ impl Numbers {
 
     /// The number in a cell without white space around it, however large: `-1.5e3`, `1,234.50`, `$1,050` or `45.3%`,
     /// which is 0.453.
-    pub fn number(self, cell: &[u8]) -> Option<f64> {
-        let text = std::str::from_utf8(cell).ok()?;
+    pub fn number(self, text: &str) -> Option<f64> {
         match text.parse() {
             Ok(number) if self.decimal == Decimal::Point || !text.contains('.') => Some(number),
-            _ if cell.len() > 64 || !text.contains(|c: char| c.is_ascii_digit()) => None,
+            _ if text.len() > 64 || !text.contains(|c: char| c.is_ascii_digit()) => None,
             _ if !self.is_known && is_ambiguous(text) => None,
             _ => signed(text, self.decimal),
         }
@@ -57,7 +56,7 @@ impl Numbers {
             return Some(Lookalike::Ambiguous);
         }
         let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
-        if inner.is_some_and(|inner| self.number(inner.as_bytes()).is_some()) {
+        if inner.is_some_and(|inner| self.number(inner).is_some()) {
             return Some(Lookalike::InParentheses);
         }
         let other = self.decimal.other();
@@ -66,16 +65,12 @@ impl Numbers {
 
     /// How numbers are written: with the decimal mark that is passed, otherwise as among some cells; by default with a
     /// decimal comma where semicolons separate cells, as they do where commas are in numbers.
-    pub fn of<'a>(decimal: Option<Decimal>, cells: impl Iterator<Item = &'a [u8]>, delimiter: u8) -> Numbers {
+    pub fn of<'a>(decimal: Option<Decimal>, cells: impl Iterator<Item = &'a str>, delimiter: u8) -> Numbers {
         if let Some(decimal) = decimal {
             return Numbers { decimal, is_known: true };
         }
         let (mut points, mut commas, mut has_ambiguous) = (0, 0, false);
-        for cell in cells {
-            let Ok(text) = std::str::from_utf8(cell) else { continue };
-            if text.len() > 64 || !text.contains(['.', ',']) {
-                continue;
-            }
+        for text in cells.filter(|text| text.len() <= 64 && text.contains(['.', ','])) {
             let (point, comma) = (signed(text, Decimal::Point), signed(text, Decimal::Comma));
             has_ambiguous |= is_ambiguous(text);
             // `1.234` has a decimal point unless there is evidence to the contrary.
@@ -90,7 +85,7 @@ impl Numbers {
 /// The number that a label is, such as `-1.5e3`, `45.3%` or `$1050`. A comma, which the readers of files replace where
 /// its meaning is known, could be a decimal mark or separate thousands: `1,234` is no number.
 pub fn number(label: &str) -> Option<f64> {
-    Numbers { is_known: false, ..Numbers::USUAL }.number(label.as_bytes())
+    Numbers { is_known: false, ..Numbers::USUAL }.number(label)
 }
 
 /// The number in a text with a currency sign, a percent sign or thousands separators.
@@ -215,33 +210,33 @@ mod tests {
             ("1 234", 1234.0),
             ("−3.5", -3.5),
         ] {
-            assert_eq!(Numbers::USUAL.number(text.as_bytes()), Some(value), "{text}");
+            assert_eq!(Numbers::USUAL.number(text), Some(value), "{text}");
         }
         for (text, value) in
             [("3,5", 3.5), ("-0,25", -0.25), ("1.234,50", 1234.5), ("1.234", 1234.0), ("7", 7.0), ("1,5e2", 150.0)]
         {
-            assert_eq!(COMMA.number(text.as_bytes()), Some(value), "{text}");
+            assert_eq!(COMMA.number(text), Some(value), "{text}");
         }
         for text in ["3,5", "12,34", "0,512", "1,2345", "1,23,456", "1 2", "5 kg", "$", "%", "1e", "--1", "2024-01-05"]
         {
-            assert_eq!(Numbers::USUAL.number(text.as_bytes()), None, "{text}");
+            assert_eq!(Numbers::USUAL.number(text), None, "{text}");
         }
         for text in ["3.5", "1.5e3", "1,2,3", "a"] {
-            assert_eq!(COMMA.number(text.as_bytes()), None, "{text}");
+            assert_eq!(COMMA.number(text), None, "{text}");
         }
     }
 
     #[test]
     fn cells_tell_the_decimal_mark() {
-        let of = |cells: &[&str], delimiter| Numbers::of(None, cells.iter().map(|cell| cell.as_bytes()), delimiter);
+        let of = |cells: &[&str], delimiter| Numbers::of(None, cells.iter().copied(), delimiter);
         assert_eq!(of(&["1.5", "2"], b','), Numbers::USUAL);
         assert_eq!(of(&["1,234.5", "1,234"], b','), Numbers::USUAL);
         assert_eq!(of(&["3,5", "1,234", "1.234,5"], b','), COMMA);
         assert_eq!(of(&["1,234"], b';'), COMMA);
         assert_eq!(of(&["3,5", "1.25"], b';'), Numbers::USUAL);
         let open = of(&["1,234", "7"], b',');
-        assert_eq!((open.is_known, open.number(b"1,234"), open.number(b"7")), (false, None, Some(7.0)));
-        assert_eq!((open.lookalike("1,234"), open.number(b"$1,050")), (Some(Lookalike::Ambiguous), Some(1050.0)));
+        assert_eq!((open.is_known, open.number("1,234"), open.number("7")), (false, None, Some(7.0)));
+        assert_eq!((open.lookalike("1,234"), open.number("$1,050")), (Some(Lookalike::Ambiguous), Some(1050.0)));
     }
 
     #[test]

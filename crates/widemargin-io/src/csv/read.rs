@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use widemargin::data::{AnySamples, DenseMatrix, Label, Labels, Notation, TableColumns};
 
-use super::cell::{encode, feature, label, not_finite, text_of};
+use super::cell::{encode, feature, label, not_finite, unless_missing};
 use super::columns::Columns;
 use super::header::Header;
 use super::records::Records;
 use super::remarks::of_features;
 use super::roles::Roles;
 use super::statistics::{Statistics, fill};
-use crate::error::{Failure, Problem, ProblemKind, shown};
+use crate::error::{Failure, Problem, ProblemKind, excerpt, shown};
 use crate::indicators::{Indicators, indicator};
 use crate::options::ReadOptions;
 use crate::reader::{Layout, SampleReader};
@@ -97,18 +97,19 @@ impl Reader {
     }
 
     /// All rows.
-    fn read_rows(&mut self) -> Result<ReadRows, Failure> {
-        let mut rows = ReadRows::default();
-        while self.read_row(&mut rows)? {}
-        if rows.n == 0 {
-            let is_text = self.columns.roles.text.is_some();
-            return Err(if is_text { Problem::no_samples() } else { Problem::new("a header and no samples") }.into());
+    fn read_rows(&mut self) -> Result<Option<Table>, Failure> {
+        let mut all = self.next(usize::MAX, Table::default())?;
+        match &mut all {
+            Some(Table { samples: Samples::DenseF64(matrix), remarks, .. }) => {
+                matrix.values.shrink_to_fit();
+                if self.training.is_some() {
+                    remarks.extend(of_features(&self.columns, self.known.as_deref(), matrix));
+                }
+            }
+            None if self.columns.roles.text.is_none() => return Err(Problem::new("a header and no samples").into()),
+            _ => {}
         }
-        rows.values.shrink_to_fit();
-        if self.training.is_some() {
-            rows.remarks.extend(of_features(&self.columns, self.known.as_deref(), &rows.values, rows.n));
-        }
-        Ok(rows)
+        Ok(all)
     }
 
     fn place(&self, line: usize, column: usize) -> String {
@@ -116,13 +117,9 @@ impl Reader {
     }
 
     /// What is read of a cell in the current line.
-    fn cell<T>(
-        &self,
-        line: usize,
-        column: usize,
-        read: impl FnOnce(&[u8]) -> Result<T, Problem>,
-    ) -> Result<T, Failure> {
-        read(self.records.cell(column)).map_err(|problem| problem.at(self.place(line, column)))
+    fn cell<T>(&self, line: usize, column: usize, read: impl FnOnce(&str) -> Result<T, Problem>) -> Result<T, Failure> {
+        let text = std::str::from_utf8(self.records.cell(column)).map_err(|_| Problem::not_text());
+        text.and_then(read).map_err(|problem| problem.at(self.place(line, column)))
     }
 
     fn read_row(&mut self, rows: &mut ReadRows) -> Result<bool, Failure> {
@@ -130,13 +127,13 @@ impl Reader {
         let (columns, numbers) = (&self.columns, self.records.numbers);
         for (at, &column) in columns.features.iter().enumerate() {
             let Some(known) = &self.known else {
-                let value = |cell: &[u8]| feature(cell, numbers, column, columns.is_label_specified);
+                let value = |cell: &str| feature(cell, numbers, column, columns.is_label_specified);
                 rows.values.push(self.cell(line, column, value)?);
                 continue;
             };
             let called = || columns.header.called(column);
             let remark = self.cell(line, column, |cell| {
-                encode(&known.0[at], text_of(cell)?, (numbers, column), called, &mut rows.values)
+                encode(&known.0[at], unless_missing(cell), (numbers, column), called, &mut rows.values)
             })?;
             rows.remarks.extend(remark.filter(|_| rows.remarks.len() < MAX_REMARKS));
         }
@@ -154,19 +151,18 @@ impl Reader {
             rows.indicators.push(self.cell(line, column, |cell| indicator(cell, numbers))?);
         }
         if let Some(column) = columns.roles.id {
-            let id = |cell: &[u8]| String::from_utf8(cell.to_vec()).map_err(|_| Problem::not_text());
-            rows.ids.push(self.cell(line, column, id)?);
+            rows.ids.push(self.cell(line, column, |cell| Ok(cell.to_owned()))?);
         }
         if let Some(column) = columns.roles.weight {
             rows.weights.push(self.cell(line, column, |cell| {
                 let weight = numbers.number(cell).filter(|weight| weight.is_finite() && *weight >= 0.0);
                 let expected = "is not a weight, which is a number of at least 0";
-                weight.ok_or_else(|| format!("'{}' {expected}", shown(cell)).into())
+                weight.ok_or_else(|| format!("'{}' {expected}", excerpt(cell)).into())
             })?);
         }
         if let Some(column) = columns.roles.group {
             // As text: `1` and `01` are two groups.
-            let group = |cell: &[u8]| text_of(cell)?.map(str::to_owned).ok_or_else(Problem::missing);
+            let group = |cell: &str| unless_missing(cell).map(str::to_owned).ok_or_else(Problem::missing);
             rows.groups.push(Label::Text(self.cell(line, column, group)?));
         }
         rows.lines.push((), line, 1);
@@ -176,17 +172,15 @@ impl Reader {
 }
 
 impl SampleReader for Reader {
-    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool, Failure> {
+    fn next(&mut self, bytes: usize, spent: Table) -> Result<Option<Table>, Failure> {
         let mut rows = ReadRows::default();
-        if let Samples::DenseF64(matrix) = &mut table.samples {
-            rows.values = std::mem::take(&mut matrix.values);
+        if let Samples::DenseF64(matrix) = spent.samples {
+            rows.values = matrix.values;
             rows.values.clear();
         }
         let start = self.records.bytes();
         while self.records.bytes() - start < bytes as u64 && self.read_row(&mut rows)? {}
-        let any = rows.n > 0;
-        *table = self.table(rows);
-        Ok(any)
+        Ok((rows.n > 0).then(|| self.table(rows)))
     }
 
     fn layout(&self) -> Layout {
@@ -205,20 +199,14 @@ impl SampleReader for Reader {
 
     fn read_all(&mut self) -> Result<Option<Table>, Failure> {
         let training = self.training.clone().filter(|(path, ..)| self.known.is_none() && path.is_file());
-        let rows = match &training {
-            Some((path, delimiter, options)) if !options.categorical.is_empty() => {
-                return learn(path, *delimiter, options).map(Some);
+        let Some((path, delimiter, options)) = training else { return self.read_rows() };
+        if options.categorical.is_empty() {
+            match self.read_rows() {
+                Err(Failure::Input(_, problem)) if problem.kind == ProblemKind::NotNumeric => {}
+                read => return read,
             }
-            _ => self.read_rows(),
-        };
-        match (rows, training) {
-            (Err(Failure::Input(_, problem)), Some((path, delimiter, options)))
-                if problem.kind == ProblemKind::NotNumeric =>
-            {
-                learn(&path, delimiter, &options).map(Some)
-            }
-            (rows, _) => Ok(Some(self.table(rows?))),
         }
+        learn(&path, delimiter, &options).map(Some)
     }
 }
 
@@ -228,7 +216,7 @@ pub(crate) fn read_labels(path: &Path, delimiter: u8, options: &ReadOptions) -> 
     let mut records = Records::new(open_text(path, options.max_line_bytes())?, delimiter, true, options)?;
     let (n, numbers) = (records.n, records.numbers);
     let names = if n > 1 || records.has_names() { Some(records.names()?) } else { None };
-    let is_value = |name: &String| indicator(name.as_bytes(), numbers).is_ok();
+    let is_value = |name: &String| indicator(name, numbers).is_ok();
     if let Some(column) = names.iter().flatten().position(is_value).filter(|_| n > 1) {
         let name = shown(records.first().0[column].trim_ascii());
         let text = format!("'{name}' in the first line is not a name: a header with the names of the labels is needed");
@@ -242,9 +230,8 @@ pub(crate) fn read_labels(path: &Path, delimiter: u8, options: &ReadOptions) -> 
         _ => Roles { indicators: (0..n).collect(), ..Roles::default() },
     };
     let columns = Columns { header: Header { names, n }, roles, is_label_specified: true, features: Vec::new() };
-    let (mut reader, mut table) = (Reader { records, columns, known: None, training: None }, Table::default());
-    reader.next_into(usize::MAX, &mut table)?;
-    Ok(table)
+    let mut reader = Reader { records, columns, known: None, training: None };
+    Ok(reader.next(usize::MAX, Table::default())?.unwrap_or_default())
 }
 
 /// Reads a file twice: the kinds of its columns, then its rows.
@@ -258,9 +245,9 @@ fn learn(path: &Path, delimiter: u8, options: &ReadOptions) -> Result<Table, Fai
     while let Some(line) = first.records.next_row()? {
         for (&column, statistics) in features.iter().zip(&mut statistics) {
             first.cell(line, column, |cell| {
-                let text = text_of(cell)?;
-                let number = text.and_then(|text| numbers.number(text.as_bytes()));
-                if number.is_some_and(|number| !number.is_finite()) && !statistics.is_category() {
+                let text = unless_missing(cell);
+                let number = text.and_then(|text| numbers.number(text));
+                if number.is_some_and(|number| !number.is_finite()) && !statistics.is_category {
                     return Err(not_finite(cell));
                 }
                 statistics.add(text, line, numbers);

@@ -5,6 +5,7 @@ use std::io::{self, Chain, Read};
 
 use csv::{ByteRecord, ReaderBuilder, Terminator};
 
+use super::cell::trimmed;
 use super::delimiter::{delimiter_of, in_every_line, is_comment, without_sign};
 use super::first_line::{self, FirstLine, is_same};
 use super::number::Numbers;
@@ -77,7 +78,7 @@ impl Records {
             records.read()?;
         }
         records.read_ahead()?;
-        let cells = records.ahead.iter().flat_map(|ahead| ahead.record.iter()).map(<[u8]>::trim_ascii);
+        let cells = records.ahead.iter().flat_map(|ahead| ahead.record.iter()).map(trimmed);
         records.numbers = Numbers::of(options.decimal.or(options.notation.decimal), cells, delimiter);
         Ok(records)
     }
@@ -136,40 +137,39 @@ impl Records {
 
     /// Advances to the next line, which must have as many cells as the first, and not the same as the header.
     pub fn next_row(&mut self) -> Result<Option<usize>, Failure> {
-        let line = self.next()?;
-        let record = &self.current.record;
-        match line {
-            Some(line) if record.len() != self.n => Err(self.ragged(line)),
-            Some(line) if self.n > 1 && self.header.as_ref().is_some_and(|header| is_same(header, record)) => {
-                let problem = format!("repeats the names of the columns in line {}", self.first_line);
-                let help = "remove the line: where tables are joined, only the first keeps its header";
-                Err(Problem::new(problem).help(help).at(format!("line {line}")))
-            }
-            line => Ok(line),
+        if !self.advance()? {
+            return Ok(None);
         }
+        let Line { record, number, .. } = &self.current;
+        if record.len() != self.n {
+            return Err(self.ragged());
+        }
+        if self.n > 1 && self.header.as_ref().is_some_and(|header| is_same(header, record)) {
+            let problem = format!("repeats the names of the columns in line {}", self.first_line);
+            let help = "remove the line: where tables are joined, only the first keeps its header";
+            return Err(Problem::new(problem).help(help).at(format!("line {number}")));
+        }
+        Ok(Some(*number))
     }
 
-    /// Advances to the next line and returns its number; `None` at the end.
-    fn next(&mut self) -> Result<Option<usize>, Failure> {
+    /// Advances to the next line; false at the end.
+    fn advance(&mut self) -> Result<bool, Failure> {
         if let Some(line) = self.ahead.pop_front() {
             self.current = line;
-            return Ok(Some(self.current.number));
+            return Ok(true);
         }
         while self.read()? {
             let record = &mut self.current.record;
-            if record.len() != self.n {
-                if self.is_table && is_comment(record) {
-                    continue;
-                }
+            if record.len() == self.n || !self.is_table || !is_comment(record) {
                 fit(record, self.n, (!self.is_table).then_some(self.delimiter));
+                return Ok(true);
             }
-            return Ok(Some(self.current.number));
         }
-        Ok(None)
+        Ok(false)
     }
 
     /// The failure of a number of cells that is not that of the first line.
-    fn ragged(&self, line: usize) -> Failure {
+    fn ragged(&self) -> Failure {
         let (found, expected) = (self.current.record.len(), self.n);
         let problem = Problem::new(format!("{found} cells, expected {expected} as in line {}", self.first_line));
         let help = match expected {
@@ -179,7 +179,7 @@ impl Records {
                 named(self.delimiter)
             ),
         };
-        problem.help(help).at(format!("line {line}"))
+        problem.help(help).at(format!("line {}", self.current.number))
     }
 
     /// A failure in the first line.
@@ -230,23 +230,17 @@ impl Records {
     /// Leaves out columns at the end that are empty in all of the first lines.
     fn drop_empty_ends(&mut self) {
         let is_empty_at = |at: usize| self.ahead.iter().all(|ahead| is_empty_at(&ahead.record, at));
-        let mut n = self.n;
-        while n > 1 && self.ahead.len() > 1 && is_empty_at(n - 1) {
-            n -= 1;
+        while self.n > 1 && self.ahead.len() > 1 && is_empty_at(self.n - 1) {
+            self.n -= 1;
         }
-        self.n = n;
     }
 
     /// Names the row names of R, whose header has a cell less than the other lines.
     fn name_row_names(&mut self) {
-        let (n, numbers) = (self.n, Numbers::USUAL);
+        let (n, [first, others @ ..]) = (self.n, self.ahead.make_contiguous()) else { return };
         let has_one_more = |ahead: &Line| ahead.record.len() == n + 1 && !is_empty_at(&ahead.record, n);
-        let Some(first) = self.ahead.front() else { return };
-        let are_names = first.record.iter().all(|cell| numbers.number(cell.trim_ascii()).is_none());
-        if self.ahead.len() < 3 || !are_names || !self.ahead.iter().skip(1).all(has_one_more) {
-            return;
-        }
-        if let Some(first) = self.ahead.front_mut() {
+        let are_names = first.record.iter().all(|cell| Numbers::USUAL.number(trimmed(cell)).is_none());
+        if others.len() > 1 && are_names && others.iter().all(has_one_more) {
             first.record = [&b""[..]].into_iter().chain(first.record.iter().take(n)).collect();
             self.n += 1;
         }

@@ -3,7 +3,7 @@
 use crate::tuning::MIN_DISTINCT_ROWS;
 use std::collections::HashSet;
 
-use widemargin::data::{ColumnKind, TableColumns};
+use widemargin::data::{ColumnKind, DenseMatrix, TableColumns};
 
 use super::columns::Columns;
 
@@ -13,15 +13,8 @@ const LABELS: [&str; 3] = ["label", "class", "target"];
 /// Names of columns that identify samples.
 const IDS: [&str; 5] = ["", "id", "index", "row", "unnamed: 0"];
 
-/// A line for each column of features that numbers the rows, or has the name of a label. `values` has the features of
-/// `n_rows` rows, row-major.
-pub(super) fn of_features(
-    columns: &Columns,
-    known: Option<&TableColumns>,
-    values: &[f64],
-    n_rows: usize,
-) -> Vec<String> {
-    let n_cols = values.len() / n_rows.max(1);
+/// A line for each column of features that numbers the rows, or has the name of a label. `matrix` has the features.
+pub(super) fn of_features(columns: &Columns, known: Option<&TableColumns>, matrix: &DenseMatrix<f64>) -> Vec<String> {
     let (mut remarks, mut next) = (Vec::new(), 0);
     for (at, &column) in columns.features.iter().enumerate() {
         let (place, kind) = (next, known.map(|known| &known.0[at]));
@@ -35,10 +28,10 @@ pub(super) fn of_features(
         }
         let are_numbers = kind.is_none_or(|kind| matches!(kind.kind, ColumnKind::Number { .. }) && !kind.has_missing);
         let has_names = columns.header.names.is_some();
-        if !are_numbers || n_rows < MIN_DISTINCT_ROWS {
+        if !are_numbers || matrix.n_rows < MIN_DISTINCT_ROWS {
             continue;
         }
-        let of_column = || values.iter().skip(place).step_by(n_cols).copied();
+        let of_column = || matrix.values.iter().skip(place).step_by(matrix.n_cols).copied();
         let names_samples = has_names && columns.header.is_one_of(column, &IDS) && are_distinct(of_column());
         if counts(of_column()) || names_samples {
             remarks.push(format!(

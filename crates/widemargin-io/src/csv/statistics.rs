@@ -10,7 +10,7 @@ use widemargin::data::{ColumnKind, TableColumn, as_boolean};
 
 use super::cell::unreadable;
 use super::number::Numbers;
-use crate::error::{Problem, shown};
+use crate::error::{Problem, excerpt};
 use crate::tuning::{MAX_CATEGORIES, MAX_CATEGORY_SHARE, MAX_WORDS, MIN_CATEGORY_ROWS, MIN_DISTINCT_ROWS};
 
 /// Statistics of the cells of a column.
@@ -19,7 +19,7 @@ pub(super) struct Statistics {
     /// The position of the column.
     column: usize,
     /// Whether the cells are categories, whatever they look like.
-    is_category: bool,
+    pub(super) is_category: bool,
     n_numbers: usize,
     n_words: usize,
     n_missing: usize,
@@ -46,12 +46,12 @@ impl Statistics {
             return;
         };
         let is_new = self.add_value(text);
-        if !self.is_category && numbers.number(text.as_bytes()).is_some() {
+        if !self.is_category && numbers.number(text).is_some() {
             self.n_numbers += 1;
             self.n_number_values += usize::from(is_new);
         } else {
             self.n_words += 1;
-            self.first_word.get_or_insert_with(|| (line, shown(text.as_bytes())));
+            self.first_word.get_or_insert_with(|| (line, excerpt(text)));
             if !self.is_category
                 && let Some(problem) = unreadable(text, numbers, self.column)
             {
@@ -66,11 +66,6 @@ impl Statistics {
     pub(super) fn add_number(&mut self, number: f64) {
         self.n_missing += usize::from(number.is_nan());
         self.n_numbers += usize::from(!number.is_nan());
-    }
-
-    /// Whether the cells are categories, whatever they look like.
-    pub(super) fn is_category(&self) -> bool {
-        self.is_category
     }
 
     /// True for a text that did not occur before.

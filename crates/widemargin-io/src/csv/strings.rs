@@ -9,11 +9,9 @@
 
 use std::path::Path;
 
-use csv::ByteRecord;
-
+use super::cell::trimmed;
 use super::columns::{Columns, has_known_name};
 use super::header::{Header, LABEL_NAMES, is_one_of};
-use super::number::Numbers;
 use super::read::Reader;
 use super::records::Records;
 use super::roles::Roles;
@@ -37,87 +35,80 @@ pub(crate) fn open_strings(path: &Path, options: &ReadOptions) -> Result<Reader,
     let mut records = Records::new(open_text(path, options.max_line_bytes())?, usual, quoted, &fixed)?;
     let (first, others) = records.first();
     let names = [&LABEL_NAMES[..], &STRING_NAMES, &WEAK_NAMES].concat();
-    let has_names = || has_known_name(first, options) || first.iter().any(|cell| is_one_of(cell, &names));
+    let has_names = || has_known_name(first, options) || first.iter().any(|cell| is_one_of(trimmed(cell), &names));
     let has_header = options.header.unwrap_or_else(has_names);
     let name = |cell: &[u8]| String::from_utf8_lossy(cell.trim_ascii()).into_owned();
     let header = Header { names: has_header.then(|| first.iter().map(name).collect()), n: records.n };
     let sample = if has_header { others.first().copied() } else { Some(first) };
-    let guess = Guess { header: &header, sample, numbers: records.numbers };
-    let (label, text) = guess.columns(options)?;
+    let is_number = |at: &usize| sample.and_then(|row| records.numbers.number(trimmed(row.get(*at)?))).is_some();
+    let roles = roles(&header, is_number, options)?;
     if has_header {
         records.skip_header();
     }
-    let roles = Roles { label, text: Some(text), ..Roles::default() };
     let columns = Columns { header, roles, is_label_specified: true, features: Vec::new() };
     Ok(Reader { records, columns, known: None, training: None })
 }
 
-/// The basis for determining the columns.
-struct Guess<'a> {
-    header: &'a Header,
-    /// The first line of samples.
-    sample: Option<&'a ByteRecord>,
-    numbers: Numbers,
+/// The label column and that of the strings. `is_number` tells whether a column of the first sample has a number.
+fn roles(header: &Header, is_number: impl Fn(&usize) -> bool, options: &ReadOptions) -> Result<Roles, Problem> {
+    let specified = header.label(&options.label)?;
+    let label = specified.or_else(|| header.label_by_name().filter(|_| options.label == LabelColumn::Auto));
+    let text = match &options.text {
+        LabelColumn::Auto => guess_text(header, label, is_number, options)?,
+        text => header.find(text).map_err(|reason| text.refused_as_text(&reason))?,
+    };
+    if specified == Some(text) {
+        return Err(options.text.refused_as_text("it is the column of the labels"));
+    }
+    // A column with the name of a label may be requested as the string column.
+    let mut label = label.filter(|label| *label != text);
+    if options.label == LabelColumn::Auto && label.is_none() {
+        let others: Vec<usize> = (0..header.n).filter(|column| *column != text).collect();
+        label = only(header, "labels", &others)?;
+    }
+    Ok(Roles { label, text: Some(text), ..Roles::default() })
 }
 
-impl Guess<'_> {
-    /// Determines the label column and that of the strings.
-    fn columns(&self, options: &ReadOptions) -> Result<(Option<usize>, usize), Problem> {
-        let specified = self.header.label(&options.label)?;
-        let label = specified.or_else(|| self.header.label_by_name().filter(|_| options.label == LabelColumn::Auto));
-        let refused = |reason: &str| options.text.refused_as_text(reason);
-        let string = match &options.text {
-            LabelColumn::Auto => self.guess_text(label, options)?,
-            text => self.header.find(text).map_err(|reason| refused(&reason))?,
-        };
-        if specified == Some(string) {
-            return Err(refused("it is the column of the labels"));
-        }
-        // A column with the name of a label may be requested as the string column.
-        let label = label.filter(|label| *label != string);
-        if options.label == LabelColumn::Auto && label.is_none() {
-            let others: Vec<usize> = (0..self.header.n).filter(|column| *column != string).collect();
-            return Ok((self.only("labels", &others)?, string));
-        }
-        Ok((label, string))
+/// The only column that can contain the strings.
+fn guess_text(
+    header: &Header,
+    label: Option<usize>,
+    is_number: impl Fn(&usize) -> bool,
+    options: &ReadOptions,
+) -> Result<usize, Problem> {
+    let mut candidates: Vec<usize> = (0..header.n).filter(|column| Some(*column) != label).collect();
+    let is_label = |column: &usize| header.is_one_of(*column, &LABEL_NAMES);
+    if candidates.iter().any(|column| !is_label(column)) {
+        candidates.retain(|column| !is_label(column));
     }
+    for names in [&STRING_NAMES[..], &WEAK_NAMES] {
+        let has_name = |column: &usize| header.is_one_of(*column, names);
+        let named: Vec<usize> = candidates.iter().copied().filter(has_name).collect();
+        if let Some(only) = only(header, "strings", &named)? {
+            return Ok(only);
+        }
+    }
+    // The traditional layout: a label and a string.
+    if let (Some(&last), None, 2) = (candidates.last(), &header.names, header.n) {
+        return Ok(last);
+    }
+    if !candidates.iter().all(&is_number) {
+        candidates.retain(|column| !is_number(column));
+    }
+    let only = only(header, "strings", &candidates)?;
+    only.ok_or_else(|| options.label.refused("it is the only column, and the strings need one"))
+}
 
-    /// The only column that can contain the strings.
-    fn guess_text(&self, label: Option<usize>, options: &ReadOptions) -> Result<usize, Problem> {
-        let mut candidates: Vec<usize> = (0..self.header.n).filter(|column| Some(*column) != label).collect();
-        let is_label = |column: &usize| self.header.is_one_of(*column, &LABEL_NAMES);
-        if candidates.iter().any(|column| !is_label(column)) {
-            candidates.retain(|column| !is_label(column));
-        }
-        for names in [&STRING_NAMES[..], &WEAK_NAMES] {
-            let has_name = |column: &usize| self.header.is_one_of(*column, names);
-            let named: Vec<usize> = candidates.iter().copied().filter(has_name).collect();
-            if let Some(only) = self.only("strings", &named)? {
-                return Ok(only);
-            }
-        }
-        let is_number =
-            |column: &usize| self.sample.and_then(|row| self.numbers.number(row.get(*column)?.trim_ascii())).is_some();
-        let texts: Vec<usize> = candidates.iter().copied().filter(|column| !is_number(column)).collect();
-        // The traditional layout: a label and a string.
-        if let (Some(&last), None, 2) = (candidates.last(), &self.header.names, self.header.n) {
-            return Ok(last);
-        }
-        let only = self.only("strings", if texts.is_empty() { &candidates } else { &texts })?;
-        only.ok_or_else(|| options.label.refused("it is the only column, and the strings need one"))
+/// The only one of some columns that may hold something.
+fn only(header: &Header, what: &str, candidates: &[usize]) -> Result<Option<usize>, Problem> {
+    if candidates.len() < 2 {
+        return Ok(candidates.first().copied());
     }
-
-    /// The only one of some columns that may hold something.
-    fn only(&self, what: &str, candidates: &[usize]) -> Result<Option<usize>, Problem> {
-        if candidates.len() < 2 {
-            return Ok(candidates.first().copied());
-        }
-        let candidates: Vec<String> = candidates.iter().map(|column| self.header.called(*column)).collect();
-        let help = match what {
-            "labels" => "name the label column with --label; --label none if there is none",
-            _ => "name the column of strings with --format strings:COLUMN",
-        };
-        let text = format!("several columns may hold the {what}: {}", candidates.join(", "));
-        Err(Problem::new(text).help(help))
-    }
+    let candidates: Vec<String> = candidates.iter().map(|column| header.called(*column)).collect();
+    let help = match what {
+        "labels" => "name the label column with --label; --label none if there is none",
+        _ => "name the column of strings with --format strings:COLUMN",
+    };
+    let text = format!("several columns may hold the {what}: {}", candidates.join(", "));
+    Err(Problem::new(text).help(help))
 }

@@ -134,16 +134,13 @@ fn indicators_of(texts: &[Label]) -> Indicators {
 }
 
 impl SampleReader for Reader {
-    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool, Failure> {
+    fn next(&mut self, bytes: usize, spent: Table) -> Result<Option<Table>, Failure> {
         let is_whole = bytes == usize::MAX;
         let mut rows = ParsedRows::default();
-        if let Samples::SparseF32(matrix) = &mut table.samples {
-            rows.matrix = std::mem::take(matrix);
+        if let Samples::SparseF32(matrix) = spent.samples {
+            rows.matrix = matrix;
+            rows.clear();
         }
-        if let Some(lines) = &mut table.lines {
-            rows.lines = std::mem::take(lines);
-        }
-        rows.clear();
         rows.n_lines = self.lines_before;
         // A block of comments has no rows, and is not the end.
         while (is_whole || rows.matrix.indptr.len() == 1) && self.parse_block(&mut rows)? {}
@@ -158,8 +155,7 @@ impl SampleReader for Reader {
             rows.matrix.indices.shrink_to_fit();
             rows.matrix.values.shrink_to_fit();
         }
-        *table = self.table(rows)?;
-        Ok(any)
+        any.then(|| self.table(rows)).transpose()
     }
 
     fn layout(&self) -> Layout {

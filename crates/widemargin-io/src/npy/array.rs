@@ -27,27 +27,20 @@ pub(crate) enum Values {
 pub(crate) struct Array<R> {
     reader: R,
     pub header: Header,
-    /// Bytes of all elements, and of those that have been read.
-    claimed: u64,
+    /// Bytes of the elements that have been read.
     done: u64,
 }
 
 impl<R: Read> Array<R> {
     /// Reads the header.
     pub fn open(mut reader: R) -> Result<Array<R>, Failure> {
-        let header = Header::read(&mut reader)?;
-        Ok(Array { reader, claimed: header.n_bytes()?, header, done: 0 })
-    }
-
-    /// Bytes of all elements.
-    pub fn n_bytes(&self) -> u64 {
-        self.claimed
+        Ok(Array { header: Header::read(&mut reader)?, reader, done: 0 })
     }
 
     /// Reports a size in bytes, with the header, that is less than its claim.
     pub fn check_size(&self, size: u64) -> Result<(), Failure> {
         let found = size.saturating_sub(self.header.length);
-        if found < self.claimed { Err(self.truncated(found)) } else { Ok(()) }
+        if found < self.header.n_bytes() { Err(self.truncated(found)) } else { Ok(()) }
     }
 
     /// Reports data after the claimed end; for an archive this also verifies its checksum.
@@ -60,12 +53,12 @@ impl<R: Read> Array<R> {
 
     /// The problem of more data than claimed.
     pub fn trailing(&self) -> Problem {
-        format!("more data than the {} bytes its header claims", self.claimed).into()
+        format!("more data than the {} bytes its header claims", self.header.n_bytes()).into()
     }
 
     fn truncated(&self, found: u64) -> Failure {
-        let text = format!("truncated: the header claims {} bytes of data, there are {found}", self.claimed);
-        Problem::new(text).into()
+        let claimed = self.header.n_bytes();
+        Problem::new(format!("truncated: the header claims {claimed} bytes of data, there are {found}")).into()
     }
 
     /// The length of a vector.
@@ -79,11 +72,6 @@ impl<R: Read> Array<R> {
     /// A vector of numbers.
     pub fn vector(&mut self) -> Result<Values, Failure> {
         self.values(self.length()?)
-    }
-
-    /// All elements of an array of any shape as samples.
-    pub fn all_values(&mut self) -> Result<Values, Failure> {
-        self.values(self.header.n_elements()?)
     }
 
     /// The next `n` elements as samples.
@@ -137,7 +125,7 @@ impl<R: Read> Array<R> {
     pub fn texts(&mut self) -> Result<Vec<String>, Failure> {
         let mut out = Vec::new();
         let not_text = |at: usize| Problem::new(format!("the string at position {at} is not Unicode text"));
-        self.for_chunks(self.header.n_elements()?, "text", |dtype, chunk| {
+        self.for_chunks(self.header.n_elements(), "text", |dtype, chunk| {
             for element in chunk.chunks_exact(dtype.size) {
                 let text = match dtype.kind {
                     Kind::Unicode => {

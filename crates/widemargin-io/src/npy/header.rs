@@ -49,19 +49,20 @@ impl Header {
         let (dtype, fortran, shape) = parse(&text).ok_or_else(|| {
             damaged(format!("'{}' is not a dictionary of descr, fortran_order, shape", excerpt(&text)))
         })?;
-        Ok(Header { dtype, fortran, shape, length: (8 + length_bytes + length) as u64 })
+        let header = Header { dtype, fortran, shape, length: (8 + length_bytes + length) as u64 };
+        let n_bytes = header.shape.iter().try_fold(header.dtype.size.max(1), |n, size| n.checked_mul(*size));
+        n_bytes.ok_or_else(|| header.wrong_shape("one that fits into memory"))?;
+        Ok(header)
     }
 
     /// The number of elements.
-    pub fn n_elements(&self) -> Result<usize, Problem> {
-        let n = self.shape.iter().try_fold(1usize, |n, size| n.checked_mul(*size));
-        n.ok_or_else(|| self.wrong_shape("one that fits into memory"))
+    pub fn n_elements(&self) -> usize {
+        self.shape.iter().product()
     }
 
     /// The total size of the elements in bytes.
-    pub fn n_bytes(&self) -> Result<u64, Problem> {
-        let n = self.n_elements()?.checked_mul(self.dtype.size);
-        n.map(|n| n as u64).ok_or_else(|| self.wrong_shape("one that fits into memory"))
+    pub fn n_bytes(&self) -> u64 {
+        (self.n_elements() * self.dtype.size) as u64
     }
 
     /// The dimensions of a matrix.

@@ -11,5 +11,5 @@ mod write;
 pub(crate) use array::{Array, Values, not_finite};
 pub(crate) use dtype::Dtype;
 pub(crate) use header::Header;
-pub(crate) use read::{Reader, dense};
+pub(crate) use read::{Reader, dense, drop_column};
 pub(crate) use write::{descr_of, write, write_header, write_values};

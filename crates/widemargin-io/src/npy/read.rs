@@ -40,7 +40,7 @@ impl Reader {
         let Some(length) = self.length.filter(|_| header.dtype.is_exact_in_double() && !header.fortran) else {
             return Ok(None);
         };
-        if length > header.length + self.array.n_bytes() {
+        if length > header.length + header.n_bytes() {
             return Err(self.array.trailing());
         }
         Ok(Some(header))
@@ -48,7 +48,7 @@ impl Reader {
 
     /// The bytes that must be in memory at once, if the whole array must be.
     pub fn whole_bytes(&self) -> Option<u64> {
-        self.array.header.fortran.then(|| self.array.n_bytes())
+        self.array.header.fortran.then(|| self.array.header.n_bytes())
     }
 
     fn rows(&mut self, n_rows: usize) -> Result<Table, Failure> {
@@ -74,16 +74,12 @@ impl Reader {
 }
 
 impl SampleReader for Reader {
-    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool, Failure> {
+    fn next(&mut self, bytes: usize, _: Table) -> Result<Option<Table>, Failure> {
         let left = self.n_rows - self.next_row;
         let block_rows = (bytes / self.n_cols.saturating_mul(self.array.header.dtype.size).max(1)).max(1);
         // The rows of a column-major array are scattered over the file.
         let n_rows = if self.array.header.fortran { left } else { block_rows.min(left) };
-        if n_rows == 0 {
-            return Ok(false);
-        }
-        *table = self.rows(n_rows)?;
-        Ok(true)
+        if n_rows == 0 { Ok(None) } else { self.rows(n_rows).map(Some) }
     }
 
     fn layout(&self) -> Layout {
@@ -117,13 +113,20 @@ fn take_column<T: Element>(matrix: &mut DenseMatrix<T>, column: usize) -> Vec<La
     // A class label written as a number: `1.0` is the class 1.
     let label = |row: &[T]| Label::parse(&Into::<f64>::into(row[column]).to_string());
     let labels = matrix.values.chunks_exact(n_cols).map(label).collect();
-    let mut at = 0;
-    matrix.values.retain(|_| {
-        at += 1;
-        (at - 1) % n_cols != column
-    });
+    drop_column(&mut matrix.values, column, n_cols);
     matrix.n_cols -= 1;
     labels
+}
+
+/// Drops a column of row-major values.
+pub(crate) fn drop_column<T>(values: &mut Vec<T>, column: usize, n_cols: usize) {
+    // The number of values before the next one of the column.
+    let mut n_before = column;
+    values.retain(|_| {
+        let is_kept = n_before > 0;
+        n_before = if is_kept { n_before - 1 } else { n_cols - 1 };
+        is_kept
+    });
 }
 
 fn label_column(label: &LabelColumn, n_cols: usize) -> Result<Option<usize>, Problem> {

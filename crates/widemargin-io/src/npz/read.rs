@@ -24,9 +24,8 @@ impl Reader {
 }
 
 impl SampleReader for Reader {
-    fn next_into(&mut self, _: usize, table: &mut Table) -> Result<bool, Failure> {
-        let read = self.table.take().map(|read| *table = read);
-        Ok(read.is_some())
+    fn next(&mut self, _: usize, _: Table) -> Result<Option<Table>, Failure> {
+        Ok(self.table.take())
     }
 
     fn layout(&self) -> Layout {
@@ -82,7 +81,8 @@ fn read_array(archive: &mut Archive) -> Result<Samples, Failure> {
             }
             _ => {}
         }
-        Ok((header, array.all_values()?))
+        let values = array.values(header.n_elements())?;
+        Ok((header, values))
     })?;
     let samples = match header.shape[..] {
         [n_rows, n_cols] => match values {

@@ -1,7 +1,5 @@
 //! Types of the columns of a file, and the label column.
 
-use std::sync::Arc;
-
 use parquet::basic::{ConvertedType, Type};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
@@ -9,24 +7,10 @@ use crate::csv::Header;
 use crate::error::{Failure, Problem, excerpt};
 use crate::options::{LabelColumn, ReadOptions};
 
-/// The type of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Booleans and integers, signed or unsigned.
-    Whole { signed: bool },
-    /// `f32`.
-    Single,
-    /// `f64`.
-    Double,
-    /// UTF-8.
-    Text,
-}
-
 /// The columns of a file.
 #[derive(Debug)]
 pub(super) struct Columns {
     pub header: Header,
-    pub kinds: Vec<Kind>,
     pub label: Option<usize>,
 }
 
@@ -42,16 +26,14 @@ impl Columns {
         if let Some(list) = schema.columns().iter().find(|column| column.max_rep_level() > 0) {
             return Err(wrong(list.name(), nested()));
         }
-        let kind_of = |column: &Arc<ColumnDescriptor>| {
-            kind(column).map_err(|found| {
-                let text = format!("values of the type {found} are not read, expected numbers or booleans");
-                wrong(column.name(), Problem::new(text).help("turn the column into numbers, or leave it out"))
-            })
-        };
-        let kinds = schema.columns().iter().map(kind_of).collect::<Result<Vec<_>, _>>()?;
-        let texts: Vec<usize> = (0..kinds.len()).filter(|&column| kinds[column] == Kind::Text).collect();
+        if let Some((column, found)) = schema.columns().iter().find_map(|column| Some((column, unread(column)?))) {
+            let text = format!("values of the type {found} are not read, expected numbers or booleans");
+            return Err(wrong(column.name(), Problem::new(text).help("turn the column into numbers, or leave it out")));
+        }
         let names = schema.columns().iter().map(|column| column.name().to_owned()).collect();
-        let header = Header { n: kinds.len(), names: Some(names) };
+        let header = Header { n: schema.num_columns(), names: Some(names) };
+        let is_text = |column: &usize| schema.column(*column).physical_type() == Type::BYTE_ARRAY;
+        let texts: Vec<usize> = (0..header.n).filter(is_text).collect();
         let label = match options.label {
             LabelColumn::Auto => header.label_by_name().or(texts.first().copied().filter(|_| texts.len() == 1)),
             _ => header.label(&options.label)?,
@@ -67,30 +49,28 @@ impl Columns {
             let problem = Problem::new("text, and it is not the label").help(help);
             return Err(wrong(schema.column(text).name(), problem));
         }
-        Ok(Columns { header, kinds, label })
+        Ok(Columns { header, label })
     }
 }
 
-/// The type of a column, or the name in messages of an unsupported one.
-fn kind(column: &ColumnDescriptor) -> Result<Kind, String> {
+/// The name in messages of the type of a column, if it is neither numbers nor booleans nor text.
+fn unread(column: &ColumnDescriptor) -> Option<String> {
+    use ConvertedType::{ENUM, INT_8, INT_16, INT_32, INT_64, NONE, UINT_8, UINT_16, UINT_32, UINT_64, UTF8};
     let (physical, logical, converted) = (column.physical_type(), column.logical_type_ref(), column.converted_type());
-    let other = || match logical {
+    // The reader derives the converted type from the logical one, where there is any for it.
+    let is_plain = converted == NONE && logical.is_none();
+    let is_whole = matches!(converted, INT_8 | INT_16 | INT_32 | INT_64 | UINT_8 | UINT_16 | UINT_32 | UINT_64);
+    match physical {
+        Type::BOOLEAN | Type::FLOAT | Type::DOUBLE => return None,
+        Type::INT32 | Type::INT64 if is_plain || is_whole => return None,
+        Type::BYTE_ARRAY if is_plain || matches!(converted, UTF8 | ENUM) => return None,
+        Type::INT96 => return Some("timestamp".into()),
+        _ => {}
+    }
+    Some(match logical {
         // Without the part in parentheses: a unit, a time zone.
         Some(logical) => format!("{logical:?}").split(['(', ' ']).next().unwrap_or_default().to_lowercase(),
-        None if converted != ConvertedType::NONE => converted.to_string().to_lowercase(),
+        None if converted != NONE => converted.to_string().to_lowercase(),
         None => physical.to_string().to_lowercase(),
-    };
-    use ConvertedType::{ENUM, INT_8, INT_16, INT_32, INT_64, NONE, UINT_8, UINT_16, UINT_32, UINT_64, UTF8};
-    // The reader derives the converted type from the logical one, where there is any for it.
-    match (physical, converted) {
-        (Type::BOOLEAN, _) => Ok(Kind::Whole { signed: true }),
-        (Type::FLOAT, _) => Ok(Kind::Single),
-        (Type::DOUBLE, _) => Ok(Kind::Double),
-        (Type::INT96, _) => Err("timestamp".into()),
-        (_, NONE) if logical.is_some() => Err(other()),
-        (Type::INT32 | Type::INT64, UINT_8 | UINT_16 | UINT_32 | UINT_64) => Ok(Kind::Whole { signed: false }),
-        (Type::INT32 | Type::INT64, NONE | INT_8 | INT_16 | INT_32 | INT_64) => Ok(Kind::Whole { signed: true }),
-        (Type::BYTE_ARRAY, NONE | UTF8 | ENUM) => Ok(Kind::Text),
-        _ => Err(other()),
-    }
+    })
 }

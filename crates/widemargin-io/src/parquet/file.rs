@@ -12,23 +12,17 @@ use parquet::file::reader::{ChunkReader, Length};
 
 use crate::positioned::read_exact_at;
 
-/// A file with positional reads.
+/// A file with positional reads, and where the next begins.
 #[derive(Clone, Debug)]
 pub(super) struct PositionedFile {
     file: Arc<File>,
     length: u64,
-}
-
-/// The part of the file after a position.
-#[derive(Debug)]
-pub(super) struct From {
-    of: PositionedFile,
     position: u64,
 }
 
 impl PositionedFile {
     pub fn new(file: File) -> io::Result<PositionedFile> {
-        Ok(PositionedFile { length: file.metadata()?.len(), file: Arc::new(file) })
+        Ok(PositionedFile { length: file.metadata()?.len(), file: Arc::new(file), position: 0 })
     }
 }
 
@@ -39,10 +33,10 @@ impl Length for PositionedFile {
 }
 
 impl ChunkReader for PositionedFile {
-    type T = BufReader<From>;
+    type T = BufReader<PositionedFile>;
 
     fn get_read(&self, position: u64) -> Result<Self::T> {
-        Ok(BufReader::new(From { of: self.clone(), position }))
+        Ok(BufReader::new(PositionedFile { position, ..self.clone() }))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
@@ -56,10 +50,10 @@ impl ChunkReader for PositionedFile {
     }
 }
 
-impl Read for From {
+impl Read for PositionedFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let n = self.of.length.saturating_sub(self.position).min(buffer.len() as u64) as usize;
-        read_exact_at(&self.of.file, self.position, &mut buffer[..n])?;
+        let n = self.length.saturating_sub(self.position).min(buffer.len() as u64) as usize;
+        read_exact_at(&self.file, self.position, &mut buffer[..n])?;
         self.position += n as u64;
         Ok(n)
     }

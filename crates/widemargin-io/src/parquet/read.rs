@@ -1,5 +1,6 @@
 //! Reads a Parquet file in blocks.
 
+use parquet::basic::ConvertedType::{UINT_8, UINT_16, UINT_32, UINT_64};
 use parquet::column::reader::ColumnReader;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -68,18 +69,20 @@ impl SampleReader for Reader {
         Layout { n: Some(*n), label: *label, names: names.clone(), ..Layout::default() }
     }
 
-    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool, Failure> {
+    fn next(&mut self, bytes: usize, _: Table) -> Result<Option<Table>, Failure> {
         while self.left == 0 {
             if !self.open_group()? {
-                return Ok(false);
+                return Ok(None);
             }
         }
         let n = (bytes / (8 * self.columns.header.n)).max(1).min(self.left);
         let (columns, schema) = (&self.columns, self.source.metadata().file_metadata().schema_descr());
         let read = |(column, reader): (usize, &mut ColumnReader)| {
             let called = format!("column {}", columns.header.called(column));
-            let is_optional = schema.column(column).max_def_level() > 0;
-            let cells = Cells { n, first_row: self.next_row, called, kind: columns.kinds[column], is_optional };
+            let (is_optional, converted) =
+                (schema.column(column).max_def_level() > 0, schema.column(column).converted_type());
+            let is_unsigned = matches!(converted, UINT_8 | UINT_16 | UINT_32 | UINT_64);
+            let cells = Cells { n, first_row: self.next_row, called, is_unsigned, is_optional };
             guarded(|| match columns.label == Some(column) {
                 true => labels(reader, &cells).map(Read::Labels),
                 false => numbers(reader, &cells).map(|(values, single)| Read::Feature(values, single)),
@@ -110,10 +113,9 @@ impl SampleReader for Reader {
         };
         let feature_names = self.layout().feature_names();
         let label_column = self.columns.label.map(|label| self.columns.header.called(label));
-        *table = Table { samples, labels: found_labels, label_column, feature_names, ..Table::default() };
         self.left -= n;
         self.next_row += n;
-        Ok(true)
+        Ok(Some(Table { label_column, feature_names, ..Table::new(samples, found_labels) }))
     }
 
     fn read_all(&mut self) -> Result<Option<Table>, Failure> {

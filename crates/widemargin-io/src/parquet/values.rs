@@ -5,7 +5,6 @@ use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
 use widemargin::data::Label;
 
-use super::columns::Kind;
 use crate::error::{Failure, IMPUTE, Problem, excerpt};
 
 /// The remedy for files that cannot be decoded.
@@ -18,7 +17,8 @@ pub(super) struct Cells {
     pub first_row: usize,
     /// The column in messages.
     pub called: String,
-    pub kind: Kind,
+    /// Whether whole numbers are at least 0.
+    pub is_unsigned: bool,
     /// Whether some may be missing.
     pub is_optional: bool,
 }
@@ -36,10 +36,13 @@ impl Cells {
 
 /// The next values as features, and whether single precision represents all of them exactly.
 pub(super) fn numbers(reader: &mut ColumnReader, cells: &Cells) -> Result<(Vec<f64>, bool), Failure> {
-    let mut single = cells.kind != Kind::Double;
+    let mut single = true;
     let values: Vec<f64> = match reader {
         ColumnReader::FloatColumnReader(reader) => read(reader, cells)?.into_iter().map(f64::from).collect(),
-        ColumnReader::DoubleColumnReader(reader) => read(reader, cells)?,
+        ColumnReader::DoubleColumnReader(reader) => {
+            single = false;
+            read(reader, cells)?
+        }
         reader => {
             let mut values = Vec::new();
             for (row, number) in wholes(reader, cells)?.into_iter().enumerate() {
@@ -88,18 +91,17 @@ pub(super) fn labels(reader: &mut ColumnReader, cells: &Cells) -> Result<Vec<Lab
 }
 
 fn wholes(reader: &mut ColumnReader, cells: &Cells) -> Result<Vec<i128>, Failure> {
-    let signed = cells.kind != Kind::Whole { signed: false };
     Ok(match reader {
         ColumnReader::BoolColumnReader(reader) => read(reader, cells)?.into_iter().map(i128::from).collect(),
         // Unsigned numbers are stored as signed ones with the same bits.
-        ColumnReader::Int32ColumnReader(reader) => {
-            let number = |number: i32| if signed { i128::from(number) } else { i128::from(number.cast_unsigned()) };
-            read(reader, cells)?.into_iter().map(number).collect()
+        ColumnReader::Int32ColumnReader(reader) if cells.is_unsigned => {
+            read(reader, cells)?.into_iter().map(|number| i128::from(number.cast_unsigned())).collect()
         }
-        ColumnReader::Int64ColumnReader(reader) => {
-            let number = |number: i64| if signed { i128::from(number) } else { i128::from(number.cast_unsigned()) };
-            read(reader, cells)?.into_iter().map(number).collect()
+        ColumnReader::Int64ColumnReader(reader) if cells.is_unsigned => {
+            read(reader, cells)?.into_iter().map(|number| i128::from(number.cast_unsigned())).collect()
         }
+        ColumnReader::Int32ColumnReader(reader) => read(reader, cells)?.into_iter().map(i128::from).collect(),
+        ColumnReader::Int64ColumnReader(reader) => read(reader, cells)?.into_iter().map(i128::from).collect(),
         // The schema was checked, so there is no column of another type.
         _ => return Err(cells.end_early(0)),
     })

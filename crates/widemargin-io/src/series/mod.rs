@@ -1,14 +1,12 @@
 //! Time series, one on each line: the UCR archive's lines, and the `.ts` format.
 
-mod ts;
-mod ucr;
-mod values;
+mod lines;
 
 use std::io::{self, BufRead, BufReader};
 
 use widemargin::data::{AnySamples, Labels, Series};
 
-use values::ReadSeries;
+use lines::{Header, ReadSeries, split_ts, split_ucr};
 
 use crate::Format;
 use crate::error::{Failure, Problem};
@@ -25,12 +23,10 @@ pub(crate) struct Reader {
     number: usize,
     /// Bytes read.
     bytes: u64,
-    /// The header of the `.ts` format.
-    header: Option<ts::Header>,
+    format: Format,
     /// Whether labels are requested.
     labeled: bool,
-    /// From the header or the first series.
-    channels: Option<usize>,
+    header: Header,
 }
 
 impl Reader {
@@ -40,24 +36,22 @@ impl Reader {
             _ => "in lines of the UCR archive it is what comes first",
         };
         let labeled = options.wants_labels(reason)?;
-        let channels = (format != Format::Ts).then_some(1);
+        let header = Header { has_label: labeled, channels: Some(1) };
         let input = BufReader::with_capacity(1 << 16, input);
-        let mut reader = Reader { input, line: Vec::new(), number: 0, bytes: 0, header: None, labeled, channels };
+        let mut reader = Reader { input, line: Vec::new(), number: 0, bytes: 0, format, labeled, header };
         if format == Format::Ts {
-            reader.read_header()?;
+            reader.header = reader.read_header()?;
         }
         Ok(reader)
     }
 
     /// Reads the lines of a `.ts` file up to `@data`.
-    fn read_header(&mut self) -> Result<(), Failure> {
-        let mut header = ts::Header::default();
+    fn read_header(&mut self) -> Result<Header, Failure> {
+        let mut header = Header::default();
         while self.advance()? {
             let line = self.text().map(str::trim).map_err(|problem| self.located(problem))?;
             if line.eq_ignore_ascii_case("@data") {
-                self.channels = header.channels;
-                self.header = Some(header);
-                return Ok(());
+                return Ok(header);
             }
             header.add(line).map_err(|problem| self.located(problem))?;
         }
@@ -89,36 +83,33 @@ impl Reader {
 
     fn read_line(&mut self, series: &mut ReadSeries) -> Result<(), Problem> {
         let text = self.text()?;
-        let (label, channels) = match &self.header {
-            None => ucr::split(text, self.labeled)?,
-            Some(header) => ts::split(text, header.has_label)?,
-        };
+        let has_label = self.header.has_label;
+        let is_ts = self.format == Format::Ts;
+        let (label, channels) = if is_ts { split_ts(text, has_label) } else { split_ucr(text, has_label) }?;
         let n_channels = channels.len();
-        if let Some(expected) = self.channels.filter(|expected| *expected != n_channels) {
+        if let Some(expected) = self.header.channels.filter(|expected| *expected != n_channels) {
             return Err(format!("{n_channels} channels, expected {expected}").into());
         }
         series.push(label, &channels)?;
-        self.channels = Some(n_channels);
+        self.header.channels = Some(n_channels);
         series.lines.push((), self.number, 1);
         Ok(())
     }
 }
 
 impl SampleReader for Reader {
-    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool, Failure> {
+    fn next(&mut self, bytes: usize, _: Table) -> Result<Option<Table>, Failure> {
         let (mut series, start) = (ReadSeries::default(), self.bytes);
         while (series.lengths.is_empty() || self.bytes - start < bytes as u64) && self.advance()? {
             self.read_line(&mut series).map_err(|problem| self.located(problem))?;
         }
         if series.lengths.is_empty() {
-            return Ok(false);
+            return Ok(None);
         }
-        let labeled = self.labeled && self.header.as_ref().is_none_or(|header| header.has_label);
-        let labels = labeled.then(|| Labels::new(series.labels));
+        let labels = (self.labeled && self.header.has_label).then(|| Labels::new(series.labels));
         // The lengths were counted while reading, so that this fails only because of a bug.
-        let all = Series::new(series.values, &series.lengths, self.channels.unwrap_or(1))?;
+        let all = Series::new(series.values, &series.lengths, self.header.channels.unwrap_or(1))?;
         let samples = Samples::Other(AnySamples::Series(all));
-        *table = Table { samples, labels, lines: Some(series.lines), ..Table::default() };
-        Ok(true)
+        Ok(Some(Table { lines: Some(series.lines), ..Table::new(samples, labels) }))
     }
 }

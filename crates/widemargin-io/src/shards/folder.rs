@@ -16,21 +16,19 @@ const SKIPPED: &[char] = &['.', '_'];
 pub(crate) fn format_of(folder: &Path) -> Result<Option<Format>, IoError> {
     // A folder that cannot be listed, or contains folders, is left to the image reader, which reports errors.
     let Ok((files, _)) = list(folder, SKIPPED) else { return Ok(None) };
-    let formats: Vec<_> = files.iter().map(|file| Format::from_ending(file)).collect();
-    let known = formats.iter().position(|format| format.is_some_and(Format::is_vectors));
-    let Some((known, format)) = known.and_then(|known| Some((known, formats[known]?))) else { return Ok(None) };
+    let format_of =
+        |file: &PathBuf| Some((file.clone(), Format::from_ending(file).filter(|format| format.is_vectors())?));
+    let Some((first, format)) = files.iter().find_map(format_of) else { return Ok(None) };
     // Text files may accompany images: a list of them, a license.
     if images::has_images(folder) {
         return Ok(None);
     }
-    match formats.iter().position(|other| *other != Some(format)) {
-        None => Ok(Some(format)),
-        Some(other) => {
-            let found = formats[other];
-            let found = found.map_or("its name tells no format".into(), |format| format!("its format is {format}"));
-            Err(Problem::misfit(&found, &files[known], &format!("is {format}")).of(&files[other]))
-        }
-    }
+    let Some(other) = files.iter().find(|file| Format::from_ending(file) != Some(format)) else {
+        return Ok(Some(format));
+    };
+    let found = Format::from_ending(other)
+        .map_or("its name tells no format".into(), |format| format!("its format is {format}"));
+    Err(Problem::misfit(&found, &first, &format!("is {format}")).of(other))
 }
 
 /// The shards in order, at least one.

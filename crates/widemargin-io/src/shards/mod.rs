@@ -10,4 +10,4 @@ mod read;
 
 pub(crate) use folder::{files, format_of};
 pub(crate) use gather::Gathered;
-pub(crate) use read::Reader;
+pub(crate) use read::open;

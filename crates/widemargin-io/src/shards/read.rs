@@ -11,7 +11,7 @@ use crate::reader::{Layout, SampleReader, gather};
 use crate::table::{RowShards, Table};
 
 /// Reads tables of consecutive rows of a shard.
-pub(crate) struct Reader {
+struct Reader {
     files: std::vec::IntoIter<PathBuf>,
     format: Format,
     /// The caller's options for the first shard, then those derived from it.
@@ -24,17 +24,17 @@ pub(crate) struct Reader {
     n_read: usize,
 }
 
-impl Reader {
-    /// Opens the first non-empty shard.
-    pub fn new(folder: &Path, format: Format, options: &ReadOptions) -> Result<Reader, Failure> {
-        let (files, options) = (super::files(folder)?.into_iter(), options.clone());
-        let mut reader = Reader { files, format, options, first: None, names: None, open: None, n_read: 0 };
-        match reader.open_next()? {
-            true => Ok(reader),
-            false => Err(Problem::new("all files in the folder are empty").into()),
-        }
+/// Opens the first non-empty shard of a folder.
+pub(crate) fn open(folder: &Path, format: Format, options: &ReadOptions) -> Result<Box<dyn SampleReader>, Failure> {
+    let (files, options) = (super::files(folder)?.into_iter(), options.clone());
+    let mut reader = Reader { files, format, options, first: None, names: None, open: None, n_read: 0 };
+    match reader.open_next()? {
+        true => Ok(Box::new(reader)),
+        false => Err(Problem::new("all files in the folder are empty").into()),
     }
+}
 
+impl Reader {
     /// False after the last shard.
     fn open_next(&mut self) -> Result<bool, IoError> {
         (self.open, self.n_read) = (None, 0);
@@ -88,25 +88,27 @@ fn missing_label(failure: &Failure) -> Option<&str> {
 }
 
 impl SampleReader for Reader {
-    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool, Failure> {
-        loop {
-            let Some((file, reader)) = &mut self.open else { return Ok(false) };
-            if reader.next_into(bytes, table).map_err(|failure| failure.reading(file))? {
-                // A shard may have its columns in another order, identified by name.
-                match &self.names {
-                    Some(names) => table.put_in_order(names)?,
-                    None => self.names.clone_from(&table.feature_names),
-                }
-                if table.indicators.is_some() {
-                    return Err(Problem::multilabel().of(file).into());
-                }
-                let n_rows = table.samples.n_rows();
-                table.shards.insert(RowShards::default()).push(file.clone(), self.n_read, n_rows);
-                self.n_read += n_rows;
-                return Ok(true);
+    fn next(&mut self, bytes: usize, mut spent: Table) -> Result<Option<Table>, Failure> {
+        while let Some((file, reader)) = &mut self.open {
+            let read = reader.next(bytes, std::mem::take(&mut spent));
+            let Some(mut table) = read.map_err(|failure| failure.reading(file))? else {
+                self.open_next()?;
+                continue;
+            };
+            // A shard may have its columns in another order, identified by name.
+            match &self.names {
+                Some(names) => table.put_in_order(names)?,
+                None => self.names.clone_from(&table.feature_names),
             }
-            self.open_next()?;
+            if table.indicators.is_some() {
+                return Err(Problem::multilabel().of(file).into());
+            }
+            let n_rows = table.samples.n_rows();
+            table.shards.insert(RowShards::default()).push(file.clone(), self.n_read, n_rows);
+            self.n_read += n_rows;
+            return Ok(Some(table));
         }
+        Ok(None)
     }
 
     fn read_all(&mut self) -> Result<Option<Table>, Failure> {

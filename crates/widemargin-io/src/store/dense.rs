@@ -12,7 +12,7 @@ use widemargin::{Error, Result};
 use super::rows::Rows;
 use crate::error::Failure;
 use crate::input::open;
-use crate::npy::{self, Dtype};
+use crate::npy::{self, Dtype, drop_column};
 use crate::positioned::read_exact_at;
 use crate::reader::{Layout, SampleReader};
 use crate::scratch_file::refused;
@@ -106,11 +106,6 @@ impl DenseRows {
         self.n_rows += n_rows;
     }
 
-    /// Number of columns without the label's.
-    fn n_cols(&self) -> usize {
-        self.n_columns - usize::from(self.label.is_some())
-    }
-
     /// Whether a column holds the labels.
     pub fn has_labels(&self) -> bool {
         self.label.is_some()
@@ -127,14 +122,11 @@ impl DenseRows {
         shards
     }
 
-    fn read_as<T: Element>(
-        &self,
-        rows: Range<usize>,
-        append: fn(&Dtype, &[u8], &mut Vec<T>),
-    ) -> Result<DenseMatrix<T>> {
-        let n_cols = self.n_cols();
+    /// The rows of a range, each number converted.
+    fn read_as<T: Element>(&self, rows: Range<usize>, convert: impl Fn(f64) -> T) -> Result<DenseMatrix<T>> {
+        let n_cols = self.n_columns - usize::from(self.label.is_some());
         let mut values = Vec::with_capacity(rows.len() * n_cols);
-        let mut buffer = Vec::new();
+        let (mut buffer, mut numbers) = (Vec::new(), Vec::new());
         let mut next = rows.start;
         while next < rows.end {
             // No array is empty, so the last one that begins at or before a row contains it.
@@ -145,48 +137,23 @@ impl DenseRows {
                     let n = (PIECE / row_bytes).clamp(1, end - next);
                     buffer.resize(n * row_bytes, 0);
                     read(array.start + ((next - array.first_row) * row_bytes) as u64, &mut buffer)?;
-                    self.decode(&buffer, next, &array.dtype, append, &mut values)?;
+                    numbers.clear();
+                    array.dtype.append_doubles(&buffer, &mut numbers);
+                    if let Some(label) = self.label {
+                        drop_column(&mut numbers, label, self.n_columns);
+                    }
+                    if let Some(at) = numbers.iter().position(|number| !(*number as f32).is_finite()) {
+                        let (row, column, value) = (next + at / n_cols, at % n_cols, numbers[at]);
+                        let problem = "is not a finite number in single precision: remove, impute or rescale it";
+                        return Err(Error::Value { row, column, value, problem });
+                    }
+                    values.extend(numbers.iter().map(|number| convert(*number)));
                     next += n;
                 }
                 Ok(())
             })?;
         }
         Ok(DenseMatrix { values, n_rows: rows.len(), n_cols })
-    }
-
-    /// Appends the features of whole rows, from row `first_row` on.
-    fn decode<T: Element>(
-        &self,
-        bytes: &[u8],
-        first_row: usize,
-        dtype: &Dtype,
-        append: fn(&Dtype, &[u8], &mut Vec<T>),
-        values: &mut Vec<T>,
-    ) -> Result<()> {
-        let before = values.len();
-        match self.label {
-            None => append(dtype, bytes, values),
-            Some(column) => {
-                for row in bytes.chunks_exact(self.n_columns * dtype.size) {
-                    append(dtype, &row[..column * dtype.size], values);
-                    append(dtype, &row[(column + 1) * dtype.size..], values);
-                }
-            }
-        }
-        let n_cols = self.n_cols();
-        let Some(at) = values[before..].iter().position(|value| !(Into::<f64>::into(*value) as f32).is_finite()) else {
-            return Ok(());
-        };
-        let (row, column) = (at / n_cols, at % n_cols);
-        let stored = column + usize::from(self.label.is_some_and(|label| label <= column));
-        let (from, mut value) = ((row * self.n_columns + stored) * dtype.size, Vec::new());
-        dtype.append_doubles(&bytes[from..from + dtype.size], &mut value);
-        Err(Error::Value {
-            row: first_row + row,
-            column,
-            value: value[0],
-            problem: "is not a finite number in single precision: remove, impute or rescale it",
-        })
     }
 }
 
@@ -200,12 +167,12 @@ impl Rows for DenseRows {
     }
 
     fn read(&self, rows: Range<usize>) -> Result<Vectors> {
-        self.read_as(rows, Dtype::append_singles).map(Vectors::Dense)
+        self.read_as(rows, |number| number as f32).map(Vectors::Dense)
     }
 
     fn read_double(&self, rows: Range<usize>) -> Option<Result<DenseMatrix<f64>>> {
         let is_double = self.arrays.iter().any(|array| array.dtype.size == size_of::<f64>());
-        is_double.then(|| self.read_as(rows, Dtype::append_doubles))
+        is_double.then(|| self.read_as(rows, |number| number))
     }
 }
 

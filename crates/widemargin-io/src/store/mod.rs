@@ -19,9 +19,10 @@ use widemargin::{Error, Result, memory};
 use crate::error::Problem;
 use crate::input::shown;
 use crate::label_file::FileLabels;
+use crate::read::checked;
 use crate::table::Table;
 use crate::tuning::FREE_SHARE;
-use crate::{Format, IoError, LabelColumn, ReadOptions, ScratchFile};
+use crate::{Format, IoError, ReadOptions, ScratchFile};
 
 use dense::DenseRows;
 use rows::{Rows, SPAN};
@@ -66,14 +67,11 @@ impl Store {
         memory: u64,
         monitor: &Monitor<'_>,
     ) -> Result<Store, IoError> {
-        let format = options.format.map_or_else(|| Format::from_path(path), Ok)?;
-        options.check(path, format).map_err(|problem| problem.of(&shown(path)))?;
+        let (format, options) = checked(path, pass::within(options, memory))?;
         if !format.is_vectors() {
             let method = "reading block by block".into();
             return Err(Error::Kind { found: format.kind(), method, wanted: "vectors" }.into());
         }
-        let label = if options.label_file.is_some() { LabelColumn::None } else { options.label.clone() };
-        let options = ReadOptions { label, ..pass::within(options, memory) };
         pass::check_whole(path, format, memory)?;
         if format == Format::Npy
             && let Some(rows) = DenseRows::find(path, &options)?

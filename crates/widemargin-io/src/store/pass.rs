@@ -5,7 +5,7 @@ use std::path::Path;
 use widemargin::monitor::{Monitor, Progress, Stopped};
 use widemargin::{Error, Result};
 
-use crate::error::{IoError, Problem};
+use crate::error::{Failure, IoError, Problem};
 use crate::input::{is_stdin, open, shown};
 use crate::read::{Block, Blocks};
 use crate::shards::{self, Gathered};
@@ -33,36 +33,36 @@ pub(super) fn within(options: &ReadOptions, memory: u64) -> ReadOptions {
 
 /// Refuses in advance a file that must be read completely and would not fit.
 pub(super) fn check_whole(path: &Path, format: Format, memory: u64) -> Result<(), IoError> {
-    let refused_whole = |file: &Path| {
-        let problem = Problem::new("a compressed file or a stream of this format is read into memory as a whole");
-        Err(problem.help("decompress it first, or save the samples as .npy or as LIBSVM text").of(&shown(file)))
-    };
     let files = match format {
-        Format::Npz if is_stdin(path) => return refused_whole(path),
         Format::Npz | Format::Npy if path.is_dir() => shards::files(path)?,
         Format::Npz | Format::Npy if path.is_file() => vec![path.to_owned()],
+        Format::Npz if is_stdin(path) => vec![path.to_owned()],
         _ => return Ok(()),
     };
     for file in files {
-        let refused = |needed: u64, what: &str, hint| {
-            let what = format!("{}: {what}", file.display());
-            if needed > memory { Err(Error::Memory { what, needed, free: memory, hint }) } else { Ok(()) }
-        };
-        if format == Format::Npz {
-            if open(&file).map_err(|failure| failure.reading(&file))?.length.is_none() {
-                return refused_whole(&file);
-            }
-            // Compressed, it takes even more than this.
-            let length = file.metadata().map_or(0, |metadata| metadata.len());
-            refused(2 * length, "loading the archive", "save the samples as .npy or as LIBSVM text")?;
-            continue;
-        }
-        let reader = open(&file).and_then(|input| npy::Reader::new(input, &ReadOptions::default()));
-        if let Some(bytes) = reader.map_err(|failure| failure.reading(&file))?.whole_bytes() {
-            refused(2 * bytes, "loading an array in column order", "save it in row order (numpy.ascontiguousarray)")?;
+        let whole = if format == Format::Npz { whole_archive(&file) } else { whole_array(&file) };
+        let (bytes, what, hint) = whole.map_err(|failure| failure.reading(&shown(&file)))?;
+        let (needed, what) = (2 * bytes, format!("{}: {what}", file.display()));
+        if needed > memory {
+            return Err(Error::Memory { what, needed, free: memory, hint }.into());
         }
     }
     Ok(())
+}
+
+/// Bytes of an archive, what is done with them, and the remedy if they do not fit. Compressed, it takes even more.
+fn whole_archive(file: &Path) -> Result<(u64, &'static str, &'static str), Failure> {
+    let length = if is_stdin(file) { None } else { open(file)?.length };
+    let problem = || Problem::new("a compressed file or a stream of this format is read into memory as a whole");
+    let help = "decompress it first, or save the samples as .npy or as LIBSVM text";
+    let length = length.ok_or_else(|| problem().help(help))?;
+    Ok((length, "loading the archive", "save the samples as .npy or as LIBSVM text"))
+}
+
+/// The same of an array; 0 bytes unless it is in column order.
+fn whole_array(file: &Path) -> Result<(u64, &'static str, &'static str), Failure> {
+    let bytes = npy::Reader::new(open(file)?, &ReadOptions::default())?.whole_bytes();
+    Ok((bytes.unwrap_or(0), "loading an array in column order", "save it in row order (numpy.ascontiguousarray)"))
 }
 
 /// Passes the samples of all blocks to `each`, in order; returns everything else as a table without samples. The next

@@ -83,8 +83,7 @@ impl Format {
 
     /// The names of all formats, for messages.
     pub(crate) fn names() -> String {
-        let names = ALL.map(|(_, name, _)| name);
-        let (last, others) = names.split_last().unwrap_or((&"", &[]));
+        let [others @ .., last] = ALL.map(|(_, name, _)| name);
         format!("{} or {last}", others.join(", "))
     }
 

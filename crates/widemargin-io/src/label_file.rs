@@ -10,7 +10,7 @@ use widemargin::data::{Decimal, Label, Labels};
 use crate::Format;
 use crate::csv::{Numbers, label as label_of, read_labels};
 use crate::error::{Failure, Problem, Result};
-use crate::indicators::{self, Indicators};
+use crate::indicators::Indicators;
 use crate::input::{Input, open};
 use crate::npy::Array;
 use crate::options::ReadOptions;
@@ -105,9 +105,23 @@ fn of_array(input: Input) -> Result<Table, Failure> {
     let mut array = Array::open(input)?;
     match array.header.shape[..] {
         [_] | [_, 1] => Ok(Table { labels: Some(Labels::new(array.labels()?)), ..Table::default() }),
-        [_, _] => Ok(Table { indicators: Some(indicators::of_array(&mut array)?), ..Table::default() }),
+        [_, _] => Ok(Table { indicators: Some(indicators_of(&mut array)?), ..Table::default() }),
         _ => Err(array.header.wrong_shape("one dimension, a label per sample, or two for multilabel samples").into()),
     }
+}
+
+/// A matrix, samples × labels, whose labels are called by their numbers from 0.
+fn indicators_of(array: &mut Array<Input>) -> Result<Indicators, Failure> {
+    let (n, k) = array.header.matrix()?;
+    let values = array.values(n * k)?.into_doubles();
+    let is_fortran = array.header.fortran;
+    let values = if is_fortran { (0..n * k).map(|at| values[(at % k) * n + at / k]).collect() } else { values };
+    if let Some(at) = values.iter().position(|value| !(value.is_nan() || [0.0, 1.0].contains(value))) {
+        let (row, column, value) = (at / k, at % k, values[at]);
+        let expected = "expected 1 for a label that the sample has, 0 or NaN";
+        return Err(Problem::new(format!("row {row}, column {column} (from 0): {value}, {expected}")).into());
+    }
+    Ok(Indicators { names: (0..k as i64).map(Label::Integer).collect(), values, are_listed: false })
 }
 
 #[cfg(test)]

@@ -12,17 +12,6 @@ use crate::reader::SampleReader;
 use crate::table::Table;
 use crate::{Format, shards};
 
-/// The reader of a file, or of a folder of files of one vector format or of images; and the labels, if they are in
-/// another file.
-fn open(path: &Path, options: &ReadOptions) -> Result<(Box<dyn SampleReader>, Option<FileLabels>)> {
-    let (format, options) = checked(path, options.clone())?;
-    let is_folder = format.is_vectors() && path.is_dir();
-    let opened = if is_folder { shards::open(path, format, &options) } else { open_file(path, format, &options) };
-    let reader = opened.map_err(|failure| failure.reading(&shown(path)))?;
-    let labels = options.label_file.as_deref().map(|file| FileLabels::read(file, options.decimal)).transpose()?;
-    Ok((reader, labels))
-}
-
 /// The format of a file, and the options that apply to it: labels of another file are not looked for in this one.
 pub(crate) fn checked(path: &Path, mut options: ReadOptions) -> Result<(Format, ReadOptions)> {
     let format = options.format.map_or_else(|| Format::from_path(path), Ok)?;
@@ -40,9 +29,9 @@ pub(crate) fn checked(path: &Path, mut options: ReadOptions) -> Result<(Format, 
 /// # Errors
 /// [`IoError`](crate::IoError), which names the file, the line or row, and the column.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
-    let (mut reader, labels) = open(path, options)?;
+    let Blocks { mut reader, labels, file, .. } = Blocks::open(path, options)?;
     let read = reader.read_all().and_then(|table| table.ok_or_else(|| Problem::no_samples().into()));
-    let mut table = read.map_err(|failure| failure.reading(&shown(path)))?;
+    let mut table = read.map_err(|failure| failure.reading(&file))?;
     if let Some(labels) = labels {
         labels.put(0..table.samples.n_rows(), true, &mut table)?;
     }
@@ -83,8 +72,13 @@ impl Blocks {
     /// # Errors
     /// As [`crate::read`].
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Blocks> {
-        let (reader, labels) = open(path, options)?;
-        Ok(Blocks { reader, labels, bytes: options.block_bytes(), file: shown(path), next_row: 0, ended: false })
+        let (format, options) = checked(path, options.clone())?;
+        let is_folder = format.is_vectors() && path.is_dir();
+        let opened = if is_folder { shards::open(path, format, &options) } else { open_file(path, format, &options) };
+        let file = shown(path);
+        let reader = opened.map_err(|failure| failure.reading(&file))?;
+        let labels = options.label_file.as_deref().map(|file| FileLabels::read(file, options.decimal)).transpose()?;
+        Ok(Blocks { reader, labels, bytes: options.block_bytes(), file, next_row: 0, ended: false })
     }
 
     /// Reads the next rows into `block`, reusing its memory; false after the last.

@@ -63,11 +63,10 @@ impl Layout {
         let mut options = ReadOptions { notation: self.notation, ..options.clone() };
         if let Format::Csv | Format::Tsv = format {
             options.header = Some(self.names.is_some());
-            options.label = match (self.label, self.label_name()) {
-                (None, _) => LabelColumn::None,
+            options.label = match self.label_name() {
                 // It may be at another position there.
-                (Some(_), Some(name)) => LabelColumn::Name(name.to_owned()),
-                (Some(label), None) => LabelColumn::Number(label as i64 + 1),
+                Some(name) => LabelColumn::Name(name.to_owned()),
+                None => self.label.map_or(LabelColumn::None, |label| LabelColumn::Number(label as i64 + 1)),
             };
         }
         options

@@ -59,10 +59,7 @@ impl Scratch for ScratchFile {
     /// report it.
     fn room(&self) -> Option<u64> {
         let limit = (self.limit < u64::MAX).then_some(self.limit);
-        match (free(&self.file), limit) {
-            (Some(free), Some(limit)) => Some(free.min(limit)),
-            (free, limit) => free.or(limit),
-        }
+        free(&self.file).into_iter().chain(limit).min()
     }
 }
 

@@ -104,10 +104,7 @@ impl Table {
             return Err(Problem::multilabel().of(file));
         }
         self.labels.as_ref().ok_or_else(|| {
-            let names = match &self.columns {
-                Some(columns) => columns.names(),
-                None => self.feature_names.clone(),
-            };
+            let names = self.columns.as_ref().map_or_else(|| self.feature_names.clone(), TableColumns::names);
             let help = match names {
                 Some(names) => format!("name the label column with --label: {}", list(&names)),
                 None => "pass a file that has the label of each sample with --label-file".to_owned(),
@@ -282,7 +279,7 @@ from_matrix!(DenseMatrix<f32> => DenseF32, DenseMatrix<f64> => DenseF64);
 pub struct RowPlaces<K> {
     /// (row, its file, its number there) for each row that does not follow the previous one.
     runs: Vec<(usize, K, usize)>,
-    n_rows: usize,
+    pub(crate) n_rows: usize,
 }
 
 /// The line of each row, from 1.
@@ -318,11 +315,6 @@ impl<K: Clone + PartialEq> RowPlaces<K> {
             let end = piece.runs.get(index + 1).map_or(piece.n_rows, |next| next.0);
             self.push(file.clone(), number + before, end - start);
         }
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.runs.clear();
-        self.n_rows = 0;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use widemargin::data::{ColumnKind, Decimal, Encoded, Label, TableColumn};
+use widemargin::data::{ColumnKind, Decimal, Encoded, Label, TableColumn, as_boolean};
 
 use super::number::{Lookalike, Numbers};
 use crate::error::{IMPUTE, Problem, ProblemKind, excerpt};
@@ -13,7 +13,7 @@ pub(super) fn trimmed(cell: &[u8]) -> &str {
 }
 
 /// True for an empty cell and for words that denote missing values.
-pub(crate) fn is_missing(cell: &str) -> bool {
+pub(super) fn is_missing(cell: &str) -> bool {
     ["", "na", "n/a", "nan", "null", "none", "?"].iter().any(|word| cell.eq_ignore_ascii_case(word))
 }
 
@@ -43,6 +43,16 @@ pub(crate) fn label(cell: &str, numbers: Numbers) -> Result<Label, Problem> {
     }
     let help = "remove the rows without a label; a class of this name needs another one, such as 'none'";
     Err(Problem::new(format!("the label is missing ('{cell}')")).help(help))
+}
+
+/// The number of a cell: of 1 and 0, true and false, yes and no, and of missing values.
+pub(super) fn indicator(cell: &str, numbers: Numbers) -> Result<f64, Problem> {
+    if is_missing(cell) {
+        return Ok(f64::NAN);
+    }
+    let value = as_boolean(cell).map(|is_set| f64::from(u8::from(is_set))).or_else(|| numbers.number(cell));
+    let expected = "is not an indicator: 1 if the sample has the label, 0 if not, empty if unknown";
+    value.filter(|value| [0.0, 1.0].contains(value)).ok_or_else(|| format!("'{}' {expected}", excerpt(cell)).into())
 }
 
 /// The finite number of a cell in a column of features.

@@ -111,18 +111,14 @@ fn has_header(
     if has_known_name(first, options) {
         return Ok(true);
     }
-    match first_line::of(first, others, records.numbers) {
-        FirstLine::Names => Ok(true),
-        FirstLine::Sample => Ok(false),
-        // A model knows the names that its tables have.
-        FirstLine::Unclear if options.trained.is_some() => Ok(false),
-        FirstLine::Unclear => {
-            let text = format!("{} could be the names of the columns, or a sample", first_cells(first));
-            let problem =
-                Problem::new(text).help("pass --header yes if they are names, --header no if they are a sample");
-            Err(records.first_problem(problem))
-        }
+    let found = first_line::of(first, others, records.numbers);
+    // A model knows the names that its tables have.
+    if found == FirstLine::Unclear && options.trained.is_none() {
+        let text = format!("{} could be the names of the columns, or a sample", first_cells(first));
+        let help = "pass --header yes if they are names, --header no if they are a sample";
+        return Err(records.first_problem(Problem::new(text).help(help)));
     }
+    Ok(found == FirstLine::Names)
 }
 
 /// Whether the comment right above the table has the names of its columns, as NumPy writes them.
@@ -185,15 +181,11 @@ fn only_text<'a>(
     for line in samples {
         for (excess, cell) in excess.iter_mut().zip(line.iter().map(trimmed)) {
             if !is_missing(cell) {
-                *excess += if is_word(cell, numbers) { 1 } else { -1 };
+                let is_word = numbers.number(cell).is_none() && numbers.lookalike(cell).is_none();
+                *excess += if is_word { 1 } else { -1 };
             }
         }
     }
     let mut texts = free.iter().copied().filter(|&column| excess[column] > 0);
     texts.next().filter(|_| texts.next().is_none())
-}
-
-/// Whether a cell that is not missing is neither a number nor looks like one.
-fn is_word(cell: &str, numbers: Numbers) -> bool {
-    numbers.number(cell).is_none() && numbers.lookalike(cell).is_none()
 }

@@ -32,7 +32,7 @@ impl Split {
         let cells = lines.iter().skip(1).flat_map(|line| line.iter()).map(trimmed);
         let (mut n, mut n_numbers) = (0, 0);
         for cell in cells {
-            let is_number = |decimal| Numbers { decimal, is_known: true }.number(cell).is_some();
+            let is_number = |decimal| Numbers { decimal: Some(decimal) }.number(cell).is_some();
             n += 1;
             n_numbers += usize::from(is_number(Decimal::Point) || is_number(Decimal::Comma));
         }

@@ -1,5 +1,6 @@
 //! The columns of a data frame become features as those of a CSV file do.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use widemargin::data::{ColumnKind, DenseMatrix, TableColumn, TableColumns};
@@ -59,12 +60,20 @@ impl FrameColumn<'_> {
         for row in 0..self.n_rows() {
             match &self.cells {
                 FrameCells::Numbers(numbers) => statistics.add_number(numbers[row]),
-                FrameCells::Texts(texts) | FrameCells::Categories(texts) => {
-                    statistics.add(text(&texts[row]), row, Numbers::USUAL);
-                }
+                _ => statistics.add(self.text(row).as_deref(), row, Numbers::USUAL),
             }
         }
         statistics.column(self.name.clone(), true).map_err(|(row, problem)| self.problem(row, problem))
+    }
+
+    /// The text of a cell; none where it is missing, or a word for that.
+    fn text(&self, row: usize) -> Option<Cow<'_, str>> {
+        match &self.cells {
+            FrameCells::Numbers(numbers) => (!numbers[row].is_nan()).then(|| numbers[row].to_string().into()),
+            FrameCells::Texts(texts) | FrameCells::Categories(texts) => {
+                unless_missing(texts[row].as_deref()?.trim_ascii()).map(Cow::Borrowed)
+            }
+        }
     }
 
     /// Appends the features of a cell, and returns the remark on an unknown category.
@@ -74,29 +83,17 @@ impl FrameColumn<'_> {
         (row, at): (usize, usize),
         features: &mut Vec<f64>,
     ) -> Result<Option<String>, FrameProblem> {
-        let is_number = matches!(known.kind, ColumnKind::Number { .. });
-        let number;
-        let cell = match &self.cells {
-            FrameCells::Numbers(numbers) if is_number && numbers[row].is_finite() => {
-                features.push(numbers[row]);
-                features.extend(known.has_missing.then_some(0.0));
-                return Ok(None);
-            }
-            FrameCells::Numbers(numbers) if numbers[row].is_nan() => None,
-            FrameCells::Numbers(numbers) => {
-                number = numbers[row].to_string();
-                Some(number.as_str())
-            }
-            FrameCells::Texts(texts) | FrameCells::Categories(texts) => text(&texts[row]),
-        };
+        if let (FrameCells::Numbers(numbers), ColumnKind::Number { .. }) = (&self.cells, &known.kind)
+            && numbers[row].is_finite()
+        {
+            features.push(numbers[row]);
+            features.extend(known.has_missing.then_some(0.0));
+            return Ok(None);
+        }
         let called = || format!("'{}'", self.name);
-        encode(known, cell, (Numbers::USUAL, at), called, features).map_err(|problem| self.problem(Some(row), problem))
+        let remark = encode(known, self.text(row).as_deref(), (Numbers::USUAL, at), called, features);
+        remark.map_err(|problem| self.problem(Some(row), problem))
     }
-}
-
-/// The text of a cell; none where it is missing, or a word for that.
-fn text(cell: &Option<String>) -> Option<&str> {
-    unless_missing(cell.as_deref()?.trim_ascii())
 }
 
 /// What the columns of a data frame hold, and the features of its rows. The columns have the same number of rows.

@@ -2,8 +2,6 @@
 
 use std::collections::HashMap;
 
-use widemargin::data::Label;
-
 use crate::error::{Problem, excerpt, list};
 use crate::options::LabelColumn;
 
@@ -69,11 +67,6 @@ impl Header {
     /// The name of a column, if it has any.
     pub fn name(&self, column: usize) -> Option<&str> {
         self.names.as_ref().map(|names| names[column].as_str()).filter(|name| !name.is_empty())
-    }
-
-    /// The name of a column as a label: its number from 1 if it has none.
-    pub fn name_or_number(&self, column: usize) -> Label {
-        self.name(column).map_or(Label::Integer(column as i64 + 1), Label::from)
     }
 
     /// Whether a column has one of these names.

@@ -13,13 +13,12 @@ mod number;
 mod quotes;
 mod read;
 mod records;
-mod remarks;
 mod roles;
 mod statistics;
 mod strings;
 mod write;
 
-pub(crate) use cell::{is_missing, label};
+pub(crate) use cell::label;
 pub use frame::{FrameCells, FrameColumn, FrameProblem, encode_frame, learn_frame};
 pub(crate) use header::Header;
 pub(crate) use number::Numbers;

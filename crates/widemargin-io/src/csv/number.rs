@@ -6,9 +6,8 @@ use widemargin::data::Decimal;
 /// How the numbers of a file are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Numbers {
-    pub decimal: Decimal,
-    /// Whether the caller or the file determines it: `1,234` could be 1234 or 1.234.
-    pub is_known: bool,
+    /// The decimal mark, if the caller or the file determines it; otherwise `1,234` could be 1234 or 1.234.
+    pub decimal: Option<Decimal>,
 }
 
 /// What a cell that is not a number could be.
@@ -31,17 +30,22 @@ const CURRENCIES: [&str; 8] = ["$", "€", "£", "¥", "₹", "USD", "EUR", "GBP
 
 impl Numbers {
     /// A decimal point, and commas that separate thousands.
-    pub const USUAL: Numbers = Numbers { decimal: Decimal::Point, is_known: true };
+    pub const USUAL: Numbers = Numbers { decimal: Some(Decimal::Point) };
 
     /// The number in a cell without white space around it, however large: `-1.5e3`, `1,234.50`, `$1,050` or `45.3%`,
     /// which is 0.453.
     pub fn number(self, text: &str) -> Option<f64> {
         match text.parse() {
-            Ok(number) if self.decimal == Decimal::Point || !text.contains('.') => Some(number),
+            Ok(number) if self.mark() == Decimal::Point || !text.contains('.') => Some(number),
             _ if text.len() > 64 || !text.contains(|c: char| c.is_ascii_digit()) => None,
-            _ if !self.is_known && is_ambiguous(text) => None,
-            _ => signed(text, self.decimal),
+            _ if self.decimal.is_none() && is_ambiguous(text) => None,
+            _ => signed(text, self.mark()),
         }
+    }
+
+    /// The decimal mark: a point unless another is known.
+    pub fn mark(self) -> Decimal {
+        self.decimal.unwrap_or(Decimal::Point)
     }
 
     /// What a cell that is not a number could be.
@@ -52,22 +56,22 @@ impl Numbers {
         if is_time(text) {
             return Some(Lookalike::Time);
         }
-        if !self.is_known && is_ambiguous(text) {
+        if self.decimal.is_none() && is_ambiguous(text) {
             return Some(Lookalike::Ambiguous);
         }
         let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
         if inner.is_some_and(|inner| self.number(inner).is_some()) {
             return Some(Lookalike::InParentheses);
         }
-        let other = self.decimal.other();
+        let other = self.mark().other();
         (text.len() <= 64 && signed(text, other).is_some()).then_some(Lookalike::OtherDecimal(other))
     }
 
     /// How numbers are written: with the decimal mark that is passed, otherwise as among some cells; by default with a
     /// decimal comma where semicolons separate cells, as they do where commas are in numbers.
     pub fn of<'a>(decimal: Option<Decimal>, cells: impl Iterator<Item = &'a str>, delimiter: u8) -> Numbers {
-        if let Some(decimal) = decimal {
-            return Numbers { decimal, is_known: true };
+        if decimal.is_some() {
+            return Numbers { decimal };
         }
         let (mut points, mut commas, mut has_ambiguous) = (0, 0, false);
         for text in cells.filter(|text| text.len() <= 64 && text.contains(['.', ','])) {
@@ -77,15 +81,15 @@ impl Numbers {
             points += usize::from(point.is_some() && comma.is_none());
             commas += usize::from(comma.is_some() && point.is_none());
         }
-        let is_comma = points == 0 && (commas > 0 || (has_ambiguous && delimiter == b';'));
-        Numbers { decimal: if is_comma { Decimal::Comma } else { Decimal::Point }, is_known: points > 0 || is_comma }
+        let is_comma = commas > 0 || (has_ambiguous && delimiter == b';');
+        Numbers { decimal: if points > 0 { Some(Decimal::Point) } else { is_comma.then_some(Decimal::Comma) } }
     }
 }
 
 /// The number that a label is, such as `-1.5e3`, `45.3%` or `$1050`. A comma, which the readers of files replace where
 /// its meaning is known, could be a decimal mark or separate thousands: `1,234` is no number.
 pub fn number(label: &str) -> Option<f64> {
-    Numbers { is_known: false, ..Numbers::USUAL }.number(label)
+    Numbers { decimal: None }.number(label)
 }
 
 /// The number in a text with a currency sign, a percent sign or thousands separators.
@@ -103,19 +107,12 @@ fn signed(text: &str, decimal: Decimal) -> Option<f64> {
         Some(rest) if !is_negative => (rest, true),
         _ => (text, is_negative),
     };
-    let (text, is_percent) = match text.strip_suffix('%') {
-        Some(rest) => (rest.trim_end(), true),
-        None => (text, false),
+    let percent = text.strip_suffix('%').map(str::trim_end);
+    let (text, is_percent) = (percent.unwrap_or(text), percent.is_some());
+    let mut plain = match text.split_once(decimal.mark().0) {
+        Some((whole, fraction)) => digits_of_thousands(whole, decimal)? + "." + fraction,
+        None => digits_of_thousands(text, decimal)?,
     };
-    let (whole, fraction) = match text.split_once(decimal.mark().0) {
-        Some((whole, fraction)) => (whole, Some(fraction)),
-        None => (text, None),
-    };
-    let mut plain = digits_of_thousands(whole, decimal)?;
-    if let Some(fraction) = fraction {
-        plain.push('.');
-        plain.push_str(fraction);
-    }
     // An exponent and nothing else may follow the digits.
     let is_plain = |c: char| c.is_ascii_digit() || ".eE+-".contains(c);
     let starts = plain.starts_with(|c: char| c.is_ascii_digit() || c == '.');
@@ -191,7 +188,7 @@ fn is_time(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    const COMMA: Numbers = Numbers { decimal: Decimal::Comma, is_known: true };
+    const COMMA: Numbers = Numbers { decimal: Some(Decimal::Comma) };
 
     #[test]
     fn numbers_with_signs_have_their_value() {
@@ -235,7 +232,7 @@ mod tests {
         assert_eq!(of(&["1,234"], b';'), COMMA);
         assert_eq!(of(&["3,5", "1.25"], b';'), Numbers::USUAL);
         let open = of(&["1,234", "7"], b',');
-        assert_eq!((open.is_known, open.number("1,234"), open.number("7")), (false, None, Some(7.0)));
+        assert_eq!((open.decimal.is_some(), open.number("1,234"), open.number("7")), (false, None, Some(7.0)));
         assert_eq!((open.lookalike("1,234"), open.number("$1,050")), (Some(Lookalike::Ambiguous), Some(1050.0)));
     }
 

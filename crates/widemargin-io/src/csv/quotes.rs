@@ -2,6 +2,8 @@
 
 use std::io::{self, Read};
 
+use memchr::memchr2;
+
 /// Text whose quotes are checked: [`Read::read`] fails with a [`BadQuote`] as its inner error.
 pub(super) struct Checked<R> {
     inner: R,
@@ -40,36 +42,30 @@ impl<R> Checked<R> {
 
     fn check(&mut self, text: &[u8]) -> Result<(), BadQuote> {
         let mut at = 0;
-        while let Some(&byte) = text.get(at) {
-            let is_separator = byte == self.delimiter || byte == b'\n';
+        while at < text.len() {
+            // Long cells are skipped at once.
+            let rest = &text[at..];
+            at += match self.state {
+                State::Bare => memchr2(self.delimiter, b'\n', rest).unwrap_or(rest.len()),
+                State::Quoted => memchr2(b'"', b'\n', rest).unwrap_or(rest.len()),
+                State::Start | State::Quote => 0,
+            };
+            let Some(&byte) = text.get(at) else { break };
             self.state = match self.state {
-                State::Start | State::Bare | State::Quote if is_separator => State::Start,
+                State::Quoted if byte == b'"' => State::Quote,
+                State::Quoted => State::Quoted,
+                _ if byte == self.delimiter || byte == b'\n' => State::Start,
                 State::Start if byte == b'"' => {
                     self.opened = self.n_lines + 1;
                     State::Quoted
                 }
-                State::Start | State::Bare => {
-                    // Long cells without quotes, and files without any, are skipped at once.
-                    let rest = &text[at..];
-                    let end = memchr::memchr2(self.delimiter, b'\n', rest).unwrap_or(rest.len());
-                    at += end.max(1) - 1;
-                    State::Bare
-                }
-                State::Quoted => {
-                    let rest = &text[at..];
-                    let end = memchr::memchr(b'"', rest).unwrap_or(rest.len());
-                    self.n_lines += memchr::memchr_iter(b'\n', &rest[..end]).count();
-                    at += end;
-                    if end < rest.len() { State::Quote } else { State::Quoted }
-                }
+                State::Start | State::Bare => State::Bare,
                 State::Quote if byte == b'"' => State::Quoted,
                 // Blanks behind a cell, or text such as `"yes" he said`.
                 State::Quote if matches!(byte, b' ' | b'\t' | b'\r') => State::Bare,
                 State::Quote => return Err(BadQuote { line: self.opened }),
             };
-            if at < text.len() && text[at] == b'\n' && self.state == State::Start {
-                self.n_lines += 1;
-            }
+            self.n_lines += usize::from(byte == b'\n');
             at += 1;
         }
         Ok(())

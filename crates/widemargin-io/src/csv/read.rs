@@ -5,15 +5,14 @@ use std::sync::Arc;
 
 use widemargin::data::{AnySamples, DenseMatrix, Label, Labels, Notation, TableColumns};
 
-use super::cell::{encode, feature, label, not_finite, unless_missing};
+use super::cell::{encode, feature, indicator, label, not_finite, unless_missing};
 use super::columns::Columns;
 use super::header::Header;
 use super::records::Records;
-use super::remarks::of_features;
 use super::roles::Roles;
-use super::statistics::{Statistics, fill};
+use super::statistics::{Statistics, fill, remarks_on};
 use crate::error::{Failure, Problem, ProblemKind, excerpt, shown};
-use crate::indicators::{Indicators, indicator};
+use crate::indicators::Indicators;
 use crate::options::ReadOptions;
 use crate::reader::{Layout, SampleReader};
 use crate::table::{RowLines, Samples, Table};
@@ -42,7 +41,6 @@ struct ReadRows {
     indicators: Vec<f64>,
     remarks: Vec<String>,
     lines: RowLines,
-    n: usize,
 }
 
 /// Maximum number of remarks on a block.
@@ -65,23 +63,22 @@ impl Reader {
             let samples = Samples::Other(AnySamples::Strings(rows.strings));
             return Table { samples, labels, label_column, lines: Some(rows.lines), ..Table::default() };
         }
-        let n_cols = self.known.as_ref().map_or(features.len(), |columns| columns.n_features());
-        let feature_names = match &self.known {
-            Some(columns) => columns.feature_names(),
-            None => self.columns.names(),
-        };
+        let known = self.known.as_deref();
+        let n_cols = known.map_or(features.len(), TableColumns::n_features);
+        let feature_names = known.map_or_else(|| self.columns.names(), TableColumns::feature_names);
         Table {
-            samples: Samples::DenseF64(DenseMatrix { values: rows.values, n_rows: rows.n, n_cols }),
+            samples: Samples::DenseF64(DenseMatrix { values: rows.values, n_rows: rows.lines.n_rows, n_cols }),
             labels,
             indicators: (!indicators.is_empty()).then(|| {
-                let name = |&column: &usize| header.name_or_number(column);
+                // A label without a name is called by the number of its column.
+                let name = |&at: &usize| header.name(at).map_or(Label::Integer(at as i64 + 1), Label::from);
                 Indicators { names: indicators.iter().map(name).collect(), values: rows.indicators, are_listed: false }
             }),
             label_column,
             feature_names,
             roles: Some(self.columns.roles()),
             notation: self.notation(),
-            columns: self.known.as_deref().cloned(),
+            columns: known.cloned(),
             ids: id.map(|_| rows.ids),
             weights: weight.map(|_| rows.weights),
             groups: group.map(|_| Labels::new(rows.groups)),
@@ -92,8 +89,7 @@ impl Reader {
     }
 
     fn notation(&self) -> Notation {
-        let numbers = self.records.numbers;
-        Notation { decimal: numbers.is_known.then_some(numbers.decimal), first_index: None }
+        Notation { decimal: self.records.numbers.decimal, first_index: None }
     }
 
     /// All rows.
@@ -103,7 +99,7 @@ impl Reader {
             Some(Table { samples: Samples::DenseF64(matrix), remarks, .. }) => {
                 matrix.values.shrink_to_fit();
                 if self.training.is_some() {
-                    remarks.extend(of_features(&self.columns, self.known.as_deref(), matrix));
+                    remarks.extend(remarks_on(&self.columns, self.known.as_deref(), matrix));
                 }
             }
             None if self.columns.roles.text.is_none() => return Err(Problem::new("a header and no samples").into()),
@@ -166,7 +162,6 @@ impl Reader {
             rows.groups.push(Label::Text(self.cell(line, column, group)?));
         }
         rows.lines.push((), line, 1);
-        rows.n += 1;
         Ok(true)
     }
 }
@@ -180,7 +175,7 @@ impl SampleReader for Reader {
         }
         let start = self.records.bytes();
         while self.records.bytes() - start < bytes as u64 && self.read_row(&mut rows)? {}
-        Ok((rows.n > 0).then(|| self.table(rows)))
+        Ok((rows.lines.n_rows > 0).then(|| self.table(rows)))
     }
 
     fn layout(&self) -> Layout {

@@ -30,9 +30,12 @@ impl Roles {
         let indicators = indicators(header, &options.label)?;
         let mut roles = Roles { label: header.label(&options.label)?, indicators, ..Roles::default() };
         for (flag, column) in options.other_columns() {
-            let found =
-                header.find(column).and_then(|at| if roles.is_free(at) { Ok(at) } else { Err(roles.conflict(at)) });
-            let at = found.map_err(|reason| column.refused_as(flag, &reason))?;
+            let at = header.find(column).map_err(|reason| column.refused_as(flag, &reason))?;
+            if !roles.is_free(at) {
+                let is_label = roles.label == Some(at) || roles.indicators.contains(&at);
+                let reason = if is_label { "it is also the label column" } else { "it is named twice" };
+                return Err(column.refused_as(flag, reason));
+            }
             match flag {
                 "--id" => roles.id = Some(at),
                 "--weight-column" => roles.weight = Some(at),
@@ -83,11 +86,6 @@ impl Roles {
         ![self.label, self.id, self.weight, self.group].contains(&Some(column))
             && !self.indicators.contains(&column)
             && !self.dropped.contains(&column)
-    }
-
-    fn conflict(&self, column: usize) -> String {
-        let is_label = self.label == Some(column) || self.indicators.contains(&column);
-        if is_label { "it is also the label column" } else { "it is named twice" }.to_owned()
     }
 }
 

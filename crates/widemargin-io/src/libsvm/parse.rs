@@ -50,7 +50,7 @@ impl ParsedRows {
         self.matrix.values.clear();
         self.matrix.n_cols = 0;
         self.rounded.clear();
-        self.lines.clear();
+        self.lines = RowLines::default();
         self.n_lines = 0;
     }
 

@@ -78,17 +78,13 @@ pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> 
 
 /// Refuses a class that would not be read back.
 fn check_class(class: &Label) -> Result<(), Problem> {
-    match class {
-        Label::Text(text)
-            if text.is_empty()
-                || is_list(class)
-                || text.chars().any(|c| c.is_whitespace() || c.is_control() || ":#".contains(c)) =>
-        {
-            let reason = format!("the label '{}' would not be read back", excerpt(text));
-            Err(Problem::new(reason).help("rename the class, or write .csv or .npz"))
-        }
-        _ => Ok(()),
+    let Label::Text(text) = class else { return Ok(()) };
+    let is_separator = |c: char| c.is_whitespace() || c.is_control() || ":#".contains(c);
+    if text.is_empty() || is_list(class) || text.contains(is_separator) {
+        let reason = format!("the label '{}' would not be read back", excerpt(text));
+        return Err(Problem::new(reason).help("rename the class, or write .csv or .npz"));
     }
+    Ok(())
 }
 
 /// Whether a label would be read as several: whole numbers with commas between.

@@ -84,7 +84,7 @@ impl<R: Read> Array<R> {
             match &mut out {
                 Values::F32(values) if dtype.is_float() => dtype.append_singles(chunk, values),
                 Values::F64(values) if dtype.is_float() => dtype.append_doubles(chunk, values),
-                _ => for_ints(dtype, chunk, NUMBERS, |number| out.push(number))?,
+                _ => integers(dtype, chunk, NUMBERS)?.into_iter().try_for_each(|number| out.push(number))?,
             }
             Ok(())
         })?;
@@ -95,11 +95,11 @@ impl<R: Read> Array<R> {
     pub fn ints<T: TryFrom<i128>>(&mut self, expected: &str) -> Result<Vec<T>, Failure> {
         let mut out = Vec::new();
         self.for_chunks(self.length()?, INTEGERS, |dtype, chunk| {
-            for_ints(dtype, chunk, INTEGERS, |value| {
+            for value in integers(dtype, chunk, INTEGERS)? {
                 let out_of_range = |_| format!("{value} at position {}, expected {expected}", out.len());
                 out.push(T::try_from(value).map_err(out_of_range)?);
-                Ok(())
-            })
+            }
+            Ok(())
         })?;
         Ok(out)
     }
@@ -191,13 +191,21 @@ pub(crate) fn not_finite(row: usize, column: usize, value: f64) -> Problem {
 }
 
 impl Values {
+    /// The numbers in double precision.
+    pub fn into_doubles(self) -> Vec<f64> {
+        match self {
+            Values::F32(values) => values.into_iter().map(f64::from).collect(),
+            Values::F64(values) => values,
+        }
+    }
+
     fn push(&mut self, number: i128) -> Result<(), Problem> {
         if let Values::F32(values) = self {
             if number as f32 as i128 == number {
                 values.push(number as f32);
                 return Ok(());
             }
-            *self = Values::F64(values.iter().map(|value| f64::from(*value)).collect());
+            *self = Values::F64(Values::F32(std::mem::take(values)).into_doubles());
         }
         match self {
             Values::F64(values) if number as f64 as i128 == number => values.push(number as f64),
@@ -207,19 +215,10 @@ impl Values {
     }
 }
 
-fn for_ints(
-    dtype: &Dtype,
-    bytes: &[u8],
-    expected: &'static str,
-    mut visit: impl FnMut(i128) -> Result<(), Problem>,
-) -> Result<(), Problem> {
+/// The integers in some bytes.
+fn integers(dtype: &Dtype, bytes: &[u8], expected: &'static str) -> Result<Vec<i128>, Problem> {
     if !dtype.is_integer() {
         return Err(dtype.unexpected(expected));
     }
-    for_numbers!(dtype, bytes, numbers => {
-        for number in numbers {
-            visit(number as i128)?;
-        }
-        Ok(())
-    })
+    Ok(for_numbers!(dtype, bytes, numbers => numbers.map(|number| number as i128).collect()))
 }

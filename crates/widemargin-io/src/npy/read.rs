@@ -5,7 +5,6 @@ use std::io::BufReader;
 use widemargin::data::{DenseMatrix, Element, Label, Labels};
 
 use super::array::{Array, Values, not_finite};
-use super::header::Header;
 use crate::csv;
 use crate::error::{Failure, Problem};
 use crate::input::Input;
@@ -15,9 +14,9 @@ use crate::table::{Samples, Table};
 
 /// Reads tables of consecutive rows.
 pub(crate) struct Reader {
-    array: Array<BufReader<Input>>,
+    pub array: Array<BufReader<Input>>,
     /// Size of the file in bytes, if it supports random access.
-    length: Option<u64>,
+    pub length: Option<u64>,
     n_rows: usize,
     n_cols: usize,
     label: Option<usize>,
@@ -32,23 +31,6 @@ impl Reader {
         length.map_or(Ok(()), |length| array.check_size(length))?;
         let label = label_column(&options.label, n_cols)?;
         Ok(Reader { array, length, n_rows, n_cols, label, next_row: 0 })
-    }
-
-    /// The header of rows that lie in the file one after the other; `None` unless it supports random access.
-    pub fn placed(&self) -> Result<Option<&Header>, Problem> {
-        let header = &self.array.header;
-        let Some(length) = self.length.filter(|_| header.dtype.is_exact_in_double() && !header.fortran) else {
-            return Ok(None);
-        };
-        if length > header.length + header.n_bytes() {
-            return Err(self.array.trailing());
-        }
-        Ok(Some(header))
-    }
-
-    /// The bytes that must be in memory at once, if the whole array must be.
-    pub fn whole_bytes(&self) -> Option<u64> {
-        self.array.header.fortran.then(|| self.array.header.n_bytes())
     }
 
     fn rows(&mut self, n_rows: usize) -> Result<Table, Failure> {

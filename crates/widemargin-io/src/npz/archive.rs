@@ -46,16 +46,6 @@ impl Archive {
         if names.is_empty() { "nothing".into() } else { names.join(", ") }
     }
 
-    /// A vector of integers; `expected` is the range of their type, for messages.
-    pub fn ints<T: TryFrom<i128>>(&mut self, array: &str, expected: &str) -> Result<Vec<T>, Failure> {
-        self.read(array, |array| array.ints(expected))
-    }
-
-    /// A vector of strings, or one string.
-    pub fn texts(&mut self, array: &str) -> Result<Vec<String>, Failure> {
-        self.read(array, |array| array.texts())
-    }
-
     /// Reads an array, up to its end.
     pub fn read<T>(
         &mut self,

@@ -59,7 +59,7 @@ fn read(mut archive: Archive, labeled: bool) -> Result<Table, Failure> {
         _ => None,
     };
     let feature_names = if archive.has("feature_names") {
-        let names = archive.texts("feature_names")?;
+        let names = archive.read("feature_names", |array| array.texts())?;
         check_length("feature_names", names.len(), samples.n_cols(), "a feature")?;
         Some(names)
     } else {

@@ -16,19 +16,14 @@ const MAX_ROWS_PER_VALUE: usize = 16;
 /// The sizes that this system can count.
 const AT_LEAST_0: &str = "at least 0";
 
-/// Where the values of a sparse matrix are.
-struct Places {
-    /// The start of each row.
-    starts: Vec<usize>,
-    columns: Vec<u32>,
-    /// The position of each value in the file, if they are not in the order of the rows there.
-    order: Option<Vec<usize>>,
-}
+/// Where the values of a sparse matrix are: the start of each row, the column of each value, and the position of each
+/// value in the file if they are not in the order of the rows there.
+type Places = (Vec<usize>, Vec<u32>, Option<Vec<usize>>);
 
 /// A matrix as `scipy.sparse.save_npz` writes it.
 pub(crate) fn read_sparse(archive: &mut Archive) -> Result<Samples, Failure> {
-    let format = archive.texts("format")?.concat();
-    let shape = archive.ints::<usize>("shape", AT_LEAST_0)?;
+    let format = archive.read("format", |array| array.texts())?.concat();
+    let shape = archive.read("shape", |array| array.ints::<usize>(AT_LEAST_0))?;
     let [n_rows, n_cols] = shape[..] else {
         return Err(in_array("shape", wrong_shape(format!("({},)", shape.len()), "(2,)")));
     };
@@ -38,7 +33,7 @@ pub(crate) fn read_sparse(archive: &mut Archive) -> Result<Samples, Failure> {
     let places = match format.as_str() {
         "csr" => {
             let (starts, columns) = read_compressed(archive, n_rows, n_cols)?;
-            Places { starts, columns, order: None }
+            (starts, columns, None)
         }
         "csc" => {
             let (starts, rows) = read_compressed(archive, n_cols, n_rows)?;
@@ -66,7 +61,7 @@ fn other_shape(n_rows: usize, n_cols: usize, expected: String) -> Failure {
 
 /// The starts of the `n` rows or columns, and the indices in them, which are below `n_indices`.
 fn read_compressed(archive: &mut Archive, n: usize, n_indices: usize) -> Result<(Vec<usize>, Vec<u32>), Failure> {
-    let starts = archive.ints::<usize>("indptr", AT_LEAST_0)?;
+    let starts = archive.read("indptr", |array| array.ints::<usize>(AT_LEAST_0))?;
     check_length("indptr", starts.len(), n + 1, "a row or column and one more")?;
     let indices = read_indices(archive, "indices", n_indices)?;
     let wrong = |position: usize, expected: String| Err(out_of_range("indptr", &starts, position, &expected));
@@ -83,7 +78,7 @@ fn read_compressed(archive: &mut Archive, n: usize, n_indices: usize) -> Result<
 }
 
 fn read_indices(archive: &mut Archive, name: &str, n: usize) -> Result<Vec<u32>, Failure> {
-    let indices = archive.ints::<u32>(name, "0 to 4294967295")?;
+    let indices = archive.read(name, |array| array.ints::<u32>("0 to 4294967295"))?;
     match indices.iter().position(|index| *index as usize >= n) {
         None => Ok(indices),
         Some(at) => Err(out_of_range(name, &indices, at, &format!("0 to {}", n - 1))),
@@ -110,11 +105,11 @@ fn by_rows(rows: &[u32], columns: &[u32], n_rows: usize, n_cols: usize) -> Resul
         order[next[row as usize]] = at;
         next[row as usize] += 1;
     }
-    Ok(Places { starts, columns: order.iter().map(|&at| columns[at]).collect(), order: Some(order) })
+    Ok((starts, order.iter().map(|&at| columns[at]).collect(), Some(order)))
 }
 
 fn matrix<T: Element + AddAssign>(places: Places, values: Vec<T>, n_cols: usize) -> Result<CsrMatrix<T>, Failure> {
-    let Places { starts, columns, order } = places;
+    let (starts, columns, order) = places;
     check_length("data", values.len(), columns.len(), "an index")?;
     let values = match order {
         Some(order) => order.into_iter().map(|at| values[at]).collect(),

@@ -7,50 +7,41 @@ use crate::csv::Header;
 use crate::error::{Failure, Problem, excerpt};
 use crate::options::{LabelColumn, ReadOptions};
 
-/// The columns of a file.
-#[derive(Debug)]
-pub(super) struct Columns {
-    pub header: Header,
-    pub label: Option<usize>,
-}
-
-impl Columns {
-    /// Determines the columns from the schema: all must be features, except for one that may be the label.
-    pub fn tell(schema: &SchemaDescriptor, options: &ReadOptions) -> Result<Columns, Failure> {
-        let wrong = |column: &str, problem: Problem| problem.at(format!("column '{}'", excerpt(column)));
-        let nested = || Problem::new("nested values are not read").help("write a column for each number");
-        let fields = schema.root_schema().get_fields();
-        if let Some(group) = fields.iter().find(|field| !field.is_primitive()) {
-            return Err(wrong(group.name(), nested()));
-        }
-        if let Some(list) = schema.columns().iter().find(|column| column.max_rep_level() > 0) {
-            return Err(wrong(list.name(), nested()));
-        }
-        if let Some((column, found)) = schema.columns().iter().find_map(|column| Some((column, unread(column)?))) {
-            let text = format!("values of the type {found} are not read, expected numbers or booleans");
-            return Err(wrong(column.name(), Problem::new(text).help("turn the column into numbers, or leave it out")));
-        }
-        let names = schema.columns().iter().map(|column| column.name().to_owned()).collect();
-        let header = Header { n: schema.num_columns(), names: Some(names) };
-        let is_text = |column: &usize| schema.column(*column).physical_type() == Type::BYTE_ARRAY;
-        let texts: Vec<usize> = (0..header.n).filter(is_text).collect();
-        let label = match options.label {
-            LabelColumn::Auto => header.label_by_name().or(texts.first().copied().filter(|_| texts.len() == 1)),
-            _ => header.label(&options.label)?,
-        };
-        if header.n == usize::from(label.is_some()) {
-            return Err(Problem::new("no feature columns").into());
-        }
-        if let Some(text) = texts.into_iter().find(|&text| Some(text) != label) {
-            let help = match options.label {
-                LabelColumn::Auto => "if this column holds the labels, name it with --label, or leave it out",
-                _ => "features are numbers: leave the column out, or write its values as numbers",
-            };
-            let problem = Problem::new("text, and it is not the label").help(help);
-            return Err(wrong(schema.column(text).name(), problem));
-        }
-        Ok(Columns { header, label })
+/// The columns of a file and its label column by the schema: all must be features, except for one that may be the label.
+pub(super) fn columns(schema: &SchemaDescriptor, options: &ReadOptions) -> Result<(Header, Option<usize>), Failure> {
+    let wrong = |column: &str, problem: Problem| problem.at(format!("column '{}'", excerpt(column)));
+    let nested = || Problem::new("nested values are not read").help("write a column for each number");
+    let fields = schema.root_schema().get_fields();
+    if let Some(group) = fields.iter().find(|field| !field.is_primitive()) {
+        return Err(wrong(group.name(), nested()));
     }
+    if let Some(list) = schema.columns().iter().find(|column| column.max_rep_level() > 0) {
+        return Err(wrong(list.name(), nested()));
+    }
+    if let Some((column, found)) = schema.columns().iter().find_map(|column| Some((column, unread(column)?))) {
+        let text = format!("values of the type {found} are not read, expected numbers or booleans");
+        return Err(wrong(column.name(), Problem::new(text).help("turn the column into numbers, or leave it out")));
+    }
+    let names = schema.columns().iter().map(|column| column.name().to_owned()).collect();
+    let header = Header { n: schema.num_columns(), names: Some(names) };
+    let is_text = |column: &usize| schema.column(*column).physical_type() == Type::BYTE_ARRAY;
+    let texts: Vec<usize> = (0..header.n).filter(is_text).collect();
+    let label = match options.label {
+        LabelColumn::Auto => header.label_by_name().or(texts.first().copied().filter(|_| texts.len() == 1)),
+        _ => header.label(&options.label)?,
+    };
+    if header.n == usize::from(label.is_some()) {
+        return Err(Problem::new("no feature columns").into());
+    }
+    if let Some(text) = texts.into_iter().find(|&text| Some(text) != label) {
+        let help = match options.label {
+            LabelColumn::Auto => "if this column holds the labels, name it with --label, or leave it out",
+            _ => "features are numbers: leave the column out, or write its values as numbers",
+        };
+        let problem = Problem::new("text, and it is not the label").help(help);
+        return Err(wrong(schema.column(text).name(), problem));
+    }
+    Ok((header, label))
 }
 
 /// The name in messages of the type of a column, if it is neither numbers nor booleans nor text.

@@ -7,7 +7,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use rayon::prelude::*;
 use widemargin::data::{DenseMatrix, Label, Labels};
 
-use super::columns::Columns;
+use super::columns::columns;
 use super::file::PositionedFile;
 use super::values::{Cells, labels, numbers};
 use crate::csv::Header;
@@ -20,7 +20,8 @@ use crate::table::{Samples, Table};
 /// Reads tables of consecutive rows. The columns of a block are decoded in parallel.
 pub(crate) struct Reader {
     source: SerializedFileReader<PositionedFile>,
-    columns: Columns,
+    header: Header,
+    label: Option<usize>,
     next_row: usize,
     next_group: usize,
     /// The readers of the columns of the open row group.
@@ -42,8 +43,8 @@ impl Reader {
         };
         let file = PositionedFile::new(file)?;
         let source = guarded(|| Ok(SerializedFileReader::new(file)?))?;
-        let columns = Columns::tell(source.metadata().file_metadata().schema_descr(), options)?;
-        Ok(Reader { source, columns, next_row: 0, next_group: 0, group: Vec::new(), left: 0 })
+        let (header, label) = columns(source.metadata().file_metadata().schema_descr(), options)?;
+        Ok(Reader { source, header, label, next_row: 0, next_group: 0, group: Vec::new(), left: 0 })
     }
 
     /// False after the last row group.
@@ -53,7 +54,7 @@ impl Reader {
         }
         let (readers, n_rows) = guarded(|| {
             let group = self.source.get_row_group(self.next_group)?;
-            let readers = (0..self.columns.header.n).map(|column| group.get_column_reader(column));
+            let readers = (0..self.header.n).map(|column| group.get_column_reader(column));
             Ok((readers.collect::<Result<Vec<_>, _>>()?, group.metadata().num_rows()))
         })?;
         self.group = readers;
@@ -65,8 +66,8 @@ impl Reader {
 
 impl SampleReader for Reader {
     fn layout(&self) -> Layout {
-        let Columns { header: Header { names, n }, label, .. } = &self.columns;
-        Layout { n: Some(*n), label: *label, names: names.clone(), ..Layout::default() }
+        let names = self.header.names.clone();
+        Layout { n: Some(self.header.n), label: self.label, names, ..Layout::default() }
     }
 
     fn next(&mut self, bytes: usize, _: Table) -> Result<Option<Table>, Failure> {
@@ -75,15 +76,14 @@ impl SampleReader for Reader {
                 return Ok(None);
             }
         }
-        let n = (bytes / (8 * self.columns.header.n)).max(1).min(self.left);
-        let (columns, schema) = (&self.columns, self.source.metadata().file_metadata().schema_descr());
+        let n = (bytes / (8 * self.header.n)).max(1).min(self.left);
+        let (header, schema) = (&self.header, self.source.metadata().file_metadata().schema_descr());
         let read = |(column, reader): (usize, &mut ColumnReader)| {
-            let called = format!("column {}", columns.header.called(column));
-            let (is_optional, converted) =
-                (schema.column(column).max_def_level() > 0, schema.column(column).converted_type());
-            let is_unsigned = matches!(converted, UINT_8 | UINT_16 | UINT_32 | UINT_64);
+            let (called, descr) = (format!("column {}", header.called(column)), schema.column(column));
+            let is_unsigned = matches!(descr.converted_type(), UINT_8 | UINT_16 | UINT_32 | UINT_64);
+            let is_optional = descr.max_def_level() > 0;
             let cells = Cells { n, first_row: self.next_row, called, is_unsigned, is_optional };
-            guarded(|| match columns.label == Some(column) {
+            guarded(|| match self.label == Some(column) {
                 true => labels(reader, &cells).map(Read::Labels),
                 false => numbers(reader, &cells).map(|(values, single)| Read::Feature(values, single)),
             })
@@ -93,7 +93,7 @@ impl SampleReader for Reader {
             })
         };
         let read: Vec<_> = self.group.par_iter_mut().enumerate().map(read).collect();
-        let mut features = Vec::with_capacity(columns.header.n);
+        let mut features = Vec::with_capacity(header.n);
         let (mut found_labels, mut single) = (None, true);
         for read in read {
             match read? {
@@ -112,7 +112,7 @@ impl SampleReader for Reader {
             Samples::DenseF64(DenseMatrix { values: by_rows.collect(), n_rows: n, n_cols })
         };
         let feature_names = self.layout().feature_names();
-        let label_column = self.columns.label.map(|label| self.columns.header.called(label));
+        let label_column = self.label.map(|label| header.called(label));
         self.left -= n;
         self.next_row += n;
         Ok(Some(Table { label_column, feature_names, ..Table::new(samples, found_labels) }))

@@ -2,7 +2,7 @@
 
 mod lines;
 
-use std::io::{self, BufRead, BufReader};
+use std::io::{BufRead, BufReader};
 
 use widemargin::data::{AnySamples, Labels, Series};
 
@@ -18,7 +18,6 @@ use crate::text_input::TextInput;
 /// Reads consecutive lines.
 pub(crate) struct Reader {
     input: BufReader<TextInput>,
-    line: Vec<u8>,
     /// The number of the last line read, from 1.
     number: usize,
     /// Bytes read.
@@ -38,7 +37,7 @@ impl Reader {
         let labeled = options.wants_labels(reason)?;
         let header = Header { has_label: labeled, channels: Some(1) };
         let input = BufReader::with_capacity(1 << 16, input);
-        let mut reader = Reader { input, line: Vec::new(), number: 0, bytes: 0, format, labeled, header };
+        let mut reader = Reader { input, number: 0, bytes: 0, format, labeled, header };
         if format == Format::Ts {
             reader.header = reader.read_header()?;
         }
@@ -48,8 +47,8 @@ impl Reader {
     /// Reads the lines of a `.ts` file up to `@data`.
     fn read_header(&mut self) -> Result<Header, Failure> {
         let mut header = Header::default();
-        while self.advance()? {
-            let line = self.text().map(str::trim).map_err(|problem| self.located(problem))?;
+        while let Some(line) = self.next_line()? {
+            let line = line.trim();
             if line.eq_ignore_ascii_case("@data") {
                 return Ok(header);
             }
@@ -58,22 +57,20 @@ impl Reader {
         Err(Problem::new("no line @data, after which series come").into())
     }
 
-    /// Advances to the next line that is not blank, which is then [`Reader::text`]; false at the end.
-    fn advance(&mut self) -> io::Result<bool> {
+    /// The next line that is not blank, without white space at its end: a label at its start may be empty. `None` at the
+    /// end.
+    fn next_line(&mut self) -> Result<Option<String>, Failure> {
         loop {
-            self.line.clear();
-            let read = self.input.read_until(b'\n', &mut self.line)?;
+            let mut line = Vec::new();
+            let n_bytes = self.input.read_until(b'\n', &mut line)?;
             self.number += 1;
-            self.bytes += read as u64;
-            if read == 0 || !self.line.trim_ascii().is_empty() {
-                return Ok(read > 0);
+            self.bytes += n_bytes as u64;
+            line.truncate(line.trim_ascii_end().len());
+            if n_bytes == 0 || !line.is_empty() {
+                let text = String::from_utf8(line).map_err(|_| self.located("not UTF-8 text".into()))?;
+                return Ok(Some(text).filter(|text| !text.is_empty()));
             }
         }
-    }
-
-    /// The line without white space at its end: a label at its start may be empty.
-    fn text(&self) -> Result<&str, Problem> {
-        std::str::from_utf8(self.line.trim_ascii_end()).map_err(|_| "not UTF-8 text".into())
     }
 
     /// A failure at the current line.
@@ -81,8 +78,8 @@ impl Reader {
         problem.at(format!("line {}", self.number))
     }
 
-    fn read_line(&mut self, series: &mut ReadSeries) -> Result<(), Problem> {
-        let text = self.text()?;
+    /// Adds the series of a line.
+    fn add(&mut self, text: &str, series: &mut ReadSeries) -> Result<(), Problem> {
         let has_label = self.header.has_label;
         let is_ts = self.format == Format::Ts;
         let (label, channels) = if is_ts { split_ts(text, has_label) } else { split_ucr(text, has_label) }?;
@@ -100,8 +97,9 @@ impl Reader {
 impl SampleReader for Reader {
     fn next(&mut self, bytes: usize, _: Table) -> Result<Option<Table>, Failure> {
         let (mut series, start) = (ReadSeries::default(), self.bytes);
-        while (series.lengths.is_empty() || self.bytes - start < bytes as u64) && self.advance()? {
-            self.read_line(&mut series).map_err(|problem| self.located(problem))?;
+        while series.lengths.is_empty() || self.bytes - start < bytes as u64 {
+            let Some(line) = self.next_line()? else { break };
+            self.add(&line, &mut series).map_err(|problem| self.located(problem))?;
         }
         if series.lengths.is_empty() {
             return Ok(None);

@@ -9,6 +9,7 @@ use std::time::SystemTime;
 use widemargin::data::{DenseMatrix, Element, Scratch, Vectors};
 use widemargin::{Error, Result};
 
+use super::pass::check_fits;
 use super::rows::Rows;
 use crate::error::Failure;
 use crate::input::open;
@@ -53,21 +54,20 @@ enum Storage {
 
 impl DenseRows {
     /// The arrays of a file or a folder; `None` if some do not support random access.
-    pub fn find(path: &Path, options: &ReadOptions) -> Result<Option<DenseRows>, IoError> {
+    ///
+    /// # Errors
+    /// For a column-major array that does not fit into the memory, where it is needed as a whole.
+    pub fn find(path: &Path, options: &ReadOptions, memory: u64) -> Result<Option<DenseRows>, IoError> {
         let files = if path.is_dir() { shards::files(path)? } else { vec![path.to_owned()] };
         let mut found = DenseRows { arrays: Vec::new(), n_rows: 0, n_columns: 0, label: None };
-        let mut first: Option<(PathBuf, Layout)> = None;
+        let (mut first, mut are_placed) = (None, true);
         for path in files {
             // A pipe can only be read once, in order.
-            if !path.is_file() && path.exists() {
-                return Ok(None);
-            }
-            let placed = found.find_next(&path, options, &mut first).map_err(|failure| failure.reading(&path))?;
-            if !placed {
-                return Ok(None);
-            }
+            let may_be_placed = path.is_file() || !path.exists();
+            let mut placed = || found.find_next(&path, options, &mut first, memory);
+            are_placed &= may_be_placed && placed().map_err(|failure| failure.reading(&path))?;
         }
-        Ok(Some(found))
+        Ok(are_placed.then_some(found))
     }
 
     /// Appends the array of a file, which must have the columns of the first; false if it does not support random access.
@@ -76,9 +76,19 @@ impl DenseRows {
         path: &Path,
         options: &ReadOptions,
         first: &mut Option<(PathBuf, Layout)>,
+        memory: u64,
     ) -> Result<bool, Failure> {
         let reader = npy::Reader::new(open(path)?, options)?;
-        let Some(header) = reader.placed()? else { return Ok(false) };
+        let header = &reader.array.header;
+        if header.fortran {
+            let hint = "save it in row order (numpy.ascontiguousarray)";
+            check_fits(path, 2 * header.n_bytes(), memory, "loading an array in column order", hint)?;
+            return Ok(false);
+        }
+        let Some(length) = reader.length.filter(|_| header.dtype.is_exact_in_double()) else { return Ok(false) };
+        if length > header.length + header.n_bytes() {
+            return Err(reader.array.trailing().into());
+        }
         let ((n_rows, n_columns), layout) = (header.matrix()?, reader.layout());
         match first {
             Some((first, expected)) => expected.check(first, &layout)?,

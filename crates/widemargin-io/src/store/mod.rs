@@ -72,9 +72,11 @@ impl Store {
             let method = "reading block by block".into();
             return Err(Error::Kind { found: format.kind(), method, wanted: "vectors" }.into());
         }
-        pass::check_whole(path, format, memory)?;
+        if format == Format::Npz {
+            pass::check_archives(path, memory)?;
+        }
         if format == Format::Npy
-            && let Some(rows) = DenseRows::find(path, &options)?
+            && let Some(rows) = DenseRows::find(path, &options, memory)?
         {
             let mut outline = match options.label_file {
                 None if rows.has_labels() => pass::read(path, &options, monitor, |_| Ok(()))?,

@@ -5,12 +5,12 @@ use std::path::Path;
 use widemargin::monitor::{Monitor, Progress, Stopped};
 use widemargin::{Error, Result};
 
-use crate::error::{Failure, IoError, Problem};
+use crate::ReadOptions;
+use crate::error::{IoError, Problem};
 use crate::input::{is_stdin, open, shown};
 use crate::read::{Block, Blocks};
 use crate::shards::{self, Gathered};
 use crate::table::{Samples, Table};
-use crate::{Format, ReadOptions, npy};
 
 /// Peak memory of reading a block of text, in blocks: twice its numbers as they are parsed, in pieces and concatenated,
 /// and once more as they are written; and all that for the next block as well.
@@ -31,38 +31,27 @@ pub(super) fn within(options: &ReadOptions, memory: u64) -> ReadOptions {
     }
 }
 
-/// Refuses in advance a file that must be read completely and would not fit.
-pub(super) fn check_whole(path: &Path, format: Format, memory: u64) -> Result<(), IoError> {
-    let files = match format {
-        Format::Npz | Format::Npy if path.is_dir() => shards::files(path)?,
-        Format::Npz | Format::Npy if path.is_file() => vec![path.to_owned()],
-        Format::Npz if is_stdin(path) => vec![path.to_owned()],
-        _ => return Ok(()),
-    };
-    for file in files {
-        let whole = if format == Format::Npz { whole_archive(&file) } else { whole_array(&file) };
-        let (bytes, what, hint) = whole.map_err(|failure| failure.reading(&shown(&file)))?;
-        let (needed, what) = (2 * bytes, format!("{}: {what}", file.display()));
-        if needed > memory {
-            return Err(Error::Memory { what, needed, free: memory, hint }.into());
-        }
+/// Refuses in advance archives, which are loaded as a whole, if they would not fit.
+pub(super) fn check_archives(path: &Path, memory: u64) -> Result<(), IoError> {
+    let files = if path.is_dir() { shards::files(path)? } else { vec![path.to_owned()] };
+    // A pipe can only be opened once.
+    for file in files.iter().filter(|file| file.is_file() || is_stdin(file)) {
+        let length = if is_stdin(file) { Ok(None) } else { open(file).map(|input| input.length) };
+        let Some(length) = length.map_err(|failure| failure.reading(file))? else {
+            let problem = Problem::new("a compressed file or a stream of this format is read into memory as a whole");
+            let help = "decompress it first, or save the samples as .npy or as LIBSVM text";
+            return Err(problem.help(help).of(&shown(file)));
+        };
+        // Compressed, it takes even more than this.
+        check_fits(file, 2 * length, memory, "loading the archive", "save the samples as .npy or as LIBSVM text")?;
     }
     Ok(())
 }
 
-/// Bytes of an archive, what is done with them, and the remedy if they do not fit. Compressed, it takes even more.
-fn whole_archive(file: &Path) -> Result<(u64, &'static str, &'static str), Failure> {
-    let length = if is_stdin(file) { None } else { open(file)?.length };
-    let problem = || Problem::new("a compressed file or a stream of this format is read into memory as a whole");
-    let help = "decompress it first, or save the samples as .npy or as LIBSVM text";
-    let length = length.ok_or_else(|| problem().help(help))?;
-    Ok((length, "loading the archive", "save the samples as .npy or as LIBSVM text"))
-}
-
-/// The same of an array; 0 bytes unless it is in column order.
-fn whole_array(file: &Path) -> Result<(u64, &'static str, &'static str), Failure> {
-    let bytes = npy::Reader::new(open(file)?, &ReadOptions::default())?.whole_bytes();
-    Ok((bytes.unwrap_or(0), "loading an array in column order", "save it in row order (numpy.ascontiguousarray)"))
+/// Refuses a file that is loaded as a whole if the bytes needed exceed the memory.
+pub(super) fn check_fits(file: &Path, needed: u64, memory: u64, what: &str, hint: &'static str) -> Result<()> {
+    let what = format!("{}: {what}", file.display());
+    if needed > memory { Err(Error::Memory { what, needed, free: memory, hint }) } else { Ok(()) }
 }
 
 /// Passes the samples of all blocks to `each`, in order; returns everything else as a table without samples. The next

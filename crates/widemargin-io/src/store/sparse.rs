@@ -1,7 +1,7 @@
 //! Sparse rows in a scratch file, in single precision.
 //!
-//! They are stored in blocks of some thousand rows: the end of each row, all columns, all values, four bytes each; an
-//! in-memory index has the start of each block.
+//! They are stored in blocks of some thousand rows: the start of each row and the end of the last, all columns, all values,
+//! four bytes each; an in-memory index has the start of each block.
 
 use std::ops::Range;
 
@@ -46,17 +46,13 @@ impl Rows for SparseRows {
         for block in self.blocks[first..].iter().take_while(|block| block.first_row < rows.end) {
             let start = rows.start.max(block.first_row) - block.first_row;
             let end = rows.end.min(block.first_row + block.n_rows) - block.first_row;
-            // The start of a row is the end of the previous one.
-            let skipped = usize::from(start > 0);
-            let mut ends = Vec::with_capacity(end - start + 1);
-            self.read_words(block.at + 4 * (start - skipped) as u64, end - start + skipped, |word| {
-                ends.push(u32::from_le_bytes(word) as usize);
+            let mut starts = Vec::with_capacity(end - start + 1);
+            self.read_words(block.at + 4 * start as u64, end - start + 1, |word| {
+                starts.push(u32::from_le_bytes(word) as usize);
             })?;
-            let from = if skipped == 1 { ends.remove(0) } else { 0 };
-            let n = ends.last().map_or(0, |last| last - from);
-            let before = matrix.values.len();
-            matrix.indptr.extend(ends.iter().map(|end| before + end - from));
-            let indices = block.at + 4 * (block.n_rows + from) as u64;
+            let (from, n, before) = (starts[0], starts[end - start] - starts[0], matrix.values.len());
+            matrix.indptr.extend(starts[1..].iter().map(|end| before + end - from));
+            let indices = block.at + 4 * (block.n_rows + 1 + from) as u64;
             self.read_words(indices, n, |word| matrix.indices.push(u32::from_le_bytes(word)))?;
             let values = indices + 4 * block.n_values as u64;
             self.read_words(values, n, |word| matrix.values.push(f32::from_le_bytes(word)))?;

@@ -100,8 +100,8 @@ impl Writer {
         if let (Some(blocks), 1..) = (&mut self.blocks, n_rows) {
             let CsrMatrix { indptr, indices, values, .. } = std::mem::replace(&mut self.pending, CsrMatrix::empty(0));
             // A block ends soon after it reaches its size, and a row has at most as many values as there are columns.
-            let ends = indptr[1..].iter().map(|&end| end as u32);
-            self.buffer.extend(ends.chain(indices).flat_map(u32::to_le_bytes));
+            let starts = indptr.into_iter().map(|start| start as u32);
+            self.buffer.extend(starts.chain(indices).flat_map(u32::to_le_bytes));
             self.buffer.extend(values.into_iter().flat_map(f32::to_le_bytes));
             blocks.push(Block { first_row: self.n_rows - n_rows, n_rows, n_values, at: self.bytes });
         }

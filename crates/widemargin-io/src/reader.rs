@@ -74,10 +74,8 @@ impl Layout {
 
     /// Reports the first difference between the first shard, which has this layout, and another.
     pub fn check(&self, first: &Path, other: &Layout) -> Result<(), Problem> {
-        match self.misfit(other) {
-            None => Ok(()),
-            Some((found, expected)) => Err(Problem::misfit(&found, first, &expected)),
-        }
+        let problem = |(found, expected): (String, String)| Err(Problem::misfit(&found, first, &expected));
+        self.misfit(other).map_or(Ok(()), problem)
     }
 
     /// The name of the label column, if it is unique.

@@ -66,33 +66,28 @@ fn check_samples(table: &Table, format: Format) -> Result<(), Problem> {
         let help = "describe them first, or keep them in the format they came in";
         return Err(Problem::new(format!("{} are not vectors", samples.kind())).help(help));
     }
-    let n_rows = table.samples.n_rows();
-    let wrong = |what: &str, n: usize, expected: usize| {
-        Err(Problem::new(format!("{n} {what}, expected {expected}")).help("give one to each"))
-    };
+    let (n_rows, n_cols) = (table.samples.n_rows(), table.samples.n_cols());
     let is_table = matches!(format, Format::Csv | Format::Tsv);
     let has_sets = is_table || format == Format::Libsvm;
     let parts = [
-        ("labels", table.labels.as_ref().map(Labels::len), true),
-        ("several labels each", table.indicators.as_ref().map(Indicators::n_samples), has_sets),
-        ("ids", table.ids.as_ref().map(Vec::len), is_table),
-        ("weights", table.weights.as_ref().map(Vec::len), is_table),
-        ("groups", table.groups.as_ref().map(Labels::len), false),
+        ("labels", table.labels.as_ref().map(Labels::len), n_rows, true),
+        ("several labels each", table.indicators.as_ref().map(Indicators::n_samples), n_rows, has_sets),
+        ("ids", table.ids.as_ref().map(Vec::len), n_rows, is_table),
+        ("weights", table.weights.as_ref().map(Vec::len), n_rows, is_table),
+        ("groups", table.groups.as_ref().map(Labels::len), n_rows, false),
+        ("feature names", table.feature_names.as_ref().map(Vec::len), n_cols, true),
     ];
-    if let Some((what, Some(n), _)) = parts.iter().find(|(_, n, _)| n.is_some_and(|n| n != n_rows)) {
-        return wrong(what, *n, n_rows);
+    if let Some((what, Some(n), expected, _)) =
+        parts.iter().find(|(_, n, expected, _)| n.is_some_and(|n| n != *expected))
+    {
+        return Err(Problem::new(format!("{n} {what}, expected {expected}")).help("give one to each"));
     }
-    let lost = parts.iter().filter(|(_, n, has_place)| n.is_some() && !has_place).map(|(what, ..)| *what);
+    let lost = parts.iter().filter(|(_, n, _, has_place)| n.is_some() && !has_place).map(|(what, ..)| *what);
     let lost = lost.collect::<Vec<_>>().join(" and ");
     if !lost.is_empty() {
         let help = "write .csv or .tsv, which have columns for ids, weights and labels, or leave them out: columns with \
                     --drop, the labels of LIBSVM text with --label none";
         return Err(Problem::new(format!("the samples have {lost}, for which it has no place")).help(help));
     }
-    match &table.feature_names {
-        Some(names) if names.len() != table.samples.n_cols() => {
-            wrong("feature names", names.len(), table.samples.n_cols())
-        }
-        _ => Ok(()),
-    }
+    Ok(())
 }

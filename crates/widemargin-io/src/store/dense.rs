@@ -30,7 +30,7 @@ pub(super) struct DenseRows {
     n_rows: usize,
     /// Number of columns in the arrays, including the label's.
     n_columns: usize,
-    label: Option<usize>,
+    pub label: Option<usize>,
 }
 
 #[derive(Debug)]
@@ -114,11 +114,6 @@ impl DenseRows {
     fn append(&mut self, storage: Storage, n_rows: usize, dtype: Dtype, start: u64) {
         self.arrays.push(Array { storage, first_row: self.n_rows, n_rows, dtype, start });
         self.n_rows += n_rows;
-    }
-
-    /// Whether a column holds the labels.
-    pub fn has_labels(&self) -> bool {
-        self.label.is_some()
     }
 
     /// The shard of each row.

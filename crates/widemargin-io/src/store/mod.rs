@@ -79,7 +79,7 @@ impl Store {
             && let Some(rows) = DenseRows::find(path, &options, memory)?
         {
             let mut outline = match options.label_file {
-                None if rows.has_labels() => pass::read(path, &options, monitor, |_| Ok(()))?,
+                None if rows.label.is_some() => pass::read(path, &options, monitor, |_| Ok(()))?,
                 _ => Table { shards: path.is_dir().then(|| rows.shards()), ..Table::default() },
             };
             if let Some(file) = &options.label_file {

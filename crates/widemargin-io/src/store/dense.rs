@@ -127,11 +127,14 @@ impl DenseRows {
         shards
     }
 
-    /// The rows of a range, each number converted.
-    fn read_as<T: Element>(&self, rows: Range<usize>, convert: impl Fn(f64) -> T) -> Result<DenseMatrix<T>> {
+    fn read_as<T: Element>(
+        &self,
+        rows: Range<usize>,
+        append: fn(&Dtype, &[u8], &mut Vec<T>),
+    ) -> Result<DenseMatrix<T>> {
         let n_cols = self.n_columns - usize::from(self.label.is_some());
         let mut values = Vec::with_capacity(rows.len() * n_cols);
-        let (mut buffer, mut numbers) = (Vec::new(), Vec::new());
+        let mut buffer = Vec::new();
         let mut next = rows.start;
         while next < rows.end {
             // No array is empty, so the last one that begins at or before a row contains it.
@@ -142,23 +145,31 @@ impl DenseRows {
                     let n = (PIECE / row_bytes).clamp(1, end - next);
                     buffer.resize(n * row_bytes, 0);
                     read(array.start + ((next - array.first_row) * row_bytes) as u64, &mut buffer)?;
-                    numbers.clear();
-                    array.dtype.append_doubles(&buffer, &mut numbers);
-                    if let Some(label) = self.label {
-                        drop_column(&mut numbers, label, self.n_columns);
-                    }
-                    if let Some(at) = numbers.iter().position(|number| !(*number as f32).is_finite()) {
-                        let (row, column, value) = (next + at / n_cols, at % n_cols, numbers[at]);
+                    let mut numbers = self.features(&array.dtype, &buffer, append);
+                    let is_bad = |number: &T| !(Into::<f64>::into(*number) as f32).is_finite();
+                    if let Some(at) = numbers.iter().position(is_bad) {
+                        let value = self.features(&array.dtype, &buffer, Dtype::append_doubles)[at];
+                        let (row, column) = (next + at / n_cols, at % n_cols);
                         let problem = "is not a finite number in single precision: remove, impute or rescale it";
                         return Err(Error::Value { row, column, value, problem });
                     }
-                    values.extend(numbers.iter().map(|number| convert(*number)));
+                    values.append(&mut numbers);
                     next += n;
                 }
                 Ok(())
             })?;
         }
         Ok(DenseMatrix { values, n_rows: rows.len(), n_cols })
+    }
+
+    /// The features in the bytes of whole rows.
+    fn features<T>(&self, dtype: &Dtype, bytes: &[u8], append: fn(&Dtype, &[u8], &mut Vec<T>)) -> Vec<T> {
+        let mut numbers = Vec::with_capacity(bytes.len() / dtype.size);
+        append(dtype, bytes, &mut numbers);
+        if let Some(label) = self.label {
+            drop_column(&mut numbers, label, self.n_columns);
+        }
+        numbers
     }
 }
 
@@ -172,12 +183,12 @@ impl Rows for DenseRows {
     }
 
     fn read(&self, rows: Range<usize>) -> Result<Vectors> {
-        self.read_as(rows, |number| number as f32).map(Vectors::Dense)
+        self.read_as(rows, Dtype::append_singles).map(Vectors::Dense)
     }
 
     fn read_double(&self, rows: Range<usize>) -> Option<Result<DenseMatrix<f64>>> {
         let is_double = self.arrays.iter().any(|array| array.dtype.size == size_of::<f64>());
-        is_double.then(|| self.read_as(rows, |number| number))
+        is_double.then(|| self.read_as(rows, Dtype::append_doubles))
     }
 }
 

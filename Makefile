@@ -3,7 +3,7 @@
 
 ## The methods on built-in data, compared with a linear SVM.
 demo:
-	cargo run --release --locked --bin widemargin -- demo
+	cargo run --release --locked --package widemargin-cli --no-default-features -- demo
 
 ## All checks: formatting, lints, tests, documentation.
 test:

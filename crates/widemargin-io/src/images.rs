@@ -14,8 +14,7 @@ use rayon::prelude::*;
 use widemargin::data::{AnySamples, Images, Label, Labels};
 
 use crate::error::{Failure, IoError, Problem};
-use crate::format::IMAGE_ENDINGS;
-use crate::list_folder::list;
+use crate::image_folder::{Contents, contents, is_image};
 use crate::options::ReadOptions;
 use crate::reader::SampleReader;
 use crate::table::{Samples, Table};
@@ -23,11 +22,8 @@ use crate::table::{Samples, Table};
 /// Maximum number of pixels of an image.
 const MAX_PIXELS: u64 = 1 << 27;
 
-/// Endings of images in formats that are not read.
-const UNREAD_ENDINGS: [&str; 21] = [
-    "jp2", "j2k", "jpx", "jxl", "avif", "heic", "heif", "ico", "svg", "psd", "tga", "dds", "exr", "hdr", "qoi", "dng",
-    "cr2", "cr3", "nef", "arw", "raw",
-];
+/// The cure for a format that is not read.
+const CONVERT: &str = "convert them to PNG or JPEG";
 
 /// Maximum number of names of files of each unsupported format.
 const MAX_NAMES: usize = 3;
@@ -163,43 +159,9 @@ impl SampleReader for Reader {
     }
 }
 
-/// True where the reader would find images.
-pub(crate) fn has_images(folder: &Path) -> bool {
-    let Ok(Contents { images, folders, .. }) = contents(folder) else { return false };
-    !images.is_empty() || folders.iter().any(|class| contents(class).is_ok_and(|class| !class.images.is_empty()))
-}
-
-/// The cure for a format that is not read.
-const CONVERT: &str = "convert them to PNG or JPEG";
-
-/// Whether a file is an image, by its name.
-fn is_image(path: &Path) -> bool {
-    ends_in(path, &IMAGE_ENDINGS)
-}
-
-fn ends_in(path: &Path, endings: &[&str]) -> bool {
-    path.extension().is_some_and(|ending| endings.iter().any(|known| ending.eq_ignore_ascii_case(known)))
-}
-
 /// The ending of a file's name, in lower case with its point.
 fn ending_of(path: &Path) -> String {
     format!(".{}", path.extension().unwrap_or_default().to_string_lossy().to_lowercase())
-}
-
-/// What is in a folder, each in the order of names.
-#[derive(Default)]
-struct Contents {
-    images: Vec<PathBuf>,
-    folders: Vec<PathBuf>,
-    /// Images in formats that are not read.
-    unread: Vec<PathBuf>,
-}
-
-fn contents(folder: &Path) -> Result<Contents, IoError> {
-    let (files, folders) = list(folder, &['.'])?;
-    let (images, others): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| is_image(file));
-    let unread = others.into_iter().filter(|file| ends_in(file, &UNREAD_ENDINGS)).collect();
-    Ok(Contents { images, folders, unread })
 }
 
 fn decoder(file: &Path) -> Result<impl ImageDecoder + use<>, IoError> {

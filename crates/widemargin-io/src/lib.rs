@@ -32,6 +32,8 @@ mod csv;
 mod error;
 mod format;
 mod format_of_file;
+mod image_folder;
+#[cfg(feature = "images")]
 mod images;
 mod indicators;
 mod input;

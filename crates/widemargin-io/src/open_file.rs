@@ -7,7 +7,7 @@ use crate::input::open;
 use crate::options::ReadOptions;
 use crate::reader::SampleReader;
 use crate::text_input::open_text;
-use crate::{Format, csv, images, libsvm, npy, npz, series};
+use crate::{Format, csv, libsvm, npy, npz, series};
 
 /// Opens one file, or a folder of images.
 pub(crate) fn open_file(path: &Path, format: Format, options: &ReadOptions) -> Result<Box<dyn SampleReader>, Failure> {
@@ -20,16 +20,22 @@ pub(crate) fn open_file(path: &Path, format: Format, options: &ReadOptions) -> R
         #[cfg(feature = "parquet")]
         Format::Parquet => Box::new(crate::parquet::Reader::new(open(path)?, options)?),
         #[cfg(not(feature = "parquet"))]
-        Format::Parquet => {
-            let help =
-                "build it with the cargo feature 'parquet' (--features parquet), or write the samples as .npy or .csv";
-            open(path)?;
-            return Err(crate::error::Problem::new("this build does not read parquet").help(help).into());
-        }
+        Format::Parquet => return Err(not_built(path, "parquet", "write the samples as .npy or .csv")),
         Format::Strings => Box::new(csv::open_strings(path, options)?),
         Format::Ucr | Format::Ts => {
             Box::new(series::Reader::new(open_text(path, options.max_line_bytes())?, format, options)?)
         }
-        Format::Images => Box::new(images::Reader::new(path, options)?),
+        #[cfg(feature = "images")]
+        Format::Images => Box::new(crate::images::Reader::new(path, options)?),
+        #[cfg(not(feature = "images"))]
+        Format::Images => return Err(not_built(path, "images", "write the pixels as .npz")),
     })
+}
+
+/// The error of a format that is a cargo feature, where it is left out.
+#[cfg(not(all(feature = "images", feature = "parquet")))]
+fn not_built(path: &Path, feature: &str, otherwise: &str) -> Failure {
+    let help = format!("build it with the cargo feature '{feature}' (--features {feature}), or {otherwise}");
+    let problem = || crate::error::Problem::new(format!("this build does not read {feature}")).help(help).into();
+    path.metadata().map_or_else(Failure::System, |_| problem())
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{IoError, Problem};
 use crate::list_folder::list;
-use crate::{Format, images};
+use crate::{Format, image_folder};
 
 /// What the names of files that are no shards begin with.
 const SKIPPED: &[char] = &['.', '_'];
@@ -20,7 +20,7 @@ pub(crate) fn format_of(folder: &Path) -> Result<Option<Format>, IoError> {
         |file: &PathBuf| Some((file.clone(), Format::from_ending(file).filter(|format| format.is_vectors())?));
     let Some((first, format)) = files.iter().find_map(format_of) else { return Ok(None) };
     // Text files may accompany images: a list of them, a license.
-    if images::has_images(folder) {
+    if image_folder::has_images(folder) {
         return Ok(None);
     }
     let Some(other) = files.iter().find(|file| Format::from_ending(file) != Some(format)) else {

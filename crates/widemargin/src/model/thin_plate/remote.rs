@@ -177,13 +177,21 @@ impl BasisPlan {
         self.basis.n_bases()
     }
 
-    /// Kernel values and polynomials of the samples of weight above 0, times √w, one column per sample, in blocks.
-    fn for_blocks(&self, samples: &impl Rows, weights: &[f64], mut visit: impl FnMut(Matrix, Matrix)) -> Result<()> {
+    /// Kernel values, if requested, and polynomials of the samples of weight above 0, times √w, one column per sample, in
+    /// blocks.
+    fn for_blocks(
+        &self,
+        samples: &impl Rows,
+        weights: &[f64],
+        with_kernel: bool,
+        mut visit: impl FnMut(Matrix, Matrix),
+    ) -> Result<()> {
         let present: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] > 0.0).collect();
         for some in present.chunks(crate::solve::thin_plate::BLOCK) {
             let rows = dense_rows(samples, some, self.basis.n_features())?;
             let roots: Vec<f64> = some.iter().map(|&row| weights[row].sqrt()).collect();
-            visit(self.basis.phi(&rows, &roots), self.basis.polynomials(&rows, &roots));
+            let (phi, polynomials) = self.basis.weighted(&rows, &roots, with_kernel);
+            visit(phi, polynomials);
         }
         Ok(())
     }
@@ -191,7 +199,7 @@ impl BasisPlan {
     /// Sums over some samples for deciding about the polynomials.
     pub(super) fn first_sums(&self, samples: &impl Rows, weights: &[f64]) -> Result<FirstSums> {
         let mut all = FirstSums::default();
-        self.for_blocks(samples, weights, |phi, polynomials| all = all.merged(&first_sums(&phi, &polynomials)))?;
+        self.for_blocks(samples, weights, true, |phi, polynomials| all = all.merged(&first_sums(&phi, &polynomials)))?;
         Ok(all)
     }
 
@@ -245,8 +253,7 @@ impl BasisPlan {
         with_kernel: bool,
     ) -> Result<Vec<f64>> {
         let mut features = Vec::new();
-        self.for_blocks(samples, weights, |phi, polynomials| {
-            let phi = if with_kernel { phi } else { Matrix::zeros(0, phi.n_cols()) };
+        self.for_blocks(samples, weights, with_kernel, |phi, polynomials| {
             features.extend(feature_map.features(phi, &polynomials).into_values());
         })?;
         Ok(features)

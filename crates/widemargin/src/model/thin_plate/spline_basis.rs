@@ -43,18 +43,18 @@ impl SplineBasis {
         values
     }
 
-    /// Φ(bases, samples) √W of a few samples, one column per sample.
-    pub fn phi(&self, samples: &[f64], roots: &[f64]) -> Matrix {
+    /// Of a few samples, one column per sample: Φ(bases, samples) √W, if that is requested, and their polynomials times
+    /// √W.
+    pub fn weighted(&self, samples: &[f64], roots: &[f64], with_kernel: bool) -> (Matrix, Matrix) {
+        let polynomials = weighted_polynomials(&self.space, samples, self.n_features(), roots).transposed();
+        if !with_kernel {
+            return (Matrix::zeros(0, roots.len()), polynomials);
+        }
         let (b, mut values) = (self.n_bases(), self.block(samples));
         for (values, root) in values.chunks_exact_mut(b).zip(roots) {
             values.iter_mut().for_each(|value| *value *= root);
         }
-        Matrix::from_columns(values, b, roots.len())
-    }
-
-    /// The polynomials of a few samples times √W, one column per sample.
-    pub fn polynomials(&self, samples: &[f64], roots: &[f64]) -> Matrix {
-        weighted_polynomials(&self.space, samples, self.n_features(), roots).transposed()
+        (Matrix::from_columns(values, b, roots.len()), polynomials)
     }
 
     /// The map from kernel values and polynomials to features.

@@ -14,13 +14,12 @@ use super::kernel_blocks::{dense_rows, scale_rows};
 use super::spline_basis::SplineBasis;
 use crate::data::{AnySamples, Fingerprint, Rows, SamplesView, Source};
 use crate::error::{Error, Result};
-use crate::linalg::factor::Matrix;
 use crate::model::clock::Clock;
 use crate::monitor::RowCount;
 use crate::par::Pool;
 use crate::problem::{OneVsRest, without_bases};
 use crate::similarity::PolynomialSpace;
-use crate::solve::thin_plate::{BLOCK, BlockStorage, FitSettings, Fitted, RawRows, RowData, SPAN, fit_blocks};
+use crate::solve::thin_plate::{BLOCK, BlockStorage, FitSettings, Fitted, RowData, SPAN, fit_blocks};
 use crate::tuning::SELECTION_SAMPLES;
 
 /// Rows read at a time by each thread when only the samples themselves are needed.
@@ -310,12 +309,6 @@ pub(crate) struct KernelRows<'a> {
     pub roots: &'a [f64],
 }
 
-/// Rows that were read, from one on.
-pub(crate) struct Span<'a> {
-    first: usize,
-    rows: Cow<'a, [f64]>,
-}
-
 impl KernelRows<'_> {
     /// The fit of one-vs-rest problems on the bases, whose samples are `support`.
     pub fn fit(
@@ -334,33 +327,12 @@ impl KernelRows<'_> {
         let row_data = RowData { targets, roots: self.roots, units: &units };
         let spreads = self.basis.spreads();
         let (rows, work) = ((row_data, &spreads[..]), (pool, clock.monitor));
-        let fitted = fit_blocks(self, feature_map, rows, settings, storage, work, || clock.end("features"))?;
+        let raw = |rows: Range<usize>, with_kernel: bool| {
+            let samples = self.source.read(rows.clone(), self.basis.n_features())?;
+            Ok(self.basis.weighted(&samples, &self.roots[rows], with_kernel))
+        };
+        let fitted = fit_blocks(&raw, feature_map, rows, settings, storage, work, || clock.end("features"))?;
         clock.end_solved("solve")?;
         Ok(fitted)
-    }
-
-    fn of<'s>(&self, span: &'s Span<'_>, rows: &Range<usize>) -> &'s [f64] {
-        let d = self.basis.n_features();
-        &span.rows[(rows.start - span.first) * d..(rows.end - span.first) * d]
-    }
-}
-
-impl<'a> RawRows for KernelRows<'a> {
-    type Span = Span<'a>;
-
-    fn n_rows(&self) -> usize {
-        self.roots.len()
-    }
-
-    fn read(&self, rows: Range<usize>) -> Result<Span<'a>> {
-        Ok(Span { first: rows.start, rows: self.source.read(rows, self.basis.n_features())? })
-    }
-
-    fn phi(&self, span: &Span<'a>, rows: Range<usize>) -> Matrix {
-        self.basis.phi(self.of(span, &rows), &self.roots[rows])
-    }
-
-    fn polynomials(&self, span: &Span<'a>, rows: Range<usize>) -> Matrix {
-        self.basis.polynomials(self.of(span, &rows), &self.roots[rows])
     }
 }

@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::basis_sums::{FirstSums, Settled, first_sums, fit_rows, rows_separate};
 use super::block_sums::{Block, RowData};
 use super::feature_map::FeatureMap;
-use super::local::{Blocks, Local};
+use super::local::{BLOCK, Local};
 use super::log::Log;
 use super::path::FitSettings;
 use super::settings::Fitted;
@@ -20,22 +20,8 @@ use crate::linalg::factor::Matrix;
 use crate::monitor::Monitor;
 use crate::par::Pool;
 
-/// Kernel values and polynomials of rows, in blocks, which may be cached.
-pub(crate) trait RawRows: Sync {
-    /// Data read for several blocks together.
-    type Span: Sync;
-
-    fn n_rows(&self) -> usize;
-
-    /// Reads the data for the blocks of a range of rows.
-    fn read(&self, rows: Range<usize>) -> Result<Self::Span>;
-
-    /// Φ(z, x) √W, bases × rows.
-    fn phi(&self, span: &Self::Span, rows: Range<usize>) -> Matrix;
-
-    /// √W P(x), polynomials × rows.
-    fn polynomials(&self, span: &Self::Span, rows: Range<usize>) -> Matrix;
-}
+/// Computes √W P(x), polynomials × rows, of some rows; and before it Φ(z, x) √W, bases × rows, if that is requested.
+pub(crate) type RawRows<'a> = &'a (dyn Fn(Range<usize>, bool) -> Result<(Matrix, Matrix)> + Sync);
 
 /// The cached blocks, and the checkpoint.
 #[derive(Clone, Copy)]
@@ -48,68 +34,10 @@ pub(crate) struct BlockStorage<'a> {
     pub checkpoint: Option<&'a dyn Checkpoint>,
 }
 
-/// A cached block.
-enum CachedBlock {
-    Raw(Matrix, Matrix),
-    Lifted(Matrix),
-}
-
-/// Rows as the solver sees them.
-struct Passes<'a, R> {
-    raw: &'a R,
-    feature_map: &'a FeatureMap,
-    cached: &'a [CachedBlock],
-    lifts: bool,
-    only_polynomials: bool,
-}
-
-impl<R: RawRows> Blocks for Passes<'_, R> {
-    type Span = Option<R::Span>;
-
-    fn n_rows(&self) -> usize {
-        self.raw.n_rows()
-    }
-
-    fn feature_map(&self) -> &FeatureMap {
-        self.feature_map
-    }
-
-    fn read(&self, rows: Range<usize>) -> Result<Option<R::Span>> {
-        let is_cached = rows.end.div_ceil(super::BLOCK) <= self.cached.len();
-        if is_cached { Ok(None) } else { self.raw.read(rows).map(Some) }
-    }
-
-    fn block<'s>(&'s self, span: &'s Option<R::Span>, rows: Range<usize>) -> Result<Block<'s>> {
-        let (phi, polynomials) = match (self.cached.get(rows.start / super::BLOCK), span) {
-            (Some(CachedBlock::Lifted(features)), _) => return Ok(Block::Lifted(Cow::Borrowed(features))),
-            (Some(CachedBlock::Raw(phi, polynomials)), _) => (Cow::Borrowed(phi), Cow::Borrowed(polynomials)),
-            (None, Some(span)) => {
-                let polynomials = Cow::Owned(self.raw.polynomials(span, rows.clone()));
-                let phi = if self.only_polynomials { Matrix::default() } else { self.raw.phi(span, rows) };
-                (Cow::Owned(phi), polynomials)
-            }
-            // A span without rows has only cached blocks.
-            (None, None) => (Cow::Owned(Matrix::default()), Cow::Owned(Matrix::default())),
-        };
-        if self.lifts {
-            return Ok(Block::Lifted(Cow::Owned(self.feature_map.features(phi.into_owned(), &polynomials))));
-        }
-        let phi = if self.only_polynomials { Cow::Owned(Matrix::zeros(0, polynomials.n_cols())) } else { phi };
-        Ok(Block::Raw { phi, polynomials })
-    }
-}
-
-/// The results of the first pass.
-#[derive(Default)]
-struct First {
-    sums: FirstSums,
-    cached: Vec<CachedBlock>,
-}
-
 /// Fits f = Σ α_j φ(·, z_j) + Σ β_m p_m with P(z)ᵀα = 0. `feature_map` is that of the bases; `after_first_pass` is
 /// called after the first pass.
-pub(crate) fn fit_blocks<R: RawRows>(
-    raw: &R,
+pub(crate) fn fit_blocks(
+    raw: RawRows<'_>,
     feature_map: FeatureMap,
     (row_data, spreads): (RowData<'_>, &[f64]),
     settings: &FitSettings,
@@ -118,54 +46,48 @@ pub(crate) fn fit_blocks<R: RawRows>(
     after_first_pass: impl FnOnce() -> Result<()>,
 ) -> Result<Fitted> {
     let total: f64 = row_data.roots.iter().map(|root| root * root).sum();
-    let First { sums, mut cached } = first_pass(raw, &feature_map, storage.n_cached, pool, monitor)?;
+    let (mut sums, mut cached) = (FirstSums::default(), Vec::new());
+    let first_pass = |rows: Range<usize>| {
+        monitor.go_on("solve")?;
+        let (phi, polynomials) = raw(rows.clone(), true)?;
+        let is_cached = rows.start / BLOCK < storage.n_cached;
+        Ok((first_sums(&phi, &polynomials), is_cached.then_some(Block::Raw { phi, polynomials })))
+    };
+    pool.fold_chunks(row_data.roots.len(), BLOCK, first_pass, |(next, block)| {
+        sums = sums.merged(&next);
+        cached.extend(block);
+        Ok(())
+    })?;
     let mut settled = Settled::new(&sums, &feature_map, total)?;
     let n = row_data.roots.iter().filter(|root| **root > 0.0).count();
     settled.settle(settings.polynomials, n, spreads, |free| {
         let feature_map = &feature_map.only_polynomials(free.columns.clone());
-        let blocks = Passes { raw, feature_map, cached: &cached, lifts: false, only_polynomials: true };
-        rows_separate(&mut Local::new(blocks, row_data, false, pool, monitor), total, pool.threads(), monitor)
+        let blocks = |rows: Range<usize>| {
+            let polynomials = match cached.get(rows.start / BLOCK) {
+                Some(Block::Raw { polynomials, .. }) => polynomials.clone(),
+                _ => raw(rows, false)?.1,
+            };
+            Ok(Cow::Owned(Block::Raw { phi: Matrix::zeros(0, polynomials.n_cols()), polynomials }))
+        };
+        let mut rows = Local::new((&blocks, feature_map), row_data, false, (pool, monitor));
+        rows_separate(&mut rows, total, pool.threads(), monitor)
     })?;
     let feature_map = &settled.feature_map(feature_map);
-    if storage.lifts {
-        pool.map_mut(&mut cached, |_, block| {
-            if let CachedBlock::Raw(phi, polynomials) = block {
-                *block = CachedBlock::Lifted(feature_map.features(std::mem::take(phi), polynomials));
-            }
-        });
-    }
+    let stored = |phi: Matrix, polynomials: Matrix| match storage.lifts {
+        true => Block::Lifted(feature_map.features(phi, &polynomials)),
+        false => Block::Raw { phi, polynomials },
+    };
+    pool.map_mut(&mut cached, |_, block| {
+        if let Block::Raw { phi, polynomials } = block {
+            *block = stored(std::mem::take(phi), std::mem::take(polynomials));
+        }
+    });
     after_first_pass()?;
-    let blocks = Passes { raw, feature_map, cached: &cached, lifts: storage.lifts, only_polynomials: false };
-    let mut rows = Local::new(blocks, row_data, storage.lifts, pool, monitor);
+    let blocks = |rows: Range<usize>| match cached.get(rows.start / BLOCK) {
+        Some(block) => Ok(Cow::Borrowed(block)),
+        None => raw(rows, true).map(|(phi, polynomials)| Cow::Owned(stored(phi, polynomials))),
+    };
+    let mut rows = Local::new((&blocks, feature_map), row_data, storage.lifts, (pool, monitor));
     let log = storage.checkpoint.map(Log::open).transpose()?;
     fit_rows(&mut rows, (&settled, feature_map), settings, log, (pool, monitor))
-}
-
-fn first_pass<R: RawRows>(
-    raw: &R,
-    feature_map: &FeatureMap,
-    n_cached: usize,
-    pool: &Pool,
-    monitor: &Monitor<'_>,
-) -> Result<First> {
-    let blocks = Passes { raw, feature_map, cached: &[], lifts: false, only_polynomials: false };
-    let mut first = First::default();
-    blocks.pass(
-        (pool, monitor),
-        &mut first,
-        |_, rows, block| {
-            let Block::Raw { phi, polynomials } = block else { return Ok(None) };
-            let sums = first_sums(&phi, &polynomials);
-            let cached = (rows.start / super::BLOCK < n_cached)
-                .then(|| CachedBlock::Raw(phi.into_owned(), polynomials.into_owned()));
-            Ok(Some((sums, cached)))
-        },
-        |first, found| {
-            let Some((sums, cached)) = found else { return Ok(()) };
-            first.sums = first.sums.merged(&sums);
-            first.cached.extend(cached);
-            Ok(())
-        },
-    )?;
-    Ok(first)
 }

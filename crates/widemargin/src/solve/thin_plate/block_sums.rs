@@ -1,6 +1,5 @@
 //! Computations on one block of rows: scores, slacks, rows that crossed the margin, leave-one-out decision values.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -14,19 +13,20 @@ use crate::problem::{HeldOutScores, OneVsRest, count};
 use crate::tuning::{MAX_ROWS_TO_CALIBRATE, MIN_RESIDUAL_LEVERAGE_IN_BLOCKS, N_FOLDS};
 
 /// The features of some rows times √w, one column per row.
-pub(crate) enum Block<'a> {
+#[derive(Clone)]
+pub(crate) enum Block {
     /// In the form used by the solver.
-    Lifted(Cow<'a, Matrix>),
+    Lifted(Matrix),
     /// Kernel values and polynomials, which are much cheaper: mapping them takes bases² per row.
     Raw {
         /// Bases × rows.
-        phi: Cow<'a, Matrix>,
+        phi: Matrix,
         /// Polynomials × rows.
-        polynomials: Cow<'a, Matrix>,
+        polynomials: Matrix,
     },
 }
 
-impl Block<'_> {
+impl Block {
     /// z of the rows, problems × rows.
     fn scores(&self, points: &Points) -> Matrix {
         match self {
@@ -155,7 +155,7 @@ pub(crate) struct BlockEvaluation {
 /// Evaluates a block at the points, or at the current ones.
 pub(crate) fn evaluate(
     (row_data, state, feature_map): (RowData<'_>, &RowsState, &FeatureMap),
-    (rows, block): (Range<usize>, &Block<'_>),
+    (rows, block): (Range<usize>, &Block),
     live: &[usize],
     points: Option<&Points>,
     wants_changes: bool,
@@ -242,7 +242,7 @@ impl Root {
 /// Leave-one-out decision values of a block's rows, one vector per problem, and their sums.
 pub(crate) fn leave_out(
     (row_data, state, feature_map): (RowData<'_>, &RowsState, &FeatureMap),
-    (rows, block): (Range<usize>, &Block<'_>),
+    (rows, block): (Range<usize>, &Block),
     roots: &[Root],
 ) -> (LeaveOneOutSums, Vec<Vec<f64>>) {
     let (n, all) = (rows.len(), row_data.roots.len());

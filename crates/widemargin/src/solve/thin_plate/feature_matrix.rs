@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::block_fit::{BlockStorage, RawRows, fit_blocks};
+use super::block_fit::{BlockStorage, fit_blocks};
 use super::block_sums::RowData;
 use super::exact_fit::fit_exact;
 use super::feature_map::FeatureMap;
@@ -80,7 +80,7 @@ impl<'a> FeatureMatrix<'a> {
                 let scaled = rows.flat_map(|(row, root)| {
                     row.iter().zip(center).map(move |(x, mean)| (root * (f64::from(*x) - mean)) as f32)
                 });
-                let mut gram = SingleMatrix::from_columns(scaled.collect(), d, self.n_rows()).inner(pool);
+                let mut gram = SingleMatrix::from_columns(scaled.collect(), d, self.roots.len()).inner(pool);
                 gram.mirror_lower();
                 gram
             }
@@ -98,20 +98,9 @@ impl<'a> FeatureMatrix<'a> {
         sums.extend(self.has_constant.then(|| alpha.iter().sum::<f64>()));
         sums
     }
-}
 
-impl RawRows for FeatureMatrix<'_> {
-    type Span = ();
-
-    fn n_rows(&self) -> usize {
-        self.roots.len()
-    }
-
-    fn read(&self, _rows: Range<usize>) -> Result<()> {
-        Ok(())
-    }
-
-    fn phi(&self, (): &(), rows: Range<usize>) -> Matrix {
+    /// The rows times √w, one column per row.
+    pub fn weighted(&self, rows: Range<usize>) -> Matrix {
         let (n, width) = (rows.len(), self.n_features());
         let mut values = vec![0.0; n * width];
         for (row, out) in rows.zip(values.chunks_mut(width.max(1))) {
@@ -121,10 +110,6 @@ impl RawRows for FeatureMatrix<'_> {
             }
         }
         Matrix::from_columns(values, width, n)
-    }
-
-    fn polynomials(&self, (): &(), rows: Range<usize>) -> Matrix {
-        Matrix::from_columns(self.roots[rows.clone()].to_vec(), 1, rows.len())
     }
 }
 
@@ -164,7 +149,11 @@ pub(crate) fn fit_features(
         let row_data = RowData { targets: problems.targets, roots: &roots, units: problems.units };
         let storage = BlockStorage { n_cached, lifts: true, checkpoint: None };
         let map = FeatureMap::identity(n_features);
-        let fitted = fit_blocks(&rows, map, (row_data, &[0.0]), &settings, storage, (pool, monitor), || Ok(()))?;
+        let raw = |some: Range<usize>, with_kernel: bool| {
+            let ones = Matrix::from_columns(roots[some.clone()].to_vec(), 1, some.len());
+            Ok((if with_kernel { rows.weighted(some) } else { Matrix::default() }, ones))
+        };
+        let fitted = fit_blocks(&raw, map, (row_data, &[0.0]), &settings, storage, (pool, monitor), || Ok(()))?;
         FeatureFit { weights: fitted.alpha, intercepts: first(&fitted.beta), outcome: fitted.outcome }
     };
     if rows.has_constant {
@@ -224,10 +213,9 @@ fn by_gram_matrix(
     pool: &Pool,
     monitor: &Monitor<'_>,
 ) -> Result<FeatureFit> {
-    let all = 0..rows.n_rows();
-    let ones = rows.polynomials(&(), all).transposed();
     // Without a free intercept nothing is projected out.
-    let ones = if settings.polynomials == Polynomials::Free { ones } else { Matrix::zeros(ones.n_rows(), 0) };
+    let n_columns = usize::from(settings.polynomials == Polynomials::Free);
+    let ones = Matrix::from_columns(rows.roots.repeat(n_columns), rows.roots.len(), n_columns);
     let gram = rows.gram(pool);
     let spreads = vec![0.0; ones.n_cols()];
     let fitted = fit_exact(gram, (&ones, &spreads), problems, settings, pool, monitor)?;

@@ -14,7 +14,6 @@
 
 use std::ops::Range;
 
-use super::block_fit::RawRows;
 use super::feature_matrix::{FeatureFit, FeatureMatrix, PathOptions, settings_of};
 use super::local::BLOCK;
 use super::newton::Stop;
@@ -212,7 +211,7 @@ enum Sides {
 impl<'a> System<'a> {
     fn new(rows: &FeatureMatrix<'a>, problems: &Problems<'_>, intercept: Intercept, pool: &Pool) -> Result<Self> {
         let centers = intercept == Intercept::Free;
-        let (n, k, d) = (rows.n_rows(), problems.targets.n_problems(), rows.n_features());
+        let (n, k, d) = (rows.roots.len(), problems.targets.n_problems(), rows.n_features());
         let total: f64 = problems.weights.iter().sum();
         let sign = |row: usize, problem: usize| problems.targets.sign(row, problem);
         let mean_of = |problem: usize| {
@@ -235,7 +234,7 @@ impl<'a> System<'a> {
             let trace: f64 = (0..n).map(|i| gram.at(i, i)).sum();
             (Sides::Samples { gram }, trace, rounding)
         } else {
-            let mut phi = rows.phi(&(), 0..n);
+            let mut phi = rows.weighted(0..n);
             if centers {
                 (0..n).for_each(|row| add_scaled(phi.col_mut(row), -rows.roots[row], &center));
             }

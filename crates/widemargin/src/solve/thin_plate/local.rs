@@ -3,12 +3,13 @@
 //! In addition to the blocks, 17 bytes per row and problem and 8 per row are stored. A pass processes [`SPAN`] blocks
 //! at a time; sums are added in block order, so that results do not depend on the number of threads.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::block_sums::{Block, BlockEvaluation, Points, Root, RowData, RowsState, absent_rows, evaluate, leave_out};
 use super::feature_map::FeatureMap;
 use super::row_sums::{Hessians, LeaveOneOutSums, PointSums, RowSums, RowsShape};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::linalg::factor::{Matrix, add_outer};
 use crate::monitor::Monitor;
 use crate::par::Pool;
@@ -22,73 +23,54 @@ pub(crate) const SPAN: usize = 8;
 /// Columns gathered before they are multiplied.
 const GATHERED: usize = 256;
 
-/// The source of blocks.
-pub(crate) trait Blocks: Sync {
-    /// Data read for several blocks together.
-    type Span: Sync;
-
-    fn n_rows(&self) -> usize;
-
-    fn feature_map(&self) -> &FeatureMap;
-
-    /// Reads the data for the blocks of a range of rows.
-    fn read(&self, rows: Range<usize>) -> Result<Self::Span>;
-
-    /// A block of a span.
-    fn block<'s>(&'s self, span: &'s Self::Span, rows: Range<usize>) -> Result<Block<'s>>;
-
-    /// Runs `work` on every block, in parallel within a span, and folds the results in block order; both have access to
-    /// state that changes only between spans.
-    fn pass<S: Sync, T: Send>(
-        &self,
-        (pool, monitor): (&Pool, &Monitor<'_>),
-        state: &mut S,
-        work: impl Fn(&S, Range<usize>, Block<'_>) -> Result<T> + Sync + Send,
-        mut fold: impl FnMut(&mut S, T) -> Result<()>,
-    ) -> Result<()> {
-        let n = self.n_rows();
-        for first in (0..n).step_by(SPAN * BLOCK) {
-            monitor.go_on("solve")?;
-            let rows = first..n.min(first + SPAN * BLOCK);
-            let span = self.read(rows.clone())?;
-            let shared = &*state;
-            let one = |at: usize| {
-                let rows = first + at * BLOCK..rows.end.min(first + (at + 1) * BLOCK);
-                work(shared, rows.clone(), self.block(&span, rows)?)
-            };
-            let found = pool.try_map(rows.len().div_ceil(BLOCK), one)?;
-            found.into_iter().try_for_each(|found| fold(state, found))?;
-        }
-        Ok(())
-    }
-}
+/// Computes the block of some rows, or finds it in memory.
+pub(crate) type Blocks<'a> = &'a (dyn Fn(Range<usize>) -> Result<Cow<'a, Block>> + Sync);
 
 /// Rows and their state.
-pub(crate) struct Local<'a, B> {
-    pub blocks: B,
+pub(crate) struct Local<'a> {
+    blocks: Blocks<'a>,
+    feature_map: &'a FeatureMap,
     row_data: RowData<'a>,
     pool: &'a Pool,
     monitor: &'a Monitor<'a>,
-    state: RowsState,
+    pub state: RowsState,
     /// Whether leave-one-out decision values are stored, and these values.
     keeps: bool,
     loo_values: Vec<Vec<f64>>,
 }
 
-impl<'a, B: Blocks> Local<'a, B> {
-    pub fn new(blocks: B, row_data: RowData<'a>, keeps: bool, pool: &'a Pool, monitor: &'a Monitor<'a>) -> Self {
-        let state = RowsState::new(blocks.n_rows() * row_data.targets.n_problems());
-        Local { blocks, row_data, pool, monitor, state, keeps, loo_values: Vec::new() }
+impl<'a> Local<'a> {
+    /// The rows of these blocks, with features of this map.
+    pub fn new(
+        (blocks, feature_map): (Blocks<'a>, &'a FeatureMap),
+        row_data: RowData<'a>,
+        keeps: bool,
+        (pool, monitor): (&'a Pool, &'a Monitor<'a>),
+    ) -> Self {
+        let state = RowsState::new(row_data.roots.len() * row_data.targets.n_problems());
+        Local { blocks, feature_map, row_data, pool, monitor, state, keeps, loo_values: Vec::new() }
     }
 
-    /// Restores the state of another instance over the same rows.
-    pub fn recall(&mut self, state: RowsState) {
-        self.state = state;
-    }
-
-    /// The state.
-    pub fn state(self) -> RowsState {
-        self.state
+    /// Runs `work` on every block, in parallel within a span, and folds the results in block order; `work` reads the
+    /// state, which changes only between spans.
+    fn pass<T: Send>(
+        &mut self,
+        work: impl Fn((RowData<'_>, &RowsState, &FeatureMap), (Range<usize>, &Block)) -> T + Sync + Send,
+        mut fold: impl FnMut(&mut RowsState, T),
+    ) -> Result<()> {
+        let Local { blocks, feature_map, row_data, pool, monitor, state, .. } = self;
+        let n = row_data.roots.len();
+        for first in (0..n).step_by(SPAN * BLOCK) {
+            monitor.go_on("solve")?;
+            let end = n.min(first + SPAN * BLOCK);
+            let one = |at: usize| {
+                let rows = first + at * BLOCK..end.min(first + (at + 1) * BLOCK);
+                Ok::<_, Error>(work((*row_data, state, feature_map), (rows.clone(), &*blocks(rows)?)))
+            };
+            let found = pool.try_map((end - first).div_ceil(BLOCK), one)?;
+            found.into_iter().for_each(|found| fold(state, found));
+        }
+        Ok(())
     }
 
     /// The positions of a problem's rows in the state.
@@ -106,32 +88,26 @@ impl<'a, B: Blocks> Local<'a, B> {
         wants_changes: bool,
         mut push: impl FnMut(&BlockEvaluation),
     ) -> Result<Vec<PointSums>> {
-        let shape = self.shape();
-        let Local { blocks, row_data, pool, monitor, state, .. } = self;
-        let (row_data, feature_map) = (*row_data, blocks.feature_map());
-        let points = points.map(|points| Points::new(points, feature_map, shape));
+        let (n, feature_map) = (self.row_data.roots.len(), self.feature_map);
+        let points = points.map(|points| Points::new(points, feature_map, self.shape()));
         let mut sums = vec![PointSums::default(); live.len()];
         let mut raw = false;
-        blocks.pass(
-            (pool, monitor),
-            state,
-            |state, rows, block| {
-                let evaluation =
-                    evaluate((row_data, state, feature_map), (rows, &block), live, points.as_ref(), wants_changes);
-                Ok((evaluation, matches!(block, Block::Raw { .. })))
+        self.pass(
+            |all, (rows, block)| {
+                let evaluation = evaluate(all, (rows, block), live, points.as_ref(), wants_changes);
+                (evaluation, matches!(block, Block::Raw { .. }))
             },
             |state, (evaluation, is_raw)| {
                 raw = is_raw;
                 sums.iter_mut().zip(&evaluation.sums).for_each(|(sum, part)| sum.add(part));
                 push(&evaluation);
                 for (at, &problem) in live.iter().enumerate() {
-                    let first = problem * row_data.roots.len() + evaluation.rows.start;
-                    state.counted[first..first + evaluation.rows.len()].copy_from_slice(&evaluation.inside[at]);
+                    let own = problem * n + evaluation.rows.start..problem * n + evaluation.rows.end;
+                    state.counted[own.clone()].copy_from_slice(&evaluation.inside[at]);
                     if let Some(ahead) = evaluation.ahead.get(at) {
-                        state.ahead[first..first + evaluation.rows.len()].copy_from_slice(ahead);
+                        state.ahead[own].copy_from_slice(ahead);
                     }
                 }
-                Ok(())
             },
         )?;
         if raw {
@@ -192,13 +168,12 @@ impl Outer {
     }
 }
 
-impl<B: Blocks> RowSums for Local<'_, B> {
+impl RowSums for Local<'_> {
     fn shape(&self) -> RowsShape {
-        let feature_map = self.blocks.feature_map();
         RowsShape {
-            n_rows: self.blocks.n_rows(),
-            n_penalized: feature_map.n_penalized(),
-            n_free: feature_map.n_free(),
+            n_rows: self.row_data.roots.len(),
+            n_penalized: self.feature_map.n_penalized(),
+            n_free: self.feature_map.n_free(),
             n_problems: self.row_data.targets.n_problems(),
         }
     }
@@ -280,20 +255,16 @@ impl<B: Blocks> RowSums for Local<'_, B> {
     fn leave_one_out(&mut self, roots: &[Vec<f64>]) -> Result<LeaveOneOutSums> {
         let shape = self.shape();
         let roots: Vec<Root> = roots.iter().map(|root| Root::new(root, shape)).collect();
-        let Local { blocks, row_data, pool, monitor, state, keeps, loo_values } = self;
-        let (row_data, feature_map, keeps) = (*row_data, blocks.feature_map(), *keeps);
         let mut sums = LeaveOneOutSums::default();
-        *loo_values = if keeps { vec![Vec::new(); shape.n_problems] } else { Vec::new() };
-        blocks.pass(
-            (pool, monitor),
-            state,
-            |state, rows, block| Ok(leave_out((row_data, state, feature_map), (rows, &block), &roots)),
+        let mut loo_values = if self.keeps { vec![Vec::new(); shape.n_problems] } else { Vec::new() };
+        self.pass(
+            |all, block| leave_out(all, block, &roots),
             |_, (found, values)| {
                 sums.extend(found);
                 loo_values.iter_mut().zip(&values).for_each(|(all, some)| all.extend(some));
-                Ok(())
             },
         )?;
+        self.loo_values = loo_values;
         Ok(sums)
     }
 

@@ -45,7 +45,7 @@ mod system;
 pub(crate) use basis_fit::feature_map_of;
 pub(crate) use basis_queries::{BASIS_QUERIES, BasisRows, RemoteRowSums};
 pub(crate) use basis_sums::{FirstSums, Settled, first_sums, fit_rows, rows_separate};
-pub(crate) use block_fit::{BlockStorage, RawRows, fit_blocks};
+pub(crate) use block_fit::{BlockStorage, fit_blocks};
 pub(crate) use block_sums::RowData;
 pub use block_sums::RowsState;
 pub(crate) use exact_fit::fit_exact;

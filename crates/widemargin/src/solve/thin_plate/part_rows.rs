@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::block_sums::{Block, RowData, RowsState};
 use super::feature_map::FeatureMap;
-use super::local::{Blocks, Local};
+use super::local::Local;
 use super::row_sums::RowSums;
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
@@ -29,33 +29,6 @@ pub struct PartRows<'a> {
     pub units: &'a [f64],
     /// Number of threads, 0 meaning one per core.
     pub threads: usize,
-}
-
-struct Whole<'a> {
-    features: &'a [f64],
-    feature_map: FeatureMap,
-}
-
-impl Blocks for Whole<'_> {
-    type Span = ();
-
-    fn n_rows(&self) -> usize {
-        self.features.len() / (self.feature_map.n_penalized() + self.feature_map.n_free()).max(1)
-    }
-
-    fn feature_map(&self) -> &FeatureMap {
-        &self.feature_map
-    }
-
-    fn read(&self, _: Range<usize>) -> Result<()> {
-        Ok(())
-    }
-
-    fn block<'s>(&'s self, (): &'s (), rows: Range<usize>) -> Result<Block<'s>> {
-        let p = self.feature_map.n_penalized() + self.feature_map.n_free();
-        let values = self.features[rows.start * p..rows.end * p].to_vec();
-        Ok(Block::Lifted(Cow::Owned(Matrix::from_columns(values, p, rows.len()))))
-    }
 }
 
 impl PartRows<'_> {
@@ -85,12 +58,16 @@ impl PartRows<'_> {
         let feature_map = FeatureMap { at_bases, columns, ..FeatureMap::default() };
         let pool = Pool::new(self.threads)?;
         let row_data = RowData { targets: self.targets, roots: self.roots, units: self.units };
-        let mut local = Local::new(Whole { features: self.features, feature_map }, row_data, false, &pool, monitor);
+        let blocks = |rows: Range<usize>| {
+            let values = self.features[rows.start * p..rows.end * p].to_vec();
+            Ok(Cow::Owned(Block::Lifted(Matrix::from_columns(values, p, rows.len()))))
+        };
+        let mut local = Local::new((&blocks, &feature_map), row_data, false, (&pool, monitor));
         if !empty {
-            local.recall(state);
+            local.state = state;
         }
         let sums = work(&mut local)?;
-        Ok((sums, local.state()))
+        Ok((sums, local.state))
     }
 }
 

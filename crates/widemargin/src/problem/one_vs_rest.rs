@@ -185,12 +185,6 @@ impl<'a> OneVsRest<'a> {
         weights.iter().enumerate().map(|(row, weight)| weight * self.mean_weight(row)).sum()
     }
 
-    /// Where problems weigh samples differently: the mean weight of a sample in a problem, in units of the sample's,
-    /// from the weights of all samples.
-    pub fn uneven_weight(&self, weights: &[f64]) -> Option<f64> {
-        (!self.is_even()).then(|| self.total(weights) / weights.iter().sum::<f64>())
-    }
-
     /// For each label of multilabel targets the weight of the samples whose value `value(problem, row)` is on the wrong
     /// side, and of all samples whose label is known, whatever their weight in its problem; empty for classes.
     pub(crate) fn label_counts(&self, weights: &[f64], value: impl Fn(usize, usize) -> f64) -> Vec<[f64; 2]> {

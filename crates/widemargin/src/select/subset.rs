@@ -20,7 +20,7 @@ use crate::parameters::List;
 use crate::problem::{Block, Intercept, Loss, OneVsRest, count, typical_weight};
 use crate::search::{LeftOut, mean_and_error};
 use crate::similarity::AnySimilarity;
-use crate::solve::thin_plate::{Comparison, Problems, leave_one_out_path, leave_one_out_ridge};
+use crate::solve::thin_plate::{PathOptions, Problems, leave_one_out_path, leave_one_out_ridge};
 use crate::tuning::{MAX_MERGED_SAMPLES, MIN_RIDGE_PROBLEMS};
 
 const FLIPPED: Normalization = Normalization::Centered(NegativeEigenvalues::Flip);
@@ -299,8 +299,8 @@ impl<'a> Subset<'a> {
             let found = leave_one_out_ridge(phi, &problems, near, intercept, &self.pool, quiet)?;
             (found.loo_values, found.lambda)
         } else {
-            let comparison = Comparison { near, stays, is_single: self.is_part };
-            let best = leave_one_out_path(phi, &problems, comparison, intercept, &self.pool, quiet)?.best;
+            let path = PathOptions { near, stays, ..PathOptions::default() };
+            let best = leave_one_out_path(phi, &problems, (path, self.is_part), intercept, &self.pool, quiet)?.best;
             (best.loo_values, best.point.lambda)
         };
         if left_out.is_empty() {

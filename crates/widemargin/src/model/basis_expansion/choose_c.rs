@@ -220,7 +220,7 @@ pub(super) fn choose_c(
 ) -> Result<SelectedC> {
     let sampled = Sampled::new(phi, samples, C_SAMPLES, seed)?;
     let note = sampled.is_part().then(|| format!("C was selected on {} of the samples", sampled.n_rows()));
-    let path = PathOptions { c: None, near, refines: true, confirms: !sampled.is_part() };
+    let path = PathOptions { near, refines: true, confirms: !sampled.is_part(), ..PathOptions::default() };
     let (phi, problems, pool) = (sampled.phi()?, sampled.problems(), Pool::new(threads)?);
     let is_squared = loss == Loss::SquaredError && problems.targets.is_even();
     let solve = if is_squared { fit_squared } else { fit_features };

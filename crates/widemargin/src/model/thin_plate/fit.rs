@@ -24,8 +24,8 @@ use crate::par::Pool;
 use crate::problem::{HeldOutScores, OneVsRest, count, typical_weight, without_bases};
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::thin_plate::{
-    BLOCK, BlockStorage, FitSettings, Fitted, PathPoint, Polynomials, Problems, Solved, Stop, WhyNotFree, fit_exact,
-    memory,
+    BLOCK, BlockStorage, FitSettings, Fitted, PathOptions, PathPoint, Polynomials, Problems, Run, Solved, Stop,
+    WhyNotFree, fit_exact, memory,
 };
 use crate::solve::{CalibratedOn, Calibration, ErrorEstimate, EstimateMethod, Report, Stage, Status};
 use crate::tuning::{
@@ -256,12 +256,14 @@ impl ThinPlateParams {
     pub(crate) fn settings(&self, units: &[f64]) -> FitSettings {
         FitSettings {
             polynomials: self.task.polynomials,
-            c: self.c.value(),
+            path: PathOptions {
+                c: self.c.value(),
+                near: self.task.near,
+                stays: self.task.stays,
+                refines: self.task.confirms,
+                confirms: self.task.confirms,
+            },
             lowest: LAMBDA_PATH_LOWEST,
-            near: self.task.near,
-            stays: self.task.stays,
-            refines: self.task.confirms,
-            confirms: self.task.confirms,
             stop: Stop { max_steps: self.task.max_steps, tol: self.task.tol },
             typical_weight: typical_weight(units),
         }
@@ -461,8 +463,8 @@ impl Fit<'_, '_> {
         self.clock.end("kernel")?;
         let spreads = space.spreads(params.kernel.dilation_exponent());
         let polynomials = (&polynomials, &spreads[..]);
-        let mut fitted =
-            fit_exact(gram, polynomials, problems, &params.settings(problems.units), pool, self.clock.monitor)?;
+        let run = Run { settings: &params.settings(problems.units), pool, monitor: self.clock.monitor };
+        let mut fitted = fit_exact(gram, polynomials, problems, run)?;
         self.clock.end_solved("solve")?;
 
         let alpha = merged(&fitted.alpha, &first_of_equals(rows, n_features));

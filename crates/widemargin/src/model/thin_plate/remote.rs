@@ -1,7 +1,7 @@
 //! A thin plate fit on bases of samples that workers hold.
 //!
 //! In order: bases selected from a sample ([`choose_bases`]); the [`ColumnMoments`] of all samples; a [`BasisPlan`] with
-//! both, and its [`FirstSums`]; the treatment of the polynomials ([`BasisPlan::settle`]); the features of all samples
+//! both, and its [`FirstSums`]; the treatment of the polynomials ([`Settled::new`]); the features of all samples
 //! ([`PartLift`]); the path over the sums of their rows, and the model.
 
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ use crate::problem::OneVsRest;
 use crate::similarity::ConditionalKernel;
 use crate::solve::Stage;
 use crate::solve::thin_plate::{
-    FeatureMap, FirstSums, Polynomials, RemoteRowSums, RowsShape, Settled, first_sums, fit_rows, rows_separate,
+    FeatureMap, FirstSums, Polynomials, RemoteRowSums, RowsShape, Run, Settled, first_sums, fit_rows, rows_separate,
 };
 use crate::tuning::FIRST_SAMPLES_PER_BASIS;
 
@@ -203,18 +203,10 @@ impl BasisPlan {
         Ok(all)
     }
 
-    /// Decides on the treatment of the polynomials; `separates` returns whether free ones separate a problem
-    /// ([`rows_separate`]). `n` is the number of samples of weight above 0, `total` the sum of their weights.
-    pub(super) fn settle(
-        &self,
-        sums: &FirstSums,
-        requested: Polynomials,
-        (n, total): (usize, f64),
-        separates: impl FnOnce(&Settled) -> Result<bool>,
-    ) -> Result<Settled> {
-        let mut settled = Settled::new(sums, &self.feature_map, total)?;
-        settled.settle(requested, n, &self.basis.spreads(), separates)?;
-        Ok(settled)
+    /// The free polynomials of a regression on `n` samples of weight above 0, whose sum is `total`.
+    pub(super) fn free_polynomials(&self, sums: &FirstSums, n: usize, total: f64) -> Result<Settled> {
+        let treated = (Polynomials::Free, &self.basis.spreads()[..]);
+        Settled::new(sums, &self.feature_map, (n, total), treated, |_| Ok(false))
     }
 
     /// The features of the samples of weight above 0, times √w, penalized ones first: row-major.
@@ -281,22 +273,25 @@ impl ThinPlateParams {
         let (plan, sums) = BasisPlan::of_workers((kernel, kernel.degree()), bases, samples, monitor)?;
         let WeightedLabels { labels, weights, sample_weights } = labeled;
         let (targets, n_rows, total) = (OneVsRest::of(labels), labeled.n_present(), weights.iter().sum());
-        let mut rows_of = |settled: &Settled, lift: PartLift| {
-            let (n_penalized, n_problems) = (lift.n_penalized, targets.n_problems());
-            let shape = RowsShape { n_rows, n_penalized, n_free: settled.n_free(), n_problems };
-            Ok::<_, Error>(RemoteRowSums::new(features(&plan, lift)?, shape, targets.uneven_weight(weights)))
+        let mut rows_of = |n_free: usize, lift: PartLift| {
+            let (n_penalized, n_problems, is_even) = (lift.n_penalized, targets.n_problems(), targets.is_even());
+            let shape = RowsShape { n_rows, n_penalized, n_free, n_problems, is_even };
+            Ok::<_, Error>(RemoteRowSums::new(features(&plan, lift)?, shape))
         };
-        let settled = plan.settle(&sums, polynomials, (n_rows, total), |free| {
-            let only = PartLift { n_penalized: 0, cross: None, ..PartLift::of(free) };
-            rows_separate(&mut rows_of(free, only)?, total, self.threads, monitor)
+        let treated = (polynomials, &plan.basis.spreads()[..]);
+        let settled = Settled::new(&sums, &plan.feature_map, (n_rows, total), treated, |free| {
+            let (penalized, columns) = (Vec::new(), free.values().to_vec());
+            let only = PartLift { n_penalized: 0, penalized, columns, cross: None };
+            rows_separate(&mut rows_of(free.n_cols(), only)?, total, self.threads, monitor)
         })?;
         clock.end("polynomials")?;
-        let mut rows = rows_of(&settled, PartLift::of(&settled))?;
+        let mut rows = rows_of(settled.n_free(), PartLift::of(&settled))?;
         clock.end("features")?;
         let BasisPlan { basis, feature_map, .. } = plan;
         let feature_map = settled.feature_map(feature_map);
         let pool = Pool::new(self.threads)?;
-        let fitted = fit_rows(&mut rows, (&settled, &feature_map), &self.settings(weights), None, (&pool, monitor))?;
+        let run = Run { settings: &self.settings(weights), pool: &pool, monitor };
+        let fitted = fit_rows(&mut rows, (&settled, &feature_map), None, run)?;
         clock.end_solved("solve")?;
         stages.extend(clock.stages);
         let metadata = ModelMetadata {

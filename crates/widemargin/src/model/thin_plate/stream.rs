@@ -19,7 +19,7 @@ use crate::monitor::RowCount;
 use crate::par::Pool;
 use crate::problem::{OneVsRest, without_bases};
 use crate::similarity::PolynomialSpace;
-use crate::solve::thin_plate::{BLOCK, BlockStorage, FitSettings, Fitted, RowData, SPAN, fit_blocks};
+use crate::solve::thin_plate::{BLOCK, BlockStorage, FitSettings, Fitted, RowData, Run, SPAN, fit_blocks};
 use crate::tuning::SELECTION_SAMPLES;
 
 /// Rows read at a time by each thread when only the samples themselves are needed.
@@ -326,12 +326,12 @@ impl KernelRows<'_> {
         let units = without_bases((units.to_vec(), &weights), support, is_draw, |_| 0).units;
         let row_data = RowData { targets, roots: self.roots, units: &units };
         let spreads = self.basis.spreads();
-        let (rows, work) = ((row_data, &spreads[..]), (pool, clock.monitor));
+        let (rows, run) = ((row_data, &spreads[..]), Run { settings, pool, monitor: clock.monitor });
         let raw = |rows: Range<usize>, with_kernel: bool| {
             let samples = self.source.read(rows.clone(), self.basis.n_features())?;
             Ok(self.basis.weighted(&samples, &self.roots[rows], with_kernel))
         };
-        let fitted = fit_blocks(&raw, feature_map, rows, settings, storage, work, || clock.end("features"))?;
+        let fitted = fit_blocks(&raw, feature_map, rows, storage, run, || clock.end("features"))?;
         clock.end_solved("solve")?;
         Ok(fitted)
     }

@@ -2,7 +2,6 @@
 //! of the polynomials.
 
 use super::feature_map::{FeatureMap, Lift};
-use super::path::Outcome;
 use super::polynomials::{Polynomials, filled_factor, overflow, project, span};
 use crate::error::Result;
 use crate::linalg::factor::Matrix;
@@ -61,12 +60,4 @@ pub(crate) fn penalized(polynomials: Polynomials, spreads: &[f64]) -> Matrix {
     let mut out = Matrix::zeros(spreads.len(), columns.len());
     columns.iter().enumerate().for_each(|(at, &k)| out.set(k, at, spreads[k].sqrt()));
     out
-}
-
-/// α and β of the best solutions, one vector per problem.
-pub(crate) fn translated(outcome: &Outcome, feature_map: &FeatureMap) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
-    let one = |solution: &super::path::Solved| {
-        feature_map.coefficients(&[&solution.point.coefficients[..], &solution.point.free].concat())
-    };
-    outcome.best.solutions.iter().map(one).unzip()
 }

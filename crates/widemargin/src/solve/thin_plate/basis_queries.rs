@@ -90,14 +90,12 @@ part_query! { BasisRows: AbsentRows "absent_rows" {} -> LeaveOneOutSums { READS_
 pub(crate) struct RemoteRowSums<W> {
     rows: Remote<BasisRows, W>,
     shape: RowsShape,
-    mean_weight: Option<f64>,
 }
 
 impl<W: Workers> RemoteRowSums<W> {
-    /// `shape` is that of all their rows together, whose problems weigh them equally, or with
-    /// [`OneVsRest::uneven_weight`](crate::problem::OneVsRest::uneven_weight).
-    pub fn new(workers: W, shape: RowsShape, mean_weight: Option<f64>) -> Self {
-        RemoteRowSums { rows: Remote::new(workers), shape, mean_weight }
+    /// `shape` is that of all their rows together.
+    pub fn new(workers: W, shape: RowsShape) -> Self {
+        RemoteRowSums { rows: Remote::new(workers), shape }
     }
 
     fn ask<Q: Query<Of = BasisRows>>(&mut self, query: &Q) -> Result<Q::Answer> {
@@ -112,10 +110,6 @@ fn add_changes(hessians: &mut Hessians, live: &[usize], changes: &[Vec<f64>]) {
 impl<W: Workers> RowSums for RemoteRowSums<W> {
     fn shape(&self) -> RowsShape {
         self.shape
-    }
-
-    fn mean_weight(&self) -> Option<f64> {
-        self.mean_weight
     }
 
     fn origin(&mut self) -> Result<(Vec<f64>, Vec<PointSums>)> {

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::basis_fit::{penalized, translated, unit_of, unpenalized};
+use super::basis_fit::{penalized, unit_of, unpenalized};
 use super::basis_visits::BasisVisits;
 use super::batched_newton::BatchedNewton;
 use super::feature_map::FeatureMap;
 use super::log::Log;
 use super::newton::{Lambdas, Stop};
-use super::path::{FitSettings, walk};
+use super::path::{Run, walk};
 use super::polynomials::{Polynomials, span};
 use super::row_sums::RowSums;
 use super::settings::{Fitted, WhyNotFree, settle_auto};
@@ -76,11 +76,8 @@ pub(crate) fn first_sums(phi: &Matrix, polynomials: &Matrix) -> FirstSums {
 #[derive(Clone, Debug)]
 pub(crate) struct Settled {
     basis: Svd,
-    pub rank: usize,
     /// F U of the features F and the polynomials' span U.
     pub cross: Matrix,
-    /// Σ of its squares: the features' part along the polynomials.
-    along: f64,
     total: f64,
     /// S of the penalized polynomials Sᵀp.
     pub penalized: Matrix,
@@ -93,32 +90,31 @@ pub(crate) struct Settled {
 }
 
 impl Settled {
-    pub fn new(sums: &FirstSums, feature_map: &FeatureMap, total: f64) -> Result<Self> {
+    /// Resolves `auto` like the in-memory fit, for `n` samples of weight above 0 whose sum is `total`, with the weights
+    /// of the polynomials if they are penalized; `separates` returns whether free ones, the columns of T, separate a
+    /// problem ([`rows_separate`]).
+    pub fn new(
+        sums: &FirstSums,
+        feature_map: &FeatureMap,
+        (n, total): (usize, f64),
+        (requested, spreads): (Polynomials, &[f64]),
+        separates: impl FnOnce(&Matrix) -> Result<bool>,
+    ) -> Result<Self> {
         let basis = span(&sums.matrix())?;
         // F U = L⁻¹(I − QQᵀ) ΦWP · V diag(s)⁻¹.
         let mut cross = sums.cross(feature_map.n_bases())?;
         feature_map.penalize(&mut cross);
-        let (columns, is_free) = unpenalized(Polynomials::Free, &basis.s, &basis.v, total);
-        let cross = product(Side::Plain(&cross), Side::Plain(&columns));
-        let along = cross.values().iter().map(|x| x * x).sum();
-        let penalized = Matrix::zeros(columns.n_rows(), 0);
-        let (rank, polynomials, why) = (basis.s.len(), Polynomials::Free, None);
-        Ok(Settled { rank, basis, cross, along, total, penalized, columns, is_free, polynomials, why })
+        let (free, _) = unpenalized(Polynomials::Free, &basis.s, &basis.v, total);
+        let cross = product(Side::Plain(&cross), Side::Plain(&free));
+        let (polynomials, why) = settle_auto(requested, n, basis.s.len(), || separates(&free))?;
+        let penalized = penalized(polynomials, spreads);
+        let (columns, is_free) = unpenalized(polynomials, &basis.s, &basis.v, total);
+        Ok(Settled { basis, cross, total, penalized, columns, is_free, polynomials, why })
     }
 
-    /// Resolves `auto` like the in-memory fit, with the weights of the polynomials if they are penalized; `separates`
-    /// returns whether free ones separate a problem ([`rows_separate`]).
-    pub fn settle(
-        &mut self,
-        requested: Polynomials,
-        n: usize,
-        spreads: &[f64],
-        separates: impl FnOnce(&Settled) -> Result<bool>,
-    ) -> Result<()> {
-        (self.polynomials, self.why) = settle_auto(requested, n, self.rank, || separates(self))?;
-        self.penalized = penalized(self.polynomials, spreads);
-        (self.columns, self.is_free) = unpenalized(self.polynomials, &self.basis.s, &self.basis.v, self.total);
-        Ok(())
+    /// Rank of the polynomials at the samples.
+    pub fn rank(&self) -> usize {
+        self.basis.s.len()
     }
 
     /// Number of penalized features.
@@ -164,27 +160,31 @@ pub fn rows_separate(rows: &mut dyn RowSums, total: f64, threads: usize, monitor
 pub(crate) fn fit_rows(
     rows: &mut dyn RowSums,
     (settled, feature_map): (&Settled, &FeatureMap),
-    settings: &FitSettings,
-    log: Option<Log<'_>>,
-    (pool, monitor): (&Pool, &Monitor<'_>),
+    mut log: Option<Log<'_>>,
+    run: Run<'_>,
 ) -> Result<Fitted> {
-    let mut batched_newton = BatchedNewton::new(rows, pool);
-    let (flat, unit) = match log.as_ref().and_then(Log::unit) {
+    let mut batched_newton = BatchedNewton::new(rows, run.pool);
+    let (flat, unit) = match log.as_ref().and_then(|log| log.record.unit) {
         Some(known) => known,
         None => {
             let all = batched_newton.begin()?;
-            let (along, trace) = (settled.along, all - settled.penalized_squares());
+            // The features' part along the polynomials.
+            let along: f64 = settled.cross.values().iter().map(|x| x * x).sum();
+            let trace = all - settled.penalized_squares();
             // Compared with all squares, since the result of a subtraction has at least their rounding errors.
             let (spread, squares) = if settled.is_free { (trace, all + along) } else { (trace - along, all) };
             unit_of(spread, squares, settled.total)?
         }
     };
-    let log = log.map(|log| log.with_unit(flat, unit));
-    let unit = unit * settings.typical_weight;
-    let mut visits = BasisVisits::new(batched_newton, unit, settings.stop, pool, monitor, log);
+    if let Some(log) = &mut log {
+        log.record.unit = Some((flat, unit));
+    }
+    let unit = unit * run.settings.typical_weight;
+    let mut visits = BasisVisits { batched_newton, run, log };
     let origins = visits.origins();
-    let outcome = walk(&mut visits, &origins, (settings, unit), monitor)?;
-    let (alpha, beta) = translated(&outcome, feature_map);
-    let Settled { rank, polynomials, why, .. } = *settled;
-    Ok(Fitted { alpha, beta, polynomials, why, rank, flat, outcome })
+    let outcome = walk(&mut visits, &origins, (run.settings, unit), run.monitor)?;
+    let (alpha, beta) =
+        outcome.coefficients(|point| feature_map.coefficients(&[&point.coefficients[..], &point.free].concat()));
+    let Settled { polynomials, why, .. } = *settled;
+    Ok(Fitted { alpha, beta, polynomials, why, rank: settled.rank(), flat, outcome })
 }

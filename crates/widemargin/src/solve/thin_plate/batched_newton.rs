@@ -16,7 +16,7 @@ use crate::par::Pool;
 use crate::solve::Status;
 
 /// How a problem ended, with the factor of its last step if it converged.
-pub(super) type WithFactor = (Ended, Option<Factor>);
+pub(crate) type WithFactor = (Ended, Option<Factor>);
 
 /// The current points of the problems, with their sums.
 pub(crate) struct BatchedNewton<'r> {
@@ -96,7 +96,7 @@ impl<'r> BatchedNewton<'r> {
         let (k, p) = (self.shape.n_problems, self.shape.width());
         let (hessian, sums) = self.rows.origin()?;
         let trace = (0..self.shape.n_penalized).map(|i| hessian[i * p + i]).sum();
-        if self.rows.mean_weight().is_some() {
+        if !self.shape.is_even {
             // Nothing is counted yet.
             self.hessians = vec![vec![0.0; p * p]; k];
             self.stand(&vec![0.0; k * p])?;

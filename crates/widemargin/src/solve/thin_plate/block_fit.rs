@@ -12,13 +12,11 @@ use super::block_sums::{Block, RowData};
 use super::feature_map::FeatureMap;
 use super::local::{BLOCK, Local};
 use super::log::Log;
-use super::path::FitSettings;
+use super::path::Run;
 use super::settings::Fitted;
 use crate::data::Checkpoint;
 use crate::error::Result;
 use crate::linalg::factor::Matrix;
-use crate::monitor::Monitor;
-use crate::par::Pool;
 
 /// Computes √W P(x), polynomials × rows, of some rows; and before it Φ(z, x) √W, bases × rows, if that is requested.
 pub(crate) type RawRows<'a> = &'a (dyn Fn(Range<usize>, bool) -> Result<(Matrix, Matrix)> + Sync);
@@ -40,11 +38,11 @@ pub(crate) fn fit_blocks(
     raw: RawRows<'_>,
     feature_map: FeatureMap,
     (row_data, spreads): (RowData<'_>, &[f64]),
-    settings: &FitSettings,
     storage: BlockStorage<'_>,
-    (pool, monitor): (&Pool, &Monitor<'_>),
+    run: Run<'_>,
     after_first_pass: impl FnOnce() -> Result<()>,
 ) -> Result<Fitted> {
+    let Run { settings, pool, monitor } = run;
     let total: f64 = row_data.roots.iter().map(|root| root * root).sum();
     let (mut sums, mut cached) = (FirstSums::default(), Vec::new());
     let first_pass = |rows: Range<usize>| {
@@ -58,10 +56,9 @@ pub(crate) fn fit_blocks(
         cached.extend(block);
         Ok(())
     })?;
-    let mut settled = Settled::new(&sums, &feature_map, total)?;
     let n = row_data.roots.iter().filter(|root| **root > 0.0).count();
-    settled.settle(settings.polynomials, n, spreads, |free| {
-        let feature_map = &feature_map.only_polynomials(free.columns.clone());
+    let settled = Settled::new(&sums, &feature_map, (n, total), (settings.polynomials, spreads), |free| {
+        let feature_map = &feature_map.only_polynomials(free.clone());
         let blocks = |rows: Range<usize>| {
             let polynomials = match cached.get(rows.start / BLOCK) {
                 Some(Block::Raw { polynomials, .. }) => polynomials.clone(),
@@ -89,5 +86,5 @@ pub(crate) fn fit_blocks(
     };
     let mut rows = Local::new((&blocks, feature_map), row_data, storage.lifts, (pool, monitor));
     let log = storage.checkpoint.map(Log::open).transpose()?;
-    fit_rows(&mut rows, (&settled, feature_map), settings, log, (pool, monitor))
+    fit_rows(&mut rows, (&settled, feature_map), log, run)
 }

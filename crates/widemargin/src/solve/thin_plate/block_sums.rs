@@ -270,10 +270,8 @@ pub(crate) fn leave_out(
         values.push(mine);
     }
     let mut sums = LeaveOneOutSums::default();
-    let mut one = vec![0.0; roots.len()];
     for (i, row) in rows.enumerate() {
-        one.iter_mut().zip(&values).for_each(|(one, values)| *one = values[i]);
-        sums.add(row_data, (row, 1.0), &one);
+        sums.add(row_data, (row, 1.0), values.iter().map(|values| values[i]));
     }
     (sums, values)
 }
@@ -281,14 +279,12 @@ pub(crate) fn leave_out(
 /// Sums of the current decision values of the rows of the absent fold.
 pub(crate) fn absent_rows(row_data: RowData<'_>, state: &RowsState) -> LeaveOneOutSums {
     let n = row_data.roots.len();
-    let (mut sums, mut one) = (LeaveOneOutSums::default(), vec![0.0; row_data.targets.n_problems()]);
+    let mut sums = LeaveOneOutSums::default();
     for row in (0..n).filter(|&row| row_data.roots[row] > 0.0) {
         let share = state.absent_share(row_data, row);
         if share > 0.0 {
-            one.iter_mut()
-                .zip(state.scores.chunks(n))
-                .for_each(|(one, scores)| *one = scores[row] / row_data.roots[row]);
-            sums.add(row_data, (row, share), &one);
+            let values = state.scores.chunks(n).map(|scores| scores[row] / row_data.roots[row]);
+            sums.add(row_data, (row, share), values);
         }
     }
     sums
@@ -297,20 +293,20 @@ pub(crate) fn absent_rows(row_data: RowData<'_>, state: &RowsState) -> LeaveOneO
 impl LeaveOneOutSums {
     /// Of decision values that are all known, one vector per problem.
     pub(crate) fn of(values: &[Vec<f64>], problems: &Problems<'_>) -> Self {
-        let (roots, mut sums, mut one) = (problems.roots(), LeaveOneOutSums::default(), vec![0.0; values.len()]);
+        let (roots, mut sums) = (problems.roots(), LeaveOneOutSums::default());
         let row_data = RowData { targets: problems.targets, roots: &roots, units: problems.units };
         for row in 0..roots.len() {
-            one.iter_mut().zip(values).for_each(|(one, values)| *one = values[row]);
-            sums.add(row_data, (row, 1.0), &one);
+            sums.add(row_data, (row, 1.0), values.iter().map(|values| values[row]));
         }
         LeaveOneOutSums { some: HeldOutScores::default(), ..sums }
     }
 
     /// Adds a share of a row with its decision value in each problem.
-    pub(super) fn add(&mut self, row_data: RowData<'_>, (row, share): (usize, f64), values: &[f64]) {
+    pub(super) fn add(&mut self, row_data: RowData<'_>, (row, share): (usize, f64), values: impl Iterator<Item = f64>) {
         if row_data.units[row] == 0.0 {
             return;
         }
+        let values: Vec<f64> = values.collect();
         let weight = share * row_data.roots[row] * row_data.roots[row];
         let (targets, code) = (row_data.targets, row_data.targets.code(row));
         if self.of_groups.is_empty() {
@@ -319,7 +315,7 @@ impl LeaveOneOutSums {
         }
         if !self.is_multilabel {
             let [wrong, all] = &mut self.of_groups[code as usize];
-            *wrong += weight * targets.mistakes(row, values);
+            *wrong += weight * targets.mistakes(row, &values);
             *all += weight;
         }
         for (problem, value) in values.iter().enumerate() {
@@ -332,7 +328,7 @@ impl LeaveOneOutSums {
             self.hinge += weight * (1.0 - targets.sign(row, problem) * value).max(0.0).powi(2);
         }
         if weight > 0.0 && is_drawn(row, row_data.roots.len().div_ceil(MAX_ROWS_TO_CALIBRATE)) {
-            self.some.push(values.iter().copied(), code, weight, count(weight, row_data.units[row]));
+            self.some.push(values, code, weight, count(weight, row_data.units[row]));
         }
     }
 }

@@ -9,7 +9,7 @@ use super::block_sums::RowsState;
 use super::exact::Exact;
 use super::exact_visits::ExactVisits;
 use super::part_rows::PartRows;
-use super::path::{FitSettings, Outcome, Problems, walk};
+use super::path::{Outcome, Problems, Run, walk};
 use super::polynomials::{Definite, Polynomials, Projected, overflow, project, span, trace};
 use super::settings::{Fitted, settle_auto};
 use super::system::Point;
@@ -27,10 +27,9 @@ pub(crate) fn fit_exact(
     phi: Matrix,
     (values, spreads): (&Matrix, &[f64]),
     problems: &Problems<'_>,
-    settings: &FitSettings,
-    pool: &Pool,
-    monitor: &Monitor<'_>,
+    run: Run<'_>,
 ) -> Result<Fitted> {
+    let Run { settings, pool, monitor } = run;
     let basis = span(values)?;
     let rank = basis.s.len();
     let n = phi.n_rows();
@@ -46,8 +45,7 @@ pub(crate) fn fit_exact(
     let separates = || separate(&basis.u, problems, pool, monitor);
     let (polynomials, why) = settle_auto(settings.polynomials, n, rank, separates)?;
     let fitted = |polynomials, outcome: Outcome, one: &dyn Fn(&Point) -> Coefficients| {
-        let solutions = outcome.best.solutions.iter();
-        let (mut alpha, beta): (Vec<Vec<f64>>, Vec<Vec<f64>>) = solutions.map(|solution| one(&solution.point)).unzip();
+        let (mut alpha, beta) = outcome.coefficients(one);
         for alpha in &mut alpha {
             alpha.iter_mut().zip(problems.weights).for_each(|(a, w)| *a *= w.sqrt());
         }
@@ -63,7 +61,7 @@ pub(crate) fn fit_exact(
         _ => {
             let Projected { kernel, cross, .. } = projected;
             let system = Exact::new(kernel, basis.u.clone(), None);
-            let outcome = solve(&system, unit, problems, settings, pool, monitor)?;
+            let outcome = solve(&system, unit, problems, run)?;
             // Scores are √WΦ√W a + Q(γ − Bᵀa); Q = √W P V diag(s)⁻¹ takes the second part to β.
             let one = |point: &Point| {
                 let mut left = point.free.clone();
@@ -96,7 +94,7 @@ pub(crate) fn fit_exact(
         let columns =
             if polynomials == Polynomials::None { Matrix::zeros(n, 0) } else { unit_column(problems.weights) };
         let system = Exact::new(kernel, columns, removals);
-        let outcome = solve(&system, unit, problems, settings, pool, monitor)?;
+        let outcome = solve(&system, unit, problems, run)?;
         // In a tie the later one: penalized rather than dropped.
         if best.as_ref().is_none_or(|(_, best)| outcome.is_at_most(best)) {
             best = Some((polynomials, outcome));
@@ -118,20 +116,13 @@ pub(crate) fn fit_exact(
 }
 
 /// Walks the path of one system.
-fn solve(
-    system: &Exact,
-    unit: f64,
-    problems: &Problems<'_>,
-    settings: &FitSettings,
-    pool: &Pool,
-    monitor: &Monitor<'_>,
-) -> Result<Outcome> {
+fn solve(system: &Exact, unit: f64, problems: &Problems<'_>, run: Run<'_>) -> Result<Outcome> {
     if !(unit > 0.0 && unit.is_finite()) {
         return Err(overflow());
     }
     let origins = vec![system.origin(); problems.targets.n_problems()];
-    let settings = (settings, unit * settings.typical_weight);
-    walk(&mut ExactVisits::new(system, problems, settings, pool, monitor), &origins, settings, monitor)
+    let settings = (run.settings, unit * run.settings.typical_weight);
+    walk(&mut ExactVisits::new(system, problems, run), &origins, settings, run.monitor)
 }
 
 /// Whether the polynomials, which span the columns of `u`, alone separate a problem.

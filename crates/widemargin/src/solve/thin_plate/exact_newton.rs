@@ -4,26 +4,15 @@ use std::sync::Arc;
 
 use super::exact::{Exact, Factor};
 use super::newton::{self, Ended, FullStep, Lambdas, NewtonProblems, Stop};
+use super::path::Solved;
 use super::system::{Part, Point, Target};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::solve::Status;
 use crate::tuning::{FIRST_PART_SAMPLES, MAX_PART_STEPS};
 
-/// The result of Newton's method.
-#[derive(Debug)]
-pub(crate) struct Solution {
-    pub point: Point,
-    /// Samples inside the margin; of a converged solution those of `factor`.
-    pub n_inside: usize,
-    /// `None` unless converged.
-    pub factor: Option<Arc<Factor>>,
-    /// Newton steps on all samples; those on parts are much cheaper and not counted.
-    pub steps: u32,
-    pub status: Status,
-    /// λ‖h‖² + Σ (√w − y z)²₊.
-    pub objective: f64,
-}
+/// A solution, with its factor if it converged.
+pub(super) type Solution = (Solved, Option<Arc<Factor>>);
 
 /// Minimizes from `start`; `Ok(None)` if λ is too small for double precision.
 pub(crate) fn minimize(
@@ -55,8 +44,22 @@ pub(crate) fn minimize(
         let factor = factor.filter(|_| status == Status::Converged);
         let n_inside =
             factor.as_ref().map_or_else(|| target.violators(&point.scores).len(), |factor| factor.order.len());
-        Solution { point, n_inside, factor, steps, status, objective }
+        // Where it did not converge, only the trivial bound 0 is known.
+        let dual = factor.as_ref().map_or(0.0, |_| dual(system, lambdas.last, target, &point));
+        (Solved { point, n_inside: n_inside as u64, steps, status, objective, dual }, factor)
     }))
+}
+
+/// The dual objective at λ|a_i| made feasible: 2λ Σ y_i a_i √w_i − λ aᵀKa − λ² Σ a_i²/r_i, times C.
+fn dual(system: &Exact, lambda: f64, target: Target<'_>, point: &Point) -> f64 {
+    let mut sum = -lambda * system.inner(point, point);
+    for (i, ((a, sign), root)) in point.coefficients.iter().zip(target.signs).zip(target.roots).enumerate() {
+        if target.has(i) {
+            let a = a * sign;
+            sum += lambda * (2.0 * a * root - target.noise(lambda, i) * a * a);
+        }
+    }
+    0.5 / lambda * sum
 }
 
 /// A problem and where it stands.

@@ -11,7 +11,7 @@ const MIN_SINGULAR_VALUE_WITHOUT_PENALTY: f64 = 1e-13;
 /// H_tt + λI = L Lᵀ, and for the unpenalized part X = L⁻¹H_tu and the singular values of its Schur complement.
 #[derive(Debug)]
 pub(crate) struct Factor {
-    cholesky: Option<Cholesky>,
+    cholesky: Cholesky,
     across: Matrix,
     schur: Svd,
 }
@@ -30,11 +30,9 @@ impl Factor {
         }
         let mut schur = Matrix::zeros(q, q);
         (0..q).for_each(|k| schur.col_mut(k)[k..].copy_from_slice(&column(b + k)[b + k..]));
-        let cholesky = if b == 0 { None } else { Some(Cholesky::new(penalized)?) };
-        if let Some(cholesky) = &cholesky {
-            cholesky.solve_lower(&mut across);
-            add_lower_product(&mut schur, -1.0, Side::Transposed(&across), Side::Plain(&across));
-        }
+        let cholesky = Cholesky::new(penalized)?;
+        cholesky.solve_lower(&mut across);
+        add_lower_product(&mut schur, -1.0, Side::Transposed(&across), Side::Plain(&across));
         schur.mirror_lower();
         let threshold = if b == 0 { MIN_SINGULAR_VALUE_WITHOUT_PENALTY } else { MIN_SINGULAR_VALUE };
         Some(Factor { cholesky, across, schur: Svd::new(&schur, threshold)? })
@@ -49,9 +47,7 @@ impl Factor {
     pub fn solve(&self, right: &[f64]) -> Vec<f64> {
         let b = self.across.n_rows();
         let mut step = Matrix::from_columns(right[..b].to_vec(), b, 1);
-        if let Some(cholesky) = &self.cholesky {
-            cholesky.solve_lower(&mut step);
-        }
+        self.cholesky.solve_lower(&mut step);
         let mut rest = right[b..].to_vec();
         add_scaled(&mut rest, -1.0, &self.across.transposed_times(step.col(0)));
         let mut change = vec![0.0; rest.len()];
@@ -59,9 +55,7 @@ impl Factor {
             add_scaled(&mut change, part / self.schur.s[k], self.schur.v.col(k));
         }
         add_scaled(step.col_mut(0), -1.0, &self.across.times(&change));
-        if let Some(cholesky) = &self.cholesky {
-            cholesky.solve_lower_transposed(&mut step);
-        }
+        self.cholesky.solve_lower_transposed(&mut step);
         let mut out = step.into_values();
         out.extend(change);
         out
@@ -70,7 +64,7 @@ impl Factor {
     /// R with RᵀR = (H + λI)⁻¹, column-major: L⁻¹, followed by rows from the Schur complement.
     pub fn root(&self) -> Vec<f64> {
         let (b, q) = (self.across.n_rows(), self.across.n_cols());
-        let inverse = self.cholesky.as_ref().map_or_else(|| Matrix::zeros(0, 0), Cholesky::inverse_lower);
+        let inverse = self.cholesky.inverse_lower();
         // S^(−½)Uᵀ, and its product with −XᵀL⁻¹.
         let mut half = Matrix::zeros(q, q);
         for (k, s) in self.schur.s.iter().enumerate() {

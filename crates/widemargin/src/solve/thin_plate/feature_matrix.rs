@@ -14,7 +14,7 @@ use super::feature_map::FeatureMap;
 use super::local::BLOCK;
 use super::memory::basis_bytes;
 use super::newton::Stop;
-use super::path::{FitSettings, Outcome, Problems};
+use super::path::{FitSettings, Outcome, PathOptions, Problems, Run};
 use super::polynomials::Polynomials;
 use crate::error::Result;
 use crate::linalg::factor::{Matrix, add_scaled};
@@ -113,16 +113,6 @@ impl<'a> FeatureMatrix<'a> {
     }
 }
 
-/// C, if it is fixed; the λ near which the best is expected, in units of the mean squared norm of the centered
-/// features; and whether the selected C is refined, and its error estimated by refits.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct PathOptions {
-    pub c: Option<f64>,
-    pub near: Option<f64>,
-    pub refines: bool,
-    pub confirms: bool,
-}
-
 /// Fits all problems on a matrix of features at C, or at a path of values of C with one selected by leave-one-out.
 ///
 /// # Errors
@@ -137,13 +127,13 @@ pub(crate) fn fit_features(
 ) -> Result<FeatureFit> {
     let roots = problems.roots();
     let rows = FeatureMatrix::new(rows, &roots, intercept);
-    let settings = settings_of(intercept, path, problems);
+    let run = Run { settings: &settings_of(intercept, path, problems), pool, monitor };
     let (n, n_features, k) = (roots.len(), rows.n_features(), problems.targets.n_problems());
     let expected_inside = (2 * n / k.max(2)).min(n / 2);
     // By sizes alone: the answer must not depend on the machine's free memory.
     let is_sparse = matches!(rows.rows, problem::Block::Sparse(_));
     let mut found = if is_sparse || expected_inside <= n_features {
-        by_gram_matrix(&rows, problems, &settings, pool, monitor)?
+        by_gram_matrix(&rows, problems, run)?
     } else {
         let (n_cached, _) = basis_bytes(n, n_features, 1, k, pool.threads()).cached_blocks(n.div_ceil(BLOCK), None);
         let row_data = RowData { targets: problems.targets, roots: &roots, units: problems.units };
@@ -153,7 +143,7 @@ pub(crate) fn fit_features(
             let ones = Matrix::from_columns(roots[some.clone()].to_vec(), 1, some.len());
             Ok((if with_kernel { rows.weighted(some) } else { Matrix::default() }, ones))
         };
-        let fitted = fit_blocks(&raw, map, (row_data, &[0.0]), &settings, storage, (pool, monitor), || Ok(()))?;
+        let fitted = fit_blocks(&raw, map, (row_data, &[0.0]), storage, run, || Ok(()))?;
         FeatureFit { weights: fitted.alpha, intercepts: first(&fitted.beta), outcome: fitted.outcome }
     };
     if rows.has_constant {
@@ -163,18 +153,7 @@ pub(crate) fn fit_features(
     Ok(found)
 }
 
-/// How features are compared.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Comparison {
-    /// The λ near which the best is expected, as in [`PathOptions`].
-    pub near: Option<f64>,
-    /// Whether they are compared at that λ alone.
-    pub stays: bool,
-    /// Whether products of dense rows are in single precision.
-    pub is_single: bool,
-}
-
-/// The path of C on the Gram matrix of the rows, without refits: the leave-one-out decision value of every sample is
+/// The path of C on the Gram matrix of the rows, with products in single precision if `is_single`, without refits: the leave-one-out decision value of every sample is
 /// found, for any number of features.
 ///
 /// # Errors
@@ -182,43 +161,36 @@ pub(crate) struct Comparison {
 pub(crate) fn leave_one_out_path(
     rows: problem::Block<'_>,
     problems: &Problems<'_>,
-    comparison: Comparison,
+    (path, is_single): (PathOptions, bool),
     intercept: Intercept,
     pool: &Pool,
     monitor: &Monitor<'_>,
 ) -> Result<Outcome> {
-    let Comparison { near, stays, is_single } = comparison;
     let roots = problems.roots();
     let rows = FeatureMatrix::new(rows, &roots, intercept);
     let rows = if is_single { rows.in_single_precision(intercept) } else { rows };
-    let settings =
-        FitSettings { stays, ..settings_of(intercept, PathOptions { near, ..PathOptions::default() }, problems) };
-    Ok(by_gram_matrix(&rows, problems, &settings, pool, monitor)?.outcome)
+    let run = Run { settings: &settings_of(intercept, path, problems), pool, monitor };
+    Ok(by_gram_matrix(&rows, problems, run)?.outcome)
 }
 
 pub(super) fn settings_of(intercept: Intercept, path: PathOptions, problems: &Problems<'_>) -> FitSettings {
-    let PathOptions { c, near, refines, confirms } = path;
-    let polynomials = if intercept == Intercept::Free { Polynomials::Free } else { Polynomials::None };
-    let stop = Stop { max_steps: MAX_STEPS_OF_CANDIDATE, tol: MAX_VIOLATION_OF_CANDIDATE };
-    let lowest = FEATURE_PATH_LOWEST;
-    let typical_weight = typical_weight(problems.units);
-    FitSettings { polynomials, c, lowest, near, stays: false, refines, confirms, stop, typical_weight }
+    FitSettings {
+        polynomials: if intercept == Intercept::Free { Polynomials::Free } else { Polynomials::None },
+        path,
+        lowest: FEATURE_PATH_LOWEST,
+        stop: Stop { max_steps: MAX_STEPS_OF_CANDIDATE, tol: MAX_VIOLATION_OF_CANDIDATE },
+        typical_weight: typical_weight(problems.units),
+    }
 }
 
 /// The exact solver, on the Gram matrix of the weighted rows.
-fn by_gram_matrix(
-    rows: &FeatureMatrix<'_>,
-    problems: &Problems<'_>,
-    settings: &FitSettings,
-    pool: &Pool,
-    monitor: &Monitor<'_>,
-) -> Result<FeatureFit> {
+fn by_gram_matrix(rows: &FeatureMatrix<'_>, problems: &Problems<'_>, run: Run<'_>) -> Result<FeatureFit> {
     // Without a free intercept nothing is projected out.
-    let n_columns = usize::from(settings.polynomials == Polynomials::Free);
+    let n_columns = usize::from(run.settings.polynomials == Polynomials::Free);
     let ones = Matrix::from_columns(rows.roots.repeat(n_columns), rows.roots.len(), n_columns);
-    let gram = rows.gram(pool);
+    let gram = rows.gram(run.pool);
     let spreads = vec![0.0; ones.n_cols()];
-    let fitted = fit_exact(gram, (&ones, &spreads), problems, settings, pool, monitor)?;
+    let fitted = fit_exact(gram, (&ones, &spreads), problems, run)?;
     // α has the roots of the weights in it.
     let weights = |alpha: &Vec<f64>| rows.combination(alpha);
     Ok(FeatureFit {

@@ -31,6 +31,9 @@ const SLACK_ROUNDING: f64 = 1e-12;
 /// Share of a sample's weight below which it is left out completely.
 const MIN_REMAINING_WEIGHT: f64 = 1e-12;
 
+/// The place of a sample that is no violator.
+const OUTSIDE: usize = usize::MAX;
+
 /// A converged two-class problem.
 #[derive(Clone, Copy)]
 pub(crate) struct Converged<'a> {
@@ -39,11 +42,11 @@ pub(crate) struct Converged<'a> {
     pub target: Target<'a>,
     /// The part of each sample's weight that is left out: one copy.
     pub units: &'a [f64],
-    pub scores: &'a [f64],
-    pub coefficients: &'a [f64],
+    scores: &'a [f64],
+    coefficients: &'a [f64],
     /// In the order of the factor.
-    pub violators: &'a [usize],
-    pub factor: &'a Factor,
+    violators: &'a [usize],
+    factor: &'a Factor,
 }
 
 impl<'a> Converged<'a> {
@@ -53,13 +56,20 @@ impl<'a> Converged<'a> {
         lambda: f64,
         target: Target<'a>,
         units: &'a [f64],
-        solution: &'a Solution,
+        (solved, factor): &'a Solution,
     ) -> Option<Self> {
-        let factor = solution.factor.as_ref()?;
-        let (point, violators) = (&solution.point, &factor.order[..]);
+        let factor = factor.as_ref()?;
+        let (point, violators) = (&solved.point, &factor.order[..]);
         let determined = factor.reduced.s.len() == system.unpenalized.n_cols();
         let (scores, coefficients) = (&point.scores, &point.coefficients);
         determined.then_some(Converged { system, lambda, target, units, scores, coefficients, violators, factor })
+    }
+
+    /// The index of each sample among the violators; that of another sample is [`OUTSIDE`].
+    fn places(&self) -> Vec<usize> {
+        let mut places = vec![OUTSIDE; self.scores.len()];
+        self.violators.iter().enumerate().for_each(|(k, &i)| places[i] = k);
+        places
     }
 
     /// The fraction of a sample's weight that is left out.
@@ -90,9 +100,7 @@ impl<'a> Converged<'a> {
 pub(crate) fn closed_form(at: &Converged<'_>) -> Option<Vec<f64>> {
     let Converged { system, target, violators, .. } = *at;
     let Factor { cholesky, reduced, .. } = at.factor;
-    let n = at.scores.len();
-    let mut place = vec![usize::MAX; n];
-    violators.iter().enumerate().for_each(|(k, &i)| place[i] = k);
+    let (n, place) = (at.scores.len(), at.places());
 
     // [A⁻¹]_ii: the upper left block of A⁻¹ is L⁻ᵀ(I − uuᵀ)L⁻¹ for L⁻¹U_s = u diag(s) vᵀ.
     let penalized = cholesky.inverse_diagonal();
@@ -117,7 +125,7 @@ pub(crate) fn closed_form(at: &Converged<'_>) -> Option<Vec<f64>> {
         cholesky.solve_lower_transposed(&mut half);
         own = vec![0.0; n];
         for i in 0..n {
-            own[i] = if place[i] == usize::MAX {
+            own[i] = if place[i] == OUTSIDE {
                 let kernel = system.kernel.col(i);
                 let smooth: f64 = violators.iter().zip(half.col(i)).map(|(&j, x)| kernel[j] * x).sum();
                 let unpenalized: f64 = (0..free.n_rows()).map(|k| system.unpenalized.at(i, k) * free.at(k, i)).sum();
@@ -132,7 +140,7 @@ pub(crate) fn closed_form(at: &Converged<'_>) -> Option<Vec<f64>> {
     for i in 0..n {
         let sign = target.signs[i];
         let mut slack = target.slack(at.scores, i);
-        let inside = place[i] != usize::MAX;
+        let inside = place[i] != OUTSIDE;
         let lambda = at.noise(i);
         if inside {
             // √w − y z = λ y a at the solution, computed without cancellation.
@@ -198,8 +206,6 @@ impl Covariance {
     fn new(at: &Converged<'_>) -> Self {
         let Factor { cholesky, reduced, .. } = at.factor;
         let (n, m, q) = (at.scores.len(), at.violators.len(), reduced.s.len());
-        let mut place = vec![usize::MAX; n];
-        at.violators.iter().enumerate().for_each(|(k, &i)| place[i] = k);
         let mut half = cholesky.inverse_lower();
         let gamma = at.factor.eliminate(&mut half);
         let inverse = product(Side::Transposed(&half), Side::Plain(&half));
@@ -231,7 +237,14 @@ impl Covariance {
             Removed { rests, remaining }
         });
         let mean = (0..n).map(|i| at.system.kernel.at(i, i)).sum::<f64>() / n as f64;
-        Covariance { place, inverse, influence, free, removed, is_precise: at.lambda > MIN_RANK_ONE_LAMBDA * mean }
+        Covariance {
+            place: at.places(),
+            inverse,
+            influence,
+            free,
+            removed,
+            is_precise: at.lambda > MIN_RANK_ONE_LAMBDA * mean,
+        }
     }
 
     /// R(·, j) of a violator.
@@ -266,7 +279,7 @@ const TOGETHER: usize = 64;
 impl Shared {
     fn new(at: &Converged<'_>, covariance: &Covariance, afresh: u64) -> Self {
         let n = at.scores.len();
-        let mut likely: Vec<usize> = (0..n).filter(|&j| covariance.place[j] == usize::MAX).collect();
+        let mut likely: Vec<usize> = (0..n).filter(|&j| covariance.place[j] == OUTSIDE).collect();
         likely.sort_by(|&a, &b| at.target.slack(at.scores, a).total_cmp(&at.target.slack(at.scores, b)));
         Shared { columns: vec![None; n], likely, afresh }
     }
@@ -305,7 +318,7 @@ struct SampleRefit<'a, 'c> {
 
 impl<'a, 'c> SampleRefit<'a, 'c> {
     fn new(at: &'a Converged<'c>, covariance: &'a Covariance, shared: &'a mut Shared, sample: usize) -> Self {
-        let inside = covariance.place.iter().map(|place| *place != usize::MAX).collect();
+        let inside = covariance.place.iter().map(|place| *place != OUTSIDE).collect();
         let (z, changes) = (at.scores.to_vec(), Vec::new());
         SampleRefit { at, covariance, shared, sample, z, inside, changes, sound: true }
     }
@@ -401,7 +414,7 @@ impl<'a, 'c> SampleRefit<'a, 'c> {
     fn column(&mut self, j: usize) -> Vec<f64> {
         let (at, covariance) = (self.at, self.covariance);
         let mut column = match covariance.place[j] {
-            usize::MAX => self.shared.column(at, covariance, j),
+            OUTSIDE => self.shared.column(at, covariance, j),
             _ => covariance.of_violator(at, j),
         };
         for (u, factor) in &self.changes {
@@ -448,13 +461,13 @@ impl<'a, 'c> SampleRefit<'a, 'c> {
         let noise = if j == self.sample { lambda / left } else { lambda };
         let u = self.column(j);
         // λ − R(j, j).
-        let open = if self.covariance.place[j] == usize::MAX { lambda - u[j] } else { self.open(j) };
+        let open = if self.covariance.place[j] == OUTSIDE { lambda - u[j] } else { self.open(j) };
         let residual = self.residual(j);
         if self.inside[j] {
             let rest = noise - lambda + open;
             let place = self.covariance.place[j];
             let before = match place {
-                usize::MAX => lambda,
+                OUTSIDE => lambda,
                 _ => lambda * lambda * self.covariance.inverse.at(place, place),
             };
             self.sound &= rest > MIN_REMAINING_VARIANCE * before;

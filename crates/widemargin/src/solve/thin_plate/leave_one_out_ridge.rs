@@ -14,16 +14,16 @@
 
 use std::ops::Range;
 
-use super::feature_matrix::{FeatureFit, FeatureMatrix, PathOptions, settings_of};
+use super::feature_matrix::{FeatureFit, FeatureMatrix, settings_of};
 use super::local::BLOCK;
-use super::newton::Stop;
-use super::path::{Candidate, FitSettings, Problems, Refits, Solved, Visit, half_decades, walk};
+use super::newton::{Lambdas, Stop};
+use super::path::{Candidate, FitSettings, PathOptions, Problems, Refits, Solved, Visit, half_decades, walk};
 use super::row_sums::LeaveOneOutSums;
 use super::system::Point;
 use crate::error::{Error, Result};
 use crate::linalg::factor::{Cholesky, Matrix, Side, add_product, add_scaled, dot, product};
 use crate::linalg::single::SingleMatrix;
-use crate::monitor::{Monitor, Progress};
+use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::{self, Intercept, typical_weight};
 use crate::solve::Status;
@@ -101,7 +101,8 @@ pub(crate) fn fit_squared(
     let system = System::new(&rows, problems, intercept, pool)?;
     // Leaving out is exact in closed form: that is no further work.
     let stop = Stop { max_steps: 1, tol: 0.0 };
-    let settings = FitSettings { confirms: true, stop, ..settings_of(intercept, path, problems) };
+    let path = PathOptions { confirms: true, ..path };
+    let settings = FitSettings { stop, ..settings_of(intercept, path, problems) };
     let mut visits = RidgeVisits { system: &system, problems, pool, monitor };
     let origins = vec![Point::default(); problems.targets.n_problems()];
     let outcome = walk(&mut visits, &origins, (&settings, system.unit), monitor)?;
@@ -145,10 +146,9 @@ struct RidgeVisits<'a> {
 }
 
 impl Visit for RidgeVisits<'_> {
-    fn visit(&mut self, lambda: f64, _starts: &[Point], done: u64) -> Result<Option<Candidate>> {
+    fn visit(&mut self, lambdas: Lambdas, _starts: &[Point]) -> Result<Option<Candidate>> {
         self.monitor.go_on("leave-one-out")?;
-        self.monitor.tell(Progress { stage: "solve", done, total: 0, gap: None });
-        let (system, ridge) = (self.system, lambda * self.system.unit);
+        let (system, ridge) = (self.system, lambdas.last);
         let Some(fit) = system.fit(ridge, self.pool)? else { return Ok(None) };
         let loo_values = system.loo_values(&fit, self.problems);
         let sums = LeaveOneOutSums::of(&loo_values, self.problems);
@@ -167,10 +167,10 @@ impl Visit for RidgeVisits<'_> {
             Solved { point, n_inside, steps: 1, status: Status::Converged, objective, dual: 0.5 / ridge * objective }
         };
         let solutions = (0..loo_values.len()).map(solved).collect();
-        Ok(Some(Candidate::new(ridge, lambda, solutions, loo_values, Some(&sums))))
+        Ok(Some(Candidate::new(lambdas, solutions, loo_values, Some(&sums))))
     }
 
-    fn confirm(&mut self, candidate: &Candidate) -> Result<Option<Refits>> {
+    fn confirm(&mut self, _lambdas: Lambdas, candidate: &Candidate) -> Result<Option<Refits>> {
         let sums = LeaveOneOutSums::of(&candidate.loo_values, self.problems);
         Ok(Some(Refits::OfSamples(candidate.loo_values.clone(), sums)))
     }
@@ -433,7 +433,7 @@ mod tests {
 
     #[test]
     fn columns_far_from_0_are_compared_as_those_near_it() {
-        use super::super::feature_matrix::{Comparison, leave_one_out_path};
+        use super::super::feature_matrix::leave_one_out_path;
         // Sixteenths, which are exact in single precision next to a thousand.
         for d in [3, 20] {
             let near: Vec<f32> = phi(d).iter().map(|x| (x * 16.0).round() / 16.0).collect();
@@ -442,9 +442,9 @@ mod tests {
             let problems = Problems { targets: OneVsRest::new(&CODES, 3), weights: &ones, units: &ones };
             let loo_values = |phi: &[f32]| {
                 let block = problem::Block::Dense(DenseView::new(phi, 12, d).unwrap());
-                let comparison = Comparison { near: Some(0.1), stays: true, is_single: true };
+                let path = PathOptions { near: Some(0.1), stays: true, ..PathOptions::default() };
                 let machine =
-                    leave_one_out_path(block, &problems, comparison, Intercept::Free, &pool, &monitor).unwrap();
+                    leave_one_out_path(block, &problems, (path, true), Intercept::Free, &pool, &monitor).unwrap();
                 let ridge = leave_one_out_ridge(block, &problems, Some(0.1), Intercept::Free, &pool, &monitor).unwrap();
                 [machine.best.loo_values, ridge.loo_values].concat().concat()
             };

@@ -175,13 +175,8 @@ impl RowSums for Local<'_> {
             n_penalized: self.feature_map.n_penalized(),
             n_free: self.feature_map.n_free(),
             n_problems: self.row_data.targets.n_problems(),
+            is_even: self.row_data.targets.is_even(),
         }
-    }
-
-    fn mean_weight(&self) -> Option<f64> {
-        let RowData { targets, roots, .. } = self.row_data;
-        let weights: Vec<f64> = roots.iter().map(|root| root * root).collect();
-        targets.uneven_weight(&weights)
     }
 
     fn origin(&mut self) -> Result<(Vec<f64>, Vec<PointSums>)> {

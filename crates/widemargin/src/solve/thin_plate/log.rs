@@ -18,19 +18,20 @@ const FORMAT: u32 = 4;
 /// Earlier visits, and the log for new ones.
 pub(crate) struct Log<'a> {
     checkpoint: &'a dyn Checkpoint,
-    record: Record,
+    pub record: Record,
     at: usize,
-    place: Option<Place>,
+    /// Where the problems stood after the last visit, until they have been moved there.
+    pub place: Option<Place>,
 }
 
 /// Where the problems stand: points and Hessians.
-type Place = (Vec<f64>, Vec<Vec<f64>>);
+pub(crate) type Place = (Vec<f64>, Vec<Vec<f64>>);
 
 #[derive(Default, Serialize, Deserialize)]
-struct Record {
+pub(crate) struct Record {
     format: u32,
-    /// Whether nothing is left for the kernel, and the unit of λ.
-    unit: Option<(bool, f64)>,
+    /// Whether nothing is left for the kernel, and the unit of λ, if known.
+    pub unit: Option<(bool, f64)>,
     visits: Vec<Option<Candidate>>,
 }
 
@@ -44,25 +45,12 @@ impl<'a> Log<'a> {
             let record = Record { format: FORMAT, ..Record::default() };
             return Ok(Log { checkpoint, record, at: 0, place: None });
         };
-        let wrong =
-            |problem: &str| Error::Checkpoint { problem: format!("'{NAME}' {problem}: remove it to start again") };
-        let read: Result<(Record, Place), _> = postcard::from_bytes(&bytes);
-        let (record, place) = read.map_err(|_| wrong("is damaged or of another version"))?;
-        if record.format != FORMAT {
-            return Err(wrong("is damaged or of another version"));
-        }
+        let read = postcard::from_bytes(&bytes).ok();
+        let Some((record, place)) = read.filter(|(record, _): &(Record, Place)| record.format == FORMAT) else {
+            let problem = format!("'{NAME}' is damaged or of another version: remove it to start again");
+            return Err(Error::Checkpoint { problem });
+        };
         Ok(Log { checkpoint, record, at: 0, place: Some(place) })
-    }
-
-    /// Whether nothing is left for the kernel, and the unit of λ, if known.
-    pub fn unit(&self) -> Option<(bool, f64)> {
-        self.record.unit
-    }
-
-    /// The same log, that knows it.
-    pub fn with_unit(mut self, flat: bool, unit: f64) -> Self {
-        self.record.unit = Some((flat, unit));
-        self
     }
 
     /// The next visit, if it was completed before.
@@ -75,11 +63,6 @@ impl<'a> Log<'a> {
     /// λ of the first visit, in scale-free units.
     pub fn began(&self) -> Option<f64> {
         self.record.visits.first()?.as_ref().map(|candidate| candidate.point.lambda)
-    }
-
-    /// Where the problems stood after the last visit, once: points and Hessians.
-    pub fn place(&mut self) -> Option<Place> {
-        self.place.take()
     }
 
     /// Adds a visit.

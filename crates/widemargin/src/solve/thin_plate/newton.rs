@@ -17,16 +17,18 @@ use crate::tuning::{
 /// steps go far astray.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lambdas {
-    pub(super) last: f64,
+    pub last: f64,
+    /// The last in units of the kernel's mean diagonal.
+    pub scale_free: f64,
     /// Number of steps with a larger λ, only when starting from zero.
     pub(super) head: u32,
 }
 
 impl Lambdas {
-    /// For a λ that is `scale_free` in units of the kernel's mean diagonal: starts near one unit.
-    pub fn new(lambda: f64, scale_free: f64) -> Self {
+    /// Starts near one unit of the kernel's mean diagonal.
+    pub fn new(last: f64, scale_free: f64) -> Self {
         let steps = (-scale_free.ln() / HEAD_FACTOR.ln()).ceil().clamp(0.0, MAX_HEAD_START_STEPS);
-        Lambdas { last: lambda, head: steps as u32 }
+        Lambdas { last, scale_free, head: steps as u32 }
     }
 
     /// The λ of a step of a head start of `head` steps, counted from 0.

@@ -5,12 +5,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::newton::Stop;
+use super::newton::{Lambdas, Stop};
 use super::polynomials::{Polynomials, overflow};
 use super::row_sums::LeaveOneOutSums;
 use super::system::Point;
 use crate::error::{Error, Result};
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, Progress};
+use crate::par::Pool;
 use crate::problem::{HeldOutScores, OneVsRest};
 use crate::solve::Status;
 use crate::tuning::{
@@ -78,14 +79,12 @@ impl Problems<'_> {
     }
 }
 
-/// The settings of a fit.
-pub(crate) struct FitSettings {
-    pub polynomials: Polynomials,
+/// How C is selected, and whether its error is estimated.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PathOptions {
     /// A fixed C; `None` selects the best of the path.
     pub c: Option<f64>,
-    /// The smallest λ of the path in scale-free units, in half decades.
-    pub lowest: i32,
-    /// A λ near which the best is expected, in scale-free units.
+    /// A λ near which the best is expected, in units of the mean diagonal of the projected kernel.
     pub near: Option<f64>,
     /// Whether that is the only one.
     pub stays: bool,
@@ -93,9 +92,25 @@ pub(crate) struct FitSettings {
     pub refines: bool,
     /// Whether the error at the C selected is estimated by refits.
     pub confirms: bool,
+}
+
+/// The settings of a fit.
+pub(crate) struct FitSettings {
+    pub polynomials: Polynomials,
+    pub path: PathOptions,
+    /// The smallest λ of the path in scale-free units, in half decades.
+    pub lowest: i32,
     pub stop: Stop,
     /// As of [`typical_weight`](crate::problem::typical_weight): λ is in units of it.
     pub typical_weight: f64,
+}
+
+/// How a fit is run.
+#[derive(Clone, Copy)]
+pub(crate) struct Run<'a> {
+    pub settings: &'a FitSettings,
+    pub pool: &'a Pool,
+    pub monitor: &'a Monitor<'a>,
 }
 
 /// A problem's solution.
@@ -129,18 +144,17 @@ pub(crate) struct Candidate {
 }
 
 impl Candidate {
-    /// Built from the solutions at λ, in true and in scale-free units, and the sums of leave-one-out.
+    /// Built from the solutions at the last λ, and the sums of leave-one-out.
     pub fn new(
-        true_lambda: f64,
-        lambda: f64,
+        lambdas: Lambdas,
         solutions: Vec<Solved>,
         loo_values: Vec<Vec<f64>>,
         sums: Option<&LeaveOneOutSums>,
     ) -> Self {
-        let c = 0.5 / true_lambda;
+        let c = 0.5 / lambdas.last;
         let point = PathPoint {
             c,
-            lambda,
+            lambda: lambdas.scale_free,
             objective: c * solutions.iter().map(|solution| solution.objective).sum::<f64>(),
             loo_squared_hinge: sums.map(|sums| sums.mean_hinge(solutions.len())),
             loo_error: sums.map(LeaveOneOutSums::error),
@@ -149,6 +163,24 @@ impl Candidate {
             ..PathPoint::default()
         };
         Candidate { solutions, loo_values, point, ..Candidate::default() }
+    }
+
+    /// Whether one of the problems has this status.
+    pub fn has(&self, status: Status) -> bool {
+        self.solutions.iter().any(|solution| solution.status == status)
+    }
+
+    /// Whether all problems converged.
+    pub fn is_converged(&self) -> bool {
+        self.solutions.iter().all(|solution| solution.status == Status::Converged)
+    }
+
+    fn points(&self) -> Vec<Point> {
+        self.solutions.iter().map(|solution| solution.point.clone()).collect()
+    }
+
+    fn loss(&self) -> f64 {
+        self.point.loo_squared_hinge.unwrap_or(f64::INFINITY)
     }
 }
 
@@ -174,6 +206,11 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
+    /// α and β of the best solutions, one vector per problem, by those of each point.
+    pub fn coefficients(&self, one: impl Fn(&Point) -> (Vec<f64>, Vec<f64>)) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
+        self.best.solutions.iter().map(|solution| one(&solution.point)).unzip()
+    }
+
     /// Whether the leave-one-out loss is at most that of another polynomials: by refits if both have them, else by the
     /// closed form of both.
     pub fn is_at_most(&self, other: &Outcome) -> bool {
@@ -182,10 +219,6 @@ impl Outcome {
             _ => self.closed_form <= other.closed_form,
         }
     }
-}
-
-fn loss_of(candidate: &Candidate) -> f64 {
-    candidate.point.loo_squared_hinge.unwrap_or(f64::INFINITY)
 }
 
 /// A point with the fields that its JSON omits if they have their defaults: for formats without field names.
@@ -206,12 +239,11 @@ struct EveryField {
 
 /// Solves all problems at one λ.
 pub(crate) trait Visit {
-    /// Solves at λ in scale-free units, from the starting points, where `done` is the number of previous visits;
-    /// `None` if one of the problems exceeds double precision.
-    fn visit(&mut self, lambda: f64, starts: &[Point], done: u64) -> Result<Option<Candidate>>;
+    /// Solves from the starting points; `None` if one of the problems exceeds double precision.
+    fn visit(&mut self, lambdas: Lambdas, starts: &[Point]) -> Result<Option<Candidate>>;
 
     /// Estimates a candidate's error by refits, if possible.
-    fn confirm(&mut self, candidate: &Candidate) -> Result<Option<Refits>>;
+    fn confirm(&mut self, lambdas: Lambdas, candidate: &Candidate) -> Result<Option<Refits>>;
 
     /// λ of the first visit, in scale-free units, if this resumes an earlier path.
     fn began(&self) -> Option<f64> {
@@ -231,101 +263,177 @@ pub(crate) fn walk(
     (settings, unit): (&FitSettings, f64),
     monitor: &Monitor<'_>,
 ) -> Result<Outcome> {
-    let only = settings.near.filter(|_| settings.stays);
-    match settings.c.or(only.map(|lambda| 0.5 / (lambda * unit))) {
+    let mut walk = Walk { visits, origins, settings, unit, monitor, path: Vec::new(), best: None, cut: false };
+    let PathOptions { c, near, stays, confirms, .. } = settings.path;
+    let only = near.filter(|_| stays);
+    match c.or(only.map(|lambda| 0.5 / (lambda * unit))) {
         Some(c) => {
-            let mut outcome = single(visits, 0.5 / c / unit, origins)?;
-            if settings.confirms && monitor.ask().is_ok() {
-                confirm(visits, &mut outcome.best, &mut outcome.path)?;
+            let mut outcome = walk.single(0.5 / c / unit)?;
+            if confirms && monitor.ask().is_ok() {
+                walk.confirm(&mut outcome.best)?;
+                outcome.path = vec![outcome.best.point.clone()];
             }
             Ok(outcome)
         }
-        None => whole(visits, origins, settings, monitor),
+        None => walk.whole(),
     }
 }
 
-/// Solves at one λ, multiplied by ten as often as necessary for double precision.
-fn single(visits: &mut impl Visit, requested: f64, origins: &[Point]) -> Result<Outcome> {
-    let mut lambda = requested.max(MIN_LAMBDA_IN_DOUBLE);
-    loop {
-        if let Some(best) = visits.visit(lambda, origins, 0)? {
-            let path = vec![best.point.clone()];
-            let raised = (lambda > requested * (1.0 + 1e-12)).then_some(requested);
-            return Ok(Outcome { closed_form: loss_of(&best), best, path, raised, cut: false });
-        }
-        lambda *= 10.0;
-        if lambda > 1e12 {
-            return Err(overflow());
-        }
-    }
+/// A path and its best candidate.
+struct Walk<'a, V> {
+    visits: &'a mut V,
+    origins: &'a [Point],
+    settings: &'a FitSettings,
+    unit: f64,
+    monitor: &'a Monitor<'a>,
+    path: Vec<PathPoint>,
+    /// Its λ in half decades, and the candidate.
+    best: Option<(f64, Candidate)>,
+    /// Whether the time limit cut the path short.
+    cut: bool,
 }
 
-/// Walks from the start downwards, then upwards, in each direction until the loss has risen for a while; then between
-/// the best and its neighbors. The best candidate by the closed form is confirmed; if its estimate gets worse, so is
-/// the next.
-fn whole(visits: &mut impl Visit, origins: &[Point], settings: &FitSettings, monitor: &Monitor<'_>) -> Result<Outcome> {
-    let lowest = settings.lowest;
-    let usual = if monitor.has_time_limit() { TIMED_PATH_START } else { LAMBDA_PATH_START };
-    let expected = settings.near.map_or(usual, |lambda| half_decades(lambda).clamp(lowest, LAMBDA_PATH_HIGHEST));
-    let start = visits.began().map_or(expected, half_decades);
-    let patience = if settings.near.is_some() { LAMBDA_PATH_PATIENCE_NEAR } else { LAMBDA_PATH_PATIENCE };
-    let mut path: Vec<PathPoint> = Vec::new();
-    let mut best: Option<(f64, Candidate)> = None;
-    let mut cut = false;
-    let mut upwards = origins.to_vec();
-    for (direction, first) in [(-1, start), (1, start + 1)] {
-        let mut starts = upwards.clone();
-        let mut at = first;
-        let mut losses: Vec<f64> = Vec::new();
-        while (lowest..=LAMBDA_PATH_HIGHEST).contains(&at) {
-            cut |= best.is_some() && monitor.ask().is_err();
-            if cut {
-                break;
-            }
-            let found = visits.visit(10f64.powf(f64::from(at) / 2.0), &starts, path.len() as u64);
-            let Some(candidate) = in_time(found, best.is_some(), &mut cut)? else { break };
-            starts = candidate.solutions.iter().map(|solution| solution.point.clone()).collect();
-            losses.push(loss_of(&candidate));
-            if at == start {
-                upwards.clone_from(&starts);
-            }
-            if note(f64::from(at), candidate, &mut best, &mut path) {
-                cut = true;
-                break;
-            }
-            let (best_at, best) = best.as_ref().ok_or_else(overflow)?;
-            let has_risen = (f64::from(at) - best_at) * f64::from(direction) >= f64::from(patience);
-            if has_risen || is_steep(&losses, loss_of(best)) || (direction < 0 && is_level(&losses)) {
-                break;
-            }
-            at += direction;
-        }
-        if best.is_none() && direction == 1 {
-            // Nothing could be solved from the start upwards: try higher.
-            return single(visits, 10f64.powf(f64::from(LAMBDA_PATH_HIGHEST) / 2.0), origins);
-        }
+impl<V: Visit> Walk<'_, V> {
+    /// Solves at λ in scale-free units; none too if the time limit passed after another candidate.
+    fn visit(&mut self, lambda: f64, starts: &[Point]) -> Result<Option<Candidate>> {
+        self.monitor.tell(Progress { stage: "solve", done: self.path.len() as u64, total: 0, gap: None });
+        let found = self.visits.visit(Lambdas::new(lambda * self.unit, lambda), starts);
+        in_time(found, !self.path.is_empty(), &mut self.cut)
     }
-    if let Some(coarse) = best.as_ref().map(|(at, _)| *at).filter(|_| settings.refines) {
-        for at in [coarse - 0.5, coarse + 0.5] {
-            if at < f64::from(lowest) {
-                continue;
+
+    /// Solves at one λ, multiplied by ten as often as necessary for double precision.
+    fn single(&mut self, requested: f64) -> Result<Outcome> {
+        let mut lambda = requested.max(MIN_LAMBDA_IN_DOUBLE);
+        loop {
+            if let Some(best) = self.visit(lambda, self.origins)? {
+                let path = vec![best.point.clone()];
+                let raised = (lambda > requested * (1.0 + 1e-12)).then_some(requested);
+                return Ok(Outcome { closed_form: best.loss(), best, path, raised, cut: false });
             }
-            cut |= monitor.ask().is_err();
-            let Some((_, nearest)) = best.as_ref().filter(|_| !cut) else { break };
-            let starts: Vec<Point> = nearest.solutions.iter().map(|solution| solution.point.clone()).collect();
-            let found = visits.visit(10f64.powf(at / 2.0), &starts, path.len() as u64);
-            if let Some(candidate) = in_time(found, true, &mut cut)? {
-                cut |= note(at, candidate, &mut best, &mut path);
+            lambda *= 10.0;
+            if lambda > 1e12 {
+                return Err(overflow());
             }
         }
     }
-    let (_, mut best) = best.ok_or_else(overflow)?;
-    let closed_form = loss_of(&best);
-    if !cut && settings.confirms {
-        best = confirmed(visits, best, &mut path, monitor)?;
+
+    /// Walks from the start downwards, then upwards, in each direction until the loss has risen for a while; then
+    /// between the best and its neighbors. The best candidate by the closed form is confirmed; if its estimate gets
+    /// worse, so is the next.
+    fn whole(mut self) -> Result<Outcome> {
+        let (PathOptions { near, refines, confirms, .. }, lowest) = (self.settings.path, self.settings.lowest);
+        let usual = if self.monitor.has_time_limit() { TIMED_PATH_START } else { LAMBDA_PATH_START };
+        let expected = near.map_or(usual, |lambda| half_decades(lambda).clamp(lowest, LAMBDA_PATH_HIGHEST));
+        let start = self.visits.began().map_or(expected, half_decades);
+        let patience = if near.is_some() { LAMBDA_PATH_PATIENCE_NEAR } else { LAMBDA_PATH_PATIENCE };
+        let mut upwards = self.origins.to_vec();
+        for (direction, first) in [(-1, start), (1, start + 1)] {
+            let mut starts = upwards.clone();
+            let mut at = first;
+            let mut losses: Vec<f64> = Vec::new();
+            while (lowest..=LAMBDA_PATH_HIGHEST).contains(&at) {
+                self.cut |= self.best.is_some() && self.monitor.ask().is_err();
+                if self.cut {
+                    break;
+                }
+                let Some(candidate) = self.visit(10f64.powf(f64::from(at) / 2.0), &starts)? else { break };
+                starts = candidate.points();
+                losses.push(candidate.loss());
+                if at == start {
+                    upwards.clone_from(&starts);
+                }
+                self.note(f64::from(at), candidate);
+                if self.cut {
+                    break;
+                }
+                let (best_at, best) = self.best.as_ref().ok_or_else(overflow)?;
+                let has_risen = (f64::from(at) - best_at) * f64::from(direction) >= f64::from(patience);
+                if has_risen || is_steep(&losses, best.loss()) || (direction < 0 && is_level(&losses)) {
+                    break;
+                }
+                at += direction;
+            }
+            if self.best.is_none() && direction == 1 {
+                // Nothing could be solved from the start upwards: try higher.
+                return self.single(10f64.powf(f64::from(LAMBDA_PATH_HIGHEST) / 2.0));
+            }
+        }
+        if let Some(coarse) = self.best.as_ref().map(|(at, _)| *at).filter(|_| refines) {
+            for at in [coarse - 0.5, coarse + 0.5].into_iter().filter(|at| *at >= f64::from(lowest)) {
+                self.cut |= self.monitor.ask().is_err();
+                let Some((_, nearest)) = self.best.as_ref().filter(|_| !self.cut) else { break };
+                let starts = nearest.points();
+                if let Some(candidate) = self.visit(10f64.powf(at / 2.0), &starts)? {
+                    self.note(at, candidate);
+                }
+            }
+        }
+        let (cut, (_, best)) = (self.cut, self.best.take().ok_or_else(overflow)?);
+        let closed_form = best.loss();
+        let best = if !cut && confirms { self.confirmed(best)? } else { best };
+        self.path.sort_by(|a, b| b.lambda.total_cmp(&a.lambda));
+        Ok(Outcome { best, path: self.path, raised: None, cut, closed_form })
     }
-    path.sort_by(|a, b| b.lambda.total_cmp(&a.lambda));
-    Ok(Outcome { best, path, raised: None, cut, closed_form })
+
+    /// Records a candidate and keeps it if it is the best; a later one that the time limit stopped cuts the path.
+    fn note(&mut self, at: f64, candidate: Candidate) {
+        let stopped = candidate.has(Status::TimeLimit);
+        self.cut |= stopped;
+        if stopped && self.best.is_some() {
+            return;
+        }
+        self.path.push(candidate.point.clone());
+        if self.best.as_ref().is_none_or(|(_, best)| candidate.loss() < best.loss()) {
+            self.best = Some((at, candidate));
+        }
+    }
+
+    /// Confirms the best candidate of the path, and those whose closed-form estimates are below its confirmed one.
+    fn confirmed(&mut self, mut best: Candidate) -> Result<Candidate> {
+        self.confirm(&mut best)?;
+        for _ in 0..MAX_CONFIRMED_LAMBDAS {
+            let is_open = best.point.loo_exact && self.monitor.ask().is_ok();
+            let Some(loss) = best.point.loo_squared_hinge.filter(|_| is_open) else { break };
+            let hinge = |point: &PathPoint| point.loo_squared_hinge.filter(|hinge| !point.loo_exact && *hinge < loss);
+            let rivals = self.path.iter().filter_map(|point| hinge(point).map(|hinge| (hinge, point.lambda)));
+            let Some((_, rival)) = rivals.min_by(|a, b| a.0.total_cmp(&b.0)) else { break };
+            let Some(mut other) = self.visit(rival, &best.points())? else { break };
+            self.confirm(&mut other)?;
+            if !other.point.loo_exact {
+                break;
+            }
+            if other.point.loo_squared_hinge.is_some_and(|other| other < loss) {
+                best = other;
+            }
+        }
+        Ok(best)
+    }
+
+    /// Replaces the closed-form estimates of a candidate by those of refits, also in the path.
+    fn confirm(&mut self, candidate: &mut Candidate) -> Result<()> {
+        if !candidate.is_converged() || candidate.point.loo_error.is_none() {
+            return Ok(());
+        }
+        let lambda = candidate.point.lambda;
+        let found = self.visits.confirm(Lambdas::new(lambda * self.unit, lambda), candidate);
+        let Some(refits) = in_time(found, true, &mut false)? else { return Ok(()) };
+        let point = &mut candidate.point;
+        match refits {
+            Refits::OfSamples(values, sums) => {
+                let hinge = sums.mean_hinge(values.len());
+                (point.loo_squared_hinge, point.loo_error, point.loo_exact) = (Some(hinge), Some(sums.error()), true);
+                point.label_errors = sums.label_errors();
+                candidate.refitted = values;
+            }
+            Refits::OfFolds(sums) => {
+                point.fold_error = Some(sums.error());
+                point.label_errors = sums.label_errors();
+                candidate.fold_sums = sums.of_groups;
+            }
+        }
+        self.path.iter_mut().filter(|at| at.lambda == point.lambda).for_each(|at| at.clone_from(point));
+        Ok(())
+    }
 }
 
 /// The candidate, unless the time limit passed; that is an error only before there is another candidate.
@@ -351,76 +459,4 @@ fn is_level(losses: &[f64]) -> bool {
 fn is_steep(losses: &[f64], least: f64) -> bool {
     let [.., before, now] = *losses else { return false };
     now.is_finite() && now > before && now > least * (1.0 + LAMBDA_PATH_STEEP)
-}
-
-/// Confirms the best candidate of the path, and those whose closed-form estimates are below its confirmed one.
-fn confirmed(
-    visits: &mut impl Visit,
-    mut best: Candidate,
-    path: &mut [PathPoint],
-    monitor: &Monitor<'_>,
-) -> Result<Candidate> {
-    confirm(visits, &mut best, path)?;
-    for _ in 0..MAX_CONFIRMED_LAMBDAS {
-        let Some(loss) = best.point.loo_squared_hinge.filter(|_| best.point.loo_exact && monitor.ask().is_ok()) else {
-            break;
-        };
-        let rivals = path.iter().filter(|point| !point.loo_exact && point.loo_squared_hinge.is_some_and(|l| l < loss));
-        let Some(rival) =
-            rivals.min_by(|a, b| a.loo_squared_hinge.unwrap_or(loss).total_cmp(&b.loo_squared_hinge.unwrap_or(loss)))
-        else {
-            break;
-        };
-        let starts: Vec<Point> = best.solutions.iter().map(|solution| solution.point.clone()).collect();
-        let found = visits.visit(rival.lambda, &starts, path.len() as u64);
-        let Some(mut other) = in_time(found, true, &mut false)? else { break };
-        confirm(visits, &mut other, path)?;
-        if !other.point.loo_exact {
-            break;
-        }
-        if other.point.loo_squared_hinge.is_some_and(|other| other < loss) {
-            best = other;
-        }
-    }
-    Ok(best)
-}
-
-/// Replaces the closed-form estimates of a candidate by those of refits, also in the path.
-fn confirm(visits: &mut impl Visit, candidate: &mut Candidate, path: &mut [PathPoint]) -> Result<()> {
-    let converged = candidate.solutions.iter().all(|solution| solution.status == Status::Converged);
-    if !converged || candidate.point.loo_error.is_none() {
-        return Ok(());
-    }
-    let Some(refits) = in_time(visits.confirm(candidate), true, &mut false)? else { return Ok(()) };
-    let point = &mut candidate.point;
-    match refits {
-        Refits::OfSamples(values, sums) => {
-            let hinge = sums.mean_hinge(values.len());
-            (point.loo_squared_hinge, point.loo_error, point.loo_exact) = (Some(hinge), Some(sums.error()), true);
-            point.label_errors = sums.label_errors();
-            candidate.refitted = values;
-        }
-        Refits::OfFolds(sums) => {
-            point.fold_error = Some(sums.error());
-            point.label_errors = sums.label_errors();
-            candidate.fold_sums = sums.of_groups;
-        }
-    }
-    path.iter_mut().filter(|at| at.lambda == point.lambda).for_each(|at| at.clone_from(point));
-    Ok(())
-}
-
-/// Records a candidate and keeps it if it is the best; true if the time is up.
-fn note(at: f64, candidate: Candidate, best: &mut Option<(f64, Candidate)>, path: &mut Vec<PathPoint>) -> bool {
-    let stopped = candidate.solutions.iter().any(|solution| solution.status == Status::TimeLimit);
-    if stopped && best.is_some() {
-        return true;
-    }
-    path.push(candidate.point.clone());
-    let loss = |point: &PathPoint| point.loo_squared_hinge.unwrap_or(f64::INFINITY);
-    let better = best.as_ref().is_none_or(|(_, best)| loss(&candidate.point) < loss(&best.point));
-    if better {
-        *best = Some((at, candidate));
-    }
-    stopped
 }

@@ -23,6 +23,8 @@ pub struct RowsShape {
     pub n_free: usize,
     /// Number of two-class problems.
     pub n_problems: usize,
+    /// Whether all problems weigh the rows equally, so that they share the Hessian at 0.
+    pub is_even: bool,
 }
 
 impl RowsShape {
@@ -121,12 +123,6 @@ pub type Hessians = [Vec<f64>];
 pub(crate) trait RowSums {
     /// The dimensions.
     fn shape(&self) -> RowsShape;
-
-    /// Where problems weigh rows differently, so that they do not share the Hessian at 0: the mean weight of a row in a
-    /// problem, in units of the row's.
-    fn mean_weight(&self) -> Option<f64> {
-        None
-    }
 
     /// Sets every problem to 0, where every row is inside the margin and counted; returns the Hessian, which is the
     /// same for all, and each problem's sums. Where problems weigh rows differently, nothing is counted afterwards,

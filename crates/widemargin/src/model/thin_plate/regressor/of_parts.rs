@@ -14,7 +14,7 @@ use crate::partition::{Executor, Remote, Workers};
 use crate::similarity::ConditionalKernel;
 use crate::solve::Stage;
 use crate::solve::ridge::{PartedRidge, RidgeRows};
-use crate::solve::thin_plate::{Polynomials, Settled};
+use crate::solve::thin_plate::Settled;
 use crate::tuning::MAX_PARTED_FEATURES;
 
 impl ThinPlateRegressor {
@@ -35,7 +35,7 @@ impl ThinPlateRegressor {
         c.check()?;
         let mut clock = Clock::start(monitor);
         let (plan, sums) = BasisPlan::of_workers((kernel, degree(kernel)), bases, samples, monitor)?;
-        let settled = plan.settle(&sums, Polynomials::Free, (targets.n_present(), targets.total()), |_| Ok(false))?;
+        let settled = plan.free_polynomials(&sums, targets.n_present(), targets.total())?;
         clock.end("polynomials")?;
         let workers = features(&plan, PartLift::of(&settled))?;
         clock.end("features")?;
@@ -87,7 +87,7 @@ impl BasisPlan {
         let half_norm = |weights: &Vec<f64>| 0.5 * weights.iter().map(|weight| weight * weight).sum::<f64>();
         Ok(Solved {
             lambda: chosen.lambda / (ridge.spectrum().unit() * standard.typical_weight),
-            rank: settled.rank,
+            rank: settled.rank(),
             half_norms: columns(&weights).iter().map(half_norm).collect(),
             standard: standard.clone(),
             basis: self.basis.clone(),

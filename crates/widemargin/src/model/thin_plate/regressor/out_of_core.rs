@@ -111,7 +111,7 @@ impl ThinPlateRegressorParams {
         manifest.settle(&[], resources.checkpoint)?;
         let plan = BasisPlan::new(kernel, degree(kernel), bases, moments.scaled(scale.as_deref()))?;
         let rows = WeightedRows { source: RowSource::Stream(stream), n_features: stream.n_features, weights: &weights };
-        let settled = plan.free_polynomials(rows, &pool, monitor)?;
+        let settled = plan.polynomials_of(rows, &pool, monitor)?;
         clock.end("polynomials")?;
 
         let present = parted.present();

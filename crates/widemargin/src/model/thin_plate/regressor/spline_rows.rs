@@ -10,7 +10,7 @@ use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
 use crate::partition::{Executor, Query, add_answer};
 use crate::solve::ridge::{ROWS, RidgeFeatures, RidgeRows, RowTargets};
-use crate::solve::thin_plate::{FeatureMap, FirstSums, Polynomials, Settled};
+use crate::solve::thin_plate::{FeatureMap, FirstSums, Settled};
 
 /// Samples and their weights.
 #[derive(Clone, Copy)]
@@ -29,12 +29,7 @@ impl WeightedRows<'_> {
 
 impl BasisPlan {
     /// The free polynomials of a spline on these rows.
-    pub(super) fn free_polynomials(
-        &self,
-        rows: WeightedRows<'_>,
-        pool: &Pool,
-        monitor: &Monitor<'_>,
-    ) -> Result<Settled> {
+    pub(super) fn polynomials_of(&self, rows: WeightedRows<'_>, pool: &Pool, monitor: &Monitor<'_>) -> Result<Settled> {
         let (n, mut sums) = (rows.weights.len(), FirstSums::default());
         let count = RowCount::new(monitor, "polynomials", n);
         let some = |range: Range<usize>| {
@@ -48,7 +43,7 @@ impl BasisPlan {
             Ok::<_, Error>(())
         })?;
         let n_present = rows.weights.iter().filter(|weight| **weight > 0.0).count();
-        self.settle(&sums, Polynomials::Free, (n_present, rows.weights.iter().sum()), |_| Ok(false))
+        self.free_polynomials(&sums, n_present, rows.weights.iter().sum())
     }
 }
 

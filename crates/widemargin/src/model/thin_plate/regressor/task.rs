@@ -151,7 +151,7 @@ impl Task<'_> {
         let (fitted, by_row) = (self.fitted(&standard), standard.values.transposed().into_values());
         let targets = RowTargets::of(&fitted, &by_row);
         let source = WeightedRows { source: RowSource::Memory(&rows), n_features, weights: &self.weights };
-        let settled = plan.free_polynomials(source, self.pool, self.monitor)?;
+        let settled = plan.polynomials_of(source, self.pool, self.monitor)?;
         let rows = &mut SplineRows::new(&plan, &settled, source, targets, self.pool);
         let of_all = (&standard, targets.total());
         let solved = plan.solve_spline(&settled, of_all, params.c, (rows, usize::MAX), self.monitor)?;

@@ -20,6 +20,7 @@ use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::parameters::List;
 use crate::similarity::ConditionalKernel;
+use crate::solve::thin_plate::PathOptions;
 use crate::tuning::{
     COLUMN_WEIGHT_FLOOR, MAX_CLASSES_OF_WEIGHT_KERNELS, MAX_IDLE_ROUNDS, MAX_WEIGHT_ROUNDS, MIN_COLUMN_WEIGHT_GAIN,
     MIN_ROUND_GAIN, MIN_ROWS_PER_COLUMN, MIN_ROWS_TO_WEIGH,
@@ -167,7 +168,8 @@ impl Table<'_> {
     /// The fit on weighted columns, at a λ or at that of a path.
     fn fit(&self, weights: &[f64], kernel: ConditionalKernel, lambda: Option<f64>) -> Result<Fitted> {
         let params = ThinPlateParams::new(kernel).standardize(Standardize::No);
-        let params = params.with(|task| (task.confirms, task.near, task.stays) = (false, lambda, lambda.is_some()));
+        let path = PathOptions { near: lambda, stays: lambda.is_some(), ..PathOptions::default() };
+        let params = params.with(|task| task.path = path);
         let (rows, n) = (self.weighted(weights), self.labels.len());
         let view = DenseView::new(&rows, n, weights.len())?;
         let monitor = self.monitor.without_progress();

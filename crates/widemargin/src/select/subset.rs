@@ -295,14 +295,13 @@ impl<'a> Subset<'a> {
         let targets = OneVsRest::of(labels);
         let problems = Problems { targets, weights: &self.weights, units: &self.units };
         let (phi, intercept, k) = (Block::of(features)?, self.settings.intercept, targets.n_problems());
-        let (left_out, lambda) = if point.fitted == Loss::SquaredError {
-            let found = leave_one_out_ridge(phi, &problems, near, intercept, &self.pool, quiet)?;
-            (found.loo_values, found.lambda)
+        let best = if point.fitted == Loss::SquaredError {
+            leave_one_out_ridge(phi, &problems, near, intercept, &self.pool, quiet)?
         } else {
             let path = PathOptions { near, stays, ..PathOptions::default() };
-            let best = leave_one_out_path(phi, &problems, (path, self.is_part), intercept, &self.pool, quiet)?.best;
-            (best.loo_values, best.point.lambda)
+            leave_one_out_path(phi, &problems, (path, self.is_part), intercept, &self.pool, quiet)?.best
         };
+        let (left_out, lambda) = (best.loo_values, best.point.lambda);
         if left_out.is_empty() {
             return Err(Error::parameter("C", "auto", "a problem that can be solved at some C of the path"));
         }

@@ -14,6 +14,7 @@ use crate::model::{CChoice, choose_rows};
 use crate::monitor::{Monitor, Stopped};
 use crate::search::{LeftOut, Table, Tried};
 use crate::similarity::ConditionalKernel;
+use crate::solve::thin_plate::PathOptions;
 use crate::tuning::{SELECTION_SAMPLES, SELECTION_TIME_SHARE};
 
 /// Samples that may be read again.
@@ -28,6 +29,18 @@ pub struct KernelPoint {
     pub standardized: Option<bool>,
     /// λ at the least loss, in scale-free units; `None` for a regression.
     pub(super) lambda: Option<f64>,
+}
+
+/// Kernels with the scores of their losses, for a note.
+pub(super) fn listed(tried: &[Tried<KernelPoint>], score: fn(f64) -> f64) -> String {
+    let one = |one: &Tried<KernelPoint>| {
+        let scaling = if one.point.standardized == Some(true) { " standardized" } else { "" };
+        match &one.loss {
+            Ok(loss) => format!("{}{scaling} {:.4}", one.point.kernel, score(*loss)),
+            Err(problem) => format!("{}{scaling} failed: {problem}", one.point.kernel),
+        }
+    };
+    tried.iter().map(one).collect::<Vec<String>>().join(", ")
 }
 
 impl ThinPlateParams {
@@ -53,7 +66,7 @@ impl ThinPlateParams {
             self.on_scaled(set, &monitor.with_strict_limit(), |fit, mut prepared| {
                 let best = fit.best_of(kernels, &prepared, monitor)?;
                 prepared.scaled.near = Some(best.near);
-                Ok((self.clone().kernel(best.kernel).fitted_classes(fit, prepared)?, best))
+                Ok((self.clone().kernel(best.kernel).fitted_classes(fit, &prepared)?, best))
             })?
         } else {
             let set = TrainingSet { samples: &VectorSource(samples) as _, known: labels, sample_weight };
@@ -64,7 +77,7 @@ impl ThinPlateParams {
         Ok((model, tried))
     }
 
-    /// The best of some kernels on at most 1,000 samples, and a note for the report.
+    /// The best of some kernels on at most 1,000 samples.
     ///
     /// # Errors
     /// As for [`ThinPlateParams::fit_best`].
@@ -73,10 +86,9 @@ impl ThinPlateParams {
         kernels: &[ConditionalKernel],
         set: AnySet<'_>,
         monitor: &Monitor<'_>,
-    ) -> Result<(ConditionalKernel, String)> {
+    ) -> Result<Comparison> {
         let some = Compared::of(self, set.samples.n_samples(), set.known, set.sample_weight)?;
-        let best = self.compared_on_some(kernels, &some, set, monitor)?;
-        Ok((best.kernel, best.note))
+        self.compared_on_some(kernels, &some, set, monitor)
     }
 
     /// The kernels compared on some of the samples, by the exact solver.
@@ -105,12 +117,12 @@ impl ThinPlateParams {
 /// The results of some kernels.
 pub(super) struct Comparison {
     /// The kernel with the least leave-one-out loss.
-    kernel: ConditionalKernel,
+    pub kernel: ConditionalKernel,
     /// λ there, in scale-free units.
     near: f64,
     tried: Vec<Tried<KernelPoint>>,
     /// A note for the report.
-    note: String,
+    pub note: String,
 }
 
 impl Comparison {
@@ -138,7 +150,9 @@ impl Fit<'_, '_> {
             let found = table.attempt(point, |point, _| {
                 // λ of another kernel says little: without errors in training it may be any small one.
                 let near = prepared.scaled.near.filter(|_| kernel == self.params.kernel);
-                let params = self.params.clone().kernel(kernel).with(|task| (task.confirms, task.near) = (false, near));
+                let params = self.params.clone().kernel(kernel).with(|task| {
+                    task.path = PathOptions { near, refines: false, confirms: false, ..task.path };
+                });
                 let mut fit = Fit { params: &params, clock: &mut *self.clock, ..*self };
                 let space = fit.space(prepared.rows)?;
                 let attempt = fit.exact(prepared.rows, space)?;
@@ -161,12 +175,8 @@ impl Fit<'_, '_> {
             let name = |point: &KernelPoint| point.kernel.to_string();
             return Err(table.nothing(("kernel", "auto"), "a kernel that can be fitted", is_common, name));
         };
-        let one = |one: &Tried<KernelPoint>| match &one.loss {
-            Ok(loss) => format!("{} {loss:.4}", one.point.kernel),
-            Err(problem) => format!("{} failed: {problem}", one.point.kernel),
-        };
-        let losses: Vec<String> = table.tried.iter().map(one).collect();
-        let note = format!("mean leave-one-out squared hinge on {n_samples} samples: {}", losses.join(", "));
+        let losses = listed(&table.tried, |loss| loss);
+        let note = format!("mean leave-one-out squared hinge on {n_samples} samples: {losses}");
         let KernelPoint { kernel, lambda, .. } = table.tried[best].point;
         Ok(Comparison { kernel, near: lambda.unwrap_or(f64::NAN), tried: table.tried, note })
     }

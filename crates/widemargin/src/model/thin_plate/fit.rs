@@ -1,24 +1,26 @@
 //! The fit of a thin plate SVM: weights, column scaling, kernel matrix, solver.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use super::bases::{Placed, choose};
-use super::kernel_blocks::{dense_rows, first_of_equals, scale_rows, weighted_gram, weighted_polynomials};
+use super::kernel_blocks::{dense_rows, first_of_equals, merged, scale_rows, weighted_gram, weighted_polynomials};
 use super::model::{SplineClassification, ThinPlateSvc};
 use super::params::{Standardize, ThinPlateParams};
 use super::per_class::joined;
 use super::remarks::{crowded, dependent, scaling_warning};
 use super::remote::ModelMetadata;
-use super::scaling_losses::{LeastLoss, ScalingLosses};
 use super::spline::Spline;
 use super::spline_basis::SplineBasis;
-use super::stream::{KernelRows, RowSource, compared_rows};
+use super::stream::compared_rows;
 use crate::data::{
     Distinct, Label, Labels, PickedRows, Rows, WeightedCodes, check_costs, effective_weights, fingerprints,
 };
 use crate::error::{Error, Result, bytes_text};
 use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings};
+use crate::model::report_estimate;
 use crate::model::within_limit::{Part, TrainingSet, fit_samples};
-use crate::model::{CChoice, report_estimate};
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
 use crate::problem::{HeldOutScores, OneVsRest, count, typical_weight, without_bases};
@@ -29,7 +31,7 @@ use crate::solve::thin_plate::{
 };
 use crate::solve::{CalibratedOn, Calibration, ErrorEstimate, EstimateMethod, Report, Stage, Status};
 use crate::tuning::{
-    LAMBDA_PATH_LOWEST, MAX_SOLVED_GAP, SAMPLES_PER_FREE_POLYNOMIAL, TRANSFERABLE_LAMBDAS, UNEVEN_SPREADS,
+    LAMBDA_PATH_LOWEST, MAX_SOLVED_GAP, SAMPLES_PER_FREE_POLYNOMIAL, SELECTION_SAMPLES, TRANSFERABLE_LAMBDAS,
 };
 
 /// Fraction of the objective of f = 0 below which an objective counts as 0.
@@ -85,7 +87,7 @@ impl ThinPlateParams {
     }
 
     fn fit_rows<R: Rows>(&self, set: TrainingSet<'_, R, Labels>, monitor: &Monitor<'_>) -> Result<ThinPlateSvc> {
-        self.on_scaled(set, monitor, |fit, prepared| self.fitted_classes(fit, prepared))
+        self.on_scaled(set, monitor, |fit, prepared| self.fitted_classes(fit, &prepared))
     }
 
     /// Prepares the problems and the rows, scaled, for a function.
@@ -124,36 +126,33 @@ impl ThinPlateParams {
             pool: &pool,
             clock: &mut clock,
         };
-        let training = self.training(fit.n_basis().is_some());
         let scaled = fit.scaling(&rows, &fit.space(&rows)?)?;
         scale_rows(&mut rows, scaled.factors.as_deref());
-        then(&mut fit, PreparedSamples { rows: &rows, scaled, training, distinct: &distinct, labels: &labels })
+        then(&mut fit, PreparedSamples { rows: &rows, scaled, distinct: &distinct, labels: &labels })
     }
 
     /// The model of all classes.
-    pub(super) fn fitted_classes(&self, fit: &mut Fit<'_, '_>, prepared: PreparedSamples<'_>) -> Result<ThinPlateSvc> {
+    pub(super) fn fitted_classes(&self, fit: &mut Fit<'_, '_>, prepared: &PreparedSamples<'_>) -> Result<ThinPlateSvc> {
         let Problems { targets, weights, units } = *fit.problems;
-        let classes = prepared.labels.classes();
-        let near = self.clone().with(|task| task.near = prepared.scaled.near);
+        let PreparedSamples { labels, distinct, .. } = *prepared;
+        let classes = labels.classes();
+        let near = self.clone().with(|task| task.path.near = prepared.scaled.near);
         let mut fit = Fit { params: &near, clock: &mut *fit.clock, ..*fit };
         if !self.task.per_class || targets.n_problems() == 1 {
-            let (labels, distinct) = (prepared.labels, prepared.distinct);
-            let (model, validation) = near.fitted(&mut fit, prepared, classes.to_vec())?;
+            let (model, validation) = fit.fitted(prepared, classes.to_vec())?;
             return Ok(validation.assess(model, fit.problems, labels, &distinct.weights));
         }
-        if prepared.labels.is_multilabel() {
+        if labels.is_multilabel() {
             let expected = "auto or a number for multilabel targets, whose labels share C";
             return Err(Error::parameter("C", "auto-per-class", expected));
         }
-        let (labels, distinct) = (prepared.labels, prepared.distinct);
         let n_classes = targets.n_classes();
         let (mut models, mut validation) = (Vec::with_capacity(n_classes), Validation::default());
         for class in 0..n_classes as u32 {
             let codes: Vec<u32> = targets.codes().iter().map(|&code| u32::from(code == class)).collect();
             let problems = Problems { targets: OneVsRest::new(&codes, 2), weights, units };
             let mut of_class = Fit { problems: &problems, clock: &mut *fit.clock, ..fit };
-            let two = [0, 1].map(Label::Integer).to_vec();
-            let (model, of_model) = near.fitted(&mut of_class, prepared.clone(), two)?;
+            let (model, of_model) = of_class.fitted(prepared, [0, 1].map(Label::Integer).to_vec())?;
             models.push(model);
             validation.loo_values.push(of_model.loo_values.into_iter().next().unwrap_or_default());
             validation.refitted.push(of_model.refitted.into_iter().next().unwrap_or_default());
@@ -161,46 +160,6 @@ impl ThinPlateParams {
         }
         let model = joined(models, classes).ok_or(Error::NoSamples(""))?;
         Ok(validation.assess(model, fit.problems, labels, &distinct.weights))
-    }
-
-    /// The model of the problems of a fit, and its held-out scores.
-    fn fitted(
-        &self,
-        fit: &mut Fit<'_, '_>,
-        prepared: PreparedSamples<'_>,
-        classes: Vec<Label>,
-    ) -> Result<(ThinPlateSvc, Validation)> {
-        let PreparedSamples { rows, scaled, training, distinct, .. } = prepared;
-        let Scaled { factors: scale, mut warnings, .. } = scaled;
-        let (attempt, is_on_bases) = (fit.attempt(rows, fit.space(rows)?)?, fit.n_basis().is_some());
-        warnings.extend(fit.crowded(&attempt));
-        warnings.extend(attempt.note.clone());
-        let Attempt { mut fitted, basis, support, .. } = attempt;
-        let best = &mut fitted.outcome.best;
-        let validation = Validation {
-            loo_values: std::mem::take(&mut best.loo_values),
-            refitted: std::mem::take(&mut best.refitted),
-            fold_sums: std::mem::take(&mut best.fold_sums),
-            units: if is_on_bases {
-                let Problems { units, weights, .. } = fit.problems;
-                without_bases((units.to_vec(), weights), &support, |row| units[row] < weights[row], |_| 0).units
-            } else {
-                fit.problems.units.to_vec()
-            },
-        };
-        let loo_values = validation.loo_values.iter().flat_map(|values| distinct.of_present(values)).collect();
-        let metadata = ModelMetadata {
-            classes,
-            targets: fit.problems.targets,
-            total_weight: fit.problems.targets.total(fit.problems.weights),
-            evaluated_on: None,
-            support: support.iter().map(|&i| distinct.rows[i] as u64).collect(),
-            stages: fit.clock.stages.clone(),
-        };
-        let model = self.model(fitted, basis, scale, metadata, warnings)?;
-        let origin = Origin { multilabel: model.origin.multilabel, ..Origin::of(training) };
-        let task = SplineClassification { loo_values, ..model.task };
-        Ok((ThinPlateSvc { task, origin, ..model }, validation))
     }
 
     /// The model of a fit on bases; without leave-one-out decision values.
@@ -256,13 +215,7 @@ impl ThinPlateParams {
     pub(crate) fn settings(&self, units: &[f64]) -> FitSettings {
         FitSettings {
             polynomials: self.task.polynomials,
-            path: PathOptions {
-                c: self.c.value(),
-                near: self.task.near,
-                stays: self.task.stays,
-                refines: self.task.confirms,
-                confirms: self.task.confirms,
-            },
+            path: PathOptions { c: self.c.value(), ..self.task.path },
             lowest: LAMBDA_PATH_LOWEST,
             stop: Stop { max_steps: self.task.max_steps, tol: self.task.tol },
             typical_weight: typical_weight(units),
@@ -336,18 +289,15 @@ pub(crate) struct Fit<'a, 'w> {
 }
 
 /// The samples as the problems use them.
-#[derive(Clone)]
 pub(super) struct PreparedSamples<'a> {
     /// Row-major, scaled.
     pub rows: &'a [f64],
     pub scaled: Scaled,
-    training: TrainingSettings,
     distinct: &'a Distinct,
     labels: &'a Labels,
 }
 
 /// The scaling of the columns.
-#[derive(Clone)]
 pub(super) struct Scaled {
     /// The factors of the columns, if they are to be standardized.
     pub factors: Option<Vec<f64>>,
@@ -362,8 +312,15 @@ pub(super) struct Attempt {
     basis: SplineBasis,
     /// The samples that are bases, if bases are samples.
     support: Vec<usize>,
-    /// A warning about how it was done.
-    note: Option<String>,
+    /// Warnings about how it was done.
+    warnings: Vec<String>,
+}
+
+/// The least leave-one-out loss of a path, and its λ in scale-free units.
+#[derive(Clone, Copy)]
+struct LeastLoss {
+    loss: f64,
+    lambda: f64,
 }
 
 impl Attempt {
@@ -379,34 +336,68 @@ impl Attempt {
 }
 
 impl Fit<'_, '_> {
+    /// The model of the problems, and its held-out scores.
+    fn fitted(&mut self, prepared: &PreparedSamples<'_>, classes: Vec<Label>) -> Result<(ThinPlateSvc, Validation)> {
+        let PreparedSamples { rows, scaled, distinct, .. } = prepared;
+        let (n_basis, space) = (self.n_basis(), self.space(rows)?);
+        let attempt = match n_basis {
+            None => self.exact(rows, space)?,
+            Some(n_basis) => self.on_bases(n_basis, rows, space)?,
+        };
+        let Fit { params, problems, .. } = *self;
+        let Problems { targets, weights, units } = *problems;
+        let Attempt { mut fitted, basis, support, warnings } = attempt;
+        let best = &mut fitted.outcome.best;
+        let mut validation = Validation {
+            loo_values: std::mem::take(&mut best.loo_values),
+            refitted: std::mem::take(&mut best.refitted),
+            fold_sums: std::mem::take(&mut best.fold_sums),
+            units: units.to_vec(),
+        };
+        if n_basis.is_some() {
+            let is_draw = |row: usize| units[row] < weights[row];
+            validation.units = without_bases((validation.units, weights), &support, is_draw, |_| 0).units;
+        }
+        let loo_values = validation.loo_values.iter().flat_map(|values| distinct.of_present(values)).collect();
+        let metadata = ModelMetadata {
+            classes,
+            targets,
+            total_weight: targets.total(weights),
+            evaluated_on: None,
+            support: support.iter().map(|&i| distinct.rows[i] as u64).collect(),
+            stages: self.clock.stages.clone(),
+        };
+        let warnings = scaled.warnings.iter().cloned().chain(warnings).collect();
+        let model = params.model(fitted, basis, scaled.factors.clone(), metadata, warnings)?;
+        let training = params.training(n_basis.is_some());
+        let origin = Origin { multilabel: model.origin.multilabel, ..Origin::of(training) };
+        let task = SplineClassification { loo_values, ..model.task };
+        Ok((ThinPlateSvc { task, origin, ..model }, validation))
+    }
+
     /// Whether the columns are to be standardized, and how.
     pub fn scaling(&mut self, rows: &[f64], space: &PolynomialSpace) -> Result<Scaled> {
         let mut warnings = space.warnings();
         let (uneven, factors) = (space.unevenness(), space.factors().to_vec());
-        let losses = if self.undecided(uneven) { Some(self.losses(rows, &factors)?) } else { None };
+        let is_open = self.params.compares_scalings(uneven);
+        let least = if is_open { Some(self.least_losses(rows, &factors)?) } else { None };
+        let losses = least.map(|least| least.map(|of_scaling| of_scaling.loss));
         let standardize = match losses {
-            Some(losses) => losses.standardize(),
+            Some([plain, standard]) => standard < plain,
             None => self.params.standardize == Standardize::Yes,
         };
         warnings.extend(scaling_warning(uneven, losses, standardize));
-        let is_same = self.n_basis().is_none() && !self.params.task.per_class;
-        let solved = losses.filter(|losses| losses.is_of_all && is_same);
-        let near = solved.map(|losses| if standardize { losses.standard.lambda } else { losses.plain.lambda });
+        // Where all samples were compared, the same fit has been solved.
+        let are_all = self.problems.weights.len() <= SELECTION_SAMPLES;
+        let solved = least.filter(|_| are_all && self.n_basis().is_none() && !self.params.task.per_class);
+        let near = solved.map(|least| least[usize::from(standardize)].lambda);
         Ok(Scaled { factors: standardize.then_some(factors), warnings, near })
     }
 
-    /// Whether leave-one-out decides about standardizing the columns.
-    fn undecided(&self, uneven: f64) -> bool {
-        let params = self.params;
-        // Losses at a fixed C are not comparable: its meaning depends on the scaling.
-        params.standardize == Standardize::Auto && params.c == CChoice::Auto && uneven > UNEVEN_SPREADS
-    }
-
     /// The smallest leave-one-out losses of the exact solver on some of the samples, unscaled and standardized.
-    fn losses(&mut self, rows: &[f64], factors: &[f64]) -> Result<ScalingLosses> {
+    fn least_losses(&mut self, rows: &[f64], factors: &[f64]) -> Result<[LeastLoss; 2]> {
         let Fit { params, problems, first_come, n_features, pool, .. } = *self;
-        let n = problems.weights.len();
-        let some = compared_rows(n, params.seed);
+        let some = compared_rows(problems.weights.len(), params.seed);
         let part = |all: &[f64]| -> Vec<f64> { some.iter().map(|&i| all[i]).collect() };
         let codes: Vec<u32> = some.iter().map(|&i| problems.targets.code(i)).collect();
         let (weights, units) = (part(problems.weights), part(problems.units));
@@ -415,40 +406,25 @@ impl Fit<'_, '_> {
             some.iter().flat_map(|&i| &rows[i * n_features..(i + 1) * n_features]).copied().collect();
         // Its stages count as one of the whole fit's.
         let mut clock = Clock::start(self.clock.monitor);
-        let looking = params.clone().with(|task| task.confirms = false);
+        let looking = params.clone().with(|task| (task.path.refines, task.path.confirms) = (false, false));
         let mut fit = Fit { params: &looking, problems: &problems, first_come, n_features, pool, clock: &mut clock };
-        let plain = fit.exact(&rows, fit.space(&rows)?)?;
+        let plain = fit.exact(&rows, fit.space(&rows)?)?.least();
         scale_rows(&mut rows, Some(factors));
-        let plain = plain.least();
         let near = Some(plain.lambda).filter(|lambda| TRANSFERABLE_LAMBDAS.contains(lambda));
-        let nearby = looking.clone().with(|task| task.near = near);
+        let nearby = looking.clone().with(|task| task.path.near = near);
         fit.params = &nearby;
         let standard = fit.exact(&rows, fit.space(&rows)?)?.least();
         self.clock.end("scaling")?;
-        Ok(ScalingLosses { plain, standard, is_of_all: some.len() == n })
+        Ok([plain, standard])
     }
 
     pub fn space(&self, rows: &[f64]) -> Result<PolynomialSpace> {
         PolynomialSpace::fit(rows, self.problems.weights, self.n_features, self.params.kernel.degree())
     }
 
-    /// A warning if bases were used because the exact solver would take long.
-    fn crowded(&self, attempt: &Attempt) -> Option<String> {
-        let (n, k) = (self.problems.weights.len(), self.problems.targets.n_problems());
-        let needed = || memory::exact_bytes(n, attempt.basis.space.len(), k, self.pool.threads());
-        (self.params.n_basis.is_none() && self.n_basis().is_some()).then(|| crowded((n, k), needed()))
-    }
-
     /// The number of bases; `None` for the exact solver.
     fn n_basis(&self) -> Option<usize> {
         self.params.basis_size(self.problems.weights.len(), self.problems.targets.n_problems())
-    }
-
-    fn attempt(&mut self, rows: &[f64], space: PolynomialSpace) -> Result<Attempt> {
-        match self.n_basis() {
-            None => self.exact(rows, space),
-            Some(n_basis) => self.on_bases(n_basis, rows, space),
-        }
     }
 
     /// The exact fit. Samples at the same point share a basis; samples without a coefficient have none.
@@ -457,7 +433,7 @@ impl Fit<'_, '_> {
         let (n, k) = (problems.weights.len(), problems.targets.n_problems());
         let needed = memory::exact_bytes(n, space.len(), k, pool.threads());
         memory::check(needed, params.memory_limit, n, None, "take bases (n_basis)")?;
-        let roots: Vec<f64> = problems.weights.iter().map(|w| w.sqrt()).collect();
+        let roots = problems.roots();
         let gram = weighted_gram(params.kernel, rows, n_features, &roots, pool, self.clock.monitor)?;
         let polynomials = weighted_polynomials(&space, rows, n_features, &roots);
         self.clock.end("kernel")?;
@@ -472,27 +448,32 @@ impl Fit<'_, '_> {
         fitted.alpha = alpha.iter().map(|alpha| support.iter().map(|&i| alpha[i]).collect()).collect();
         let bases = support.iter().flat_map(|&i| &rows[i * n_features..(i + 1) * n_features]).copied().collect();
         let basis = SplineBasis { kernel: params.kernel, bases, space };
-        Ok(Attempt { fitted, basis, support, note: None })
+        Ok(Attempt { fitted, basis, support, warnings: Vec::new() })
     }
 
     fn on_bases(&mut self, n_basis: usize, rows: &[f64], space: PolynomialSpace) -> Result<Attempt> {
         let Fit { params, problems, n_features, pool, .. } = *self;
         let (n, k) = (problems.weights.len(), problems.targets.n_problems());
+        let mut warnings = Vec::new();
+        if params.n_basis.is_none() {
+            warnings.push(crowded((n, k), memory::exact_bytes(n, space.len(), k, pool.threads())));
+        }
         self.clock.monitor.tell(Progress { stage: "bases", done: 0, total: 1, gap: None });
         let needed = memory::basis_bytes(n, n_basis, space.len(), k, pool.threads());
         memory::check(needed.least, params.memory_limit, n, Some(n_basis), "take fewer bases")?;
         let samples = Placed { rows, n_features, weights: problems.weights, first_come: self.first_come };
         let (bases, support) = choose(params.basis, n_basis, samples, params.seed, pool)?;
         self.clock.end("bases")?;
-        let roots: Vec<f64> = problems.weights.iter().map(|w| w.sqrt()).collect();
+        let roots = problems.roots();
         let n_blocks = n.div_ceil(BLOCK);
         let (n_cached, free) = needed.cached_blocks(n_blocks, params.memory_limit);
         let basis = SplineBasis { kernel: params.kernel, bases, space };
-        let samples = KernelRows { source: RowSource::Memory(rows), basis: &basis, roots: &roots };
         let storage = BlockStorage { n_cached, lifts: true, checkpoint: None };
-        let of_rows = (problems.targets, problems.units);
-        let fitted = samples.fit(of_rows, &support, &params.settings(problems.units), storage, pool, self.clock)?;
-        let note = free.map(|free| {
+        let read = |some: Range<usize>| Ok(Cow::Borrowed(&rows[some.start * n_features..some.end * n_features]));
+        let (rows, of_rows) = ((&read as _, &roots[..]), (problems.targets, problems.units));
+        let settings = &params.settings(problems.units);
+        let fitted = basis.fit(rows, of_rows, &support, settings, storage, (pool, self.clock))?;
+        warnings.extend(free.map(|free| {
             format!(
                 "the features of {n} samples on {n_basis} bases take {} and {} are free: {:.0} % of them \
                  were cached, the others recomputed at every pass, which takes longer (fewer bases would fit)",
@@ -500,8 +481,8 @@ impl Fit<'_, '_> {
                 bytes_text(free),
                 100.0 * n_cached as f64 / n_blocks as f64,
             )
-        });
-        Ok(Attempt { fitted, basis, support, note })
+        }));
+        Ok(Attempt { fitted, basis, support, warnings })
     }
 }
 
@@ -554,16 +535,6 @@ impl Validation {
 fn report_folds(report: &mut Report, fold_sums: &[[f64; 2]], labels: &Labels, weights: &[f64], n: f64) {
     let estimate = ErrorEstimate::of_folds(fold_sums, labels.is_multilabel(), &labels.population(weights), n);
     report_estimate(report, estimate, labels, weights, NO_REFITS);
-}
-
-/// Sums the coefficients of equal samples into the first of them.
-pub(super) fn merged(alpha: &[Vec<f64>], first: &[usize]) -> Vec<Vec<f64>> {
-    let one = |alpha: &Vec<f64>| {
-        let mut sums = vec![0.0; alpha.len()];
-        alpha.iter().zip(first).for_each(|(alpha, &at)| sums[at] += alpha);
-        sums
-    };
-    alpha.iter().map(one).collect()
 }
 
 fn instead(polynomials: Polynomials) -> String {

@@ -121,3 +121,13 @@ pub(crate) fn first_of_equals(samples: &[f64], n_features: usize) -> Vec<usize> 
     }
     first
 }
+
+/// Sums the coefficients of equal samples into the first of them.
+pub(super) fn merged(alpha: &[Vec<f64>], first: &[usize]) -> Vec<Vec<f64>> {
+    let one = |alpha: &Vec<f64>| {
+        let mut sums = vec![0.0; alpha.len()];
+        alpha.iter().zip(first).for_each(|(alpha, &at)| sums[at] += alpha);
+        sums
+    };
+    alpha.iter().map(one).collect()
+}

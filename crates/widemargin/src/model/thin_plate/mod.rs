@@ -2,7 +2,6 @@
 
 mod bases;
 mod choose_kernel;
-mod class_path;
 mod fit;
 mod kernel_blocks;
 mod model;
@@ -12,7 +11,6 @@ mod per_class;
 pub(super) mod regressor;
 mod remarks;
 mod remote;
-mod scaling_losses;
 mod spline;
 mod spline_basis;
 pub(super) mod spline_model;
@@ -20,8 +18,7 @@ mod stream;
 
 pub use bases::ThinPlateBasis;
 pub use choose_kernel::KernelPoint;
-pub use class_path::ClassPath;
-pub use model::{SplineClassification, ThinPlateSvc};
+pub use model::{ClassPath, SplineClassification, ThinPlateSvc};
 pub use params::{
     AUTO_KERNELS, EXACT_UP_TO, SPLINE_EXACT_UP_TO, SplineParams, Standardize, ThinPlateParams, ThinPlateRegressorParams,
 };

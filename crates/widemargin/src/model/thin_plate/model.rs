@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::class_path::ClassPath;
 use super::spline::{CHUNK_ROWS, Spline};
 use super::spline_model::{SplineModel, SplineTask};
 use crate::data::{Label, Rows};
@@ -38,6 +37,20 @@ pub struct SplineClassification {
     /// Problems × training samples of weight above 0.
     #[serde(skip)]
     pub(crate) loo_values: Vec<f64>,
+}
+
+/// The selection for one class.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClassPath {
+    /// C of the problem of the class.
+    #[serde(rename = "C")]
+    pub c: f64,
+    /// λ = 1/(2C) in scale-free units.
+    pub lambda: f64,
+    /// How the polynomials were treated.
+    pub polynomials: Polynomials,
+    /// The results at every evaluated C, by descending λ.
+    pub path: Vec<PathPoint>,
 }
 
 impl SplineClassification {

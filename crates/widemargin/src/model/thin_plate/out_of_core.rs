@@ -1,6 +1,7 @@
 //! The thin plate SVM on bases for data larger than memory, read in passes.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::bases::SAMPLES_PER_BASIS;
 use super::fit::{Fit, Scaled};
@@ -8,7 +9,7 @@ use super::model::ThinPlateSvc;
 use super::params::{ClassificationParams, ThinPlateParams};
 use super::remote::ModelMetadata;
 use super::spline_basis::SplineBasis;
-use super::stream::{Drawn, KernelRows, RowSource, Scan, Stream, draw_rows};
+use super::stream::{Scan, Stream, draw_rows};
 use crate::data::{About, AnySamples, Labels, Resources, Source, check_costs, effective_weights};
 use crate::error::{Error, Result};
 use crate::memory::within;
@@ -24,7 +25,7 @@ use crate::tuning::SELECTION_SAMPLES;
 
 impl ThinPlateParams {
     /// Trains on data larger than memory, on bases (`n_basis` must be set). The source is read in chunks of some
-    /// thousand consecutive rows: three initial passes, then one per Newton step and one per C; a whole path takes some
+    /// hundred consecutive rows: three initial passes, then one per Newton step and one per C; a whole path takes some
     /// 60 to 100 passes. If all samples fit in memory, [`ThinPlateParams::fit_with`] is faster.
     ///
     /// In addition to labels and weights, memory holds 16 bytes per sample and 17 per sample and two-class problem,
@@ -57,9 +58,9 @@ impl ThinPlateParams {
         let kernels = self.open_kernels();
         if kernels.len() > 1 {
             let set = TrainingSet { samples, known: labels, sample_weight };
-            let (kernel, note) = self.best_kernel(kernels, set, monitor)?;
-            let mut model = self.kernel(kernel).fit_blocks(samples, labels, sample_weight, resources, monitor)?;
-            model.report.notes.push(note);
+            let best = self.best_kernel(kernels, set, monitor)?;
+            let mut model = self.kernel(best.kernel).fit_blocks(samples, labels, sample_weight, resources, monitor)?;
+            model.report.notes.push(best.note);
             return Ok(model);
         }
         let Some(n_basis) = self.n_basis else {
@@ -116,8 +117,7 @@ impl ThinPlateParams {
         let space = if scale.is_some() { moments.scaled(scale.as_deref()).space(self.kernel.degree())? } else { plain };
 
         let stream = Stream { scale: scale.as_deref(), ..stream };
-        let among = Drawn { rows: &picked, values: sample, weights: &weights };
-        let (bases, support) = stream.bases(among, (self.basis, n_basis), self.seed, &pool)?;
+        let (bases, support) = stream.bases((&picked, sample), &weights, (self.basis, n_basis), self.seed, &pool)?;
         clock.end("bases")?;
 
         let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
@@ -126,13 +126,14 @@ impl ThinPlateParams {
         let settings = self.settings(&weights);
         drop(weights);
         let basis = SplineBasis { kernel: self.kernel, bases, space };
-        let rows = KernelRows { source: RowSource::Stream(stream), basis: &basis, roots: &roots };
         let storage = BlockStorage {
             n_cached: usize::try_from((resources.memory - needed) / block).unwrap_or(usize::MAX).min(n),
             lifts: false,
             checkpoint: resources.checkpoint,
         };
-        let fitted = rows.fit((targets, &units), &support, &settings, storage, &pool, &mut clock)?;
+        let read = |rows: Range<usize>| stream.rows(rows).map(Cow::Owned);
+        let rows = (&read as _, &roots[..]);
+        let fitted = basis.fit(rows, (targets, &units), &support, &settings, storage, (&pool, &mut clock))?;
 
         let plain_weights = sample_weight.map_or_else(|| Cow::Owned(vec![1.0; n]), Cow::Borrowed);
         let metadata = ModelMetadata {

@@ -10,8 +10,8 @@ use crate::error::{Result, require};
 use crate::macros::{named, setters};
 use crate::model::CChoice;
 use crate::similarity::ConditionalKernel;
-use crate::solve::thin_plate::Polynomials;
-use crate::tuning::DEFAULT_N_BASIS;
+use crate::solve::thin_plate::{PathOptions, Polynomials};
+use crate::tuning::{DEFAULT_N_BASIS, UNEVEN_SPREADS};
 
 /// Whether each column is first divided by its standard deviation.
 ///
@@ -76,12 +76,9 @@ pub struct ClassificationParams {
     pub(crate) tol: f64,
     pub(crate) max_steps: u32,
     pub(crate) per_class: bool,
-    /// Whether the C selected is refined and its estimates come from refits: not where losses are only compared.
-    pub(crate) confirms: bool,
-    /// λ, in scale-free units, near which the path over C begins: that of a fit on the same samples.
-    pub(crate) near: Option<f64>,
-    /// Whether that λ is the only one.
-    pub(crate) stays: bool,
+    /// How C is selected, if it is automatic: refined, and its error estimated by refits, unless losses are only compared;
+    /// near the λ of a fit on the same samples, if there was one.
+    pub(crate) path: PathOptions,
 }
 
 /// Parameters of a smoothing spline, with their defaults.
@@ -152,6 +149,12 @@ impl<T> SplineParams<T> {
         memory_limit: u64 => memory_limit = Some(memory_limit);
     }
 
+    /// Whether leave-one-out decides about standardizing columns whose spreads differ by this factor. Losses at a fixed C
+    /// are not comparable: its meaning depends on the scaling.
+    pub(super) fn compares_scalings(&self, uneven: f64) -> bool {
+        self.standardize == Standardize::Auto && self.c == CChoice::Auto && uneven > UNEVEN_SPREADS
+    }
+
     /// The number of bases for this number of two-class problems, or a regression as one, on `n` samples; none for the
     /// exact solver, which takes n³ operations for each.
     pub(super) fn basis_size(&self, n: usize, n_problems: usize) -> Option<usize> {
@@ -197,9 +200,7 @@ impl ThinPlateParams {
             tol: 1e-10,
             max_steps: 100,
             per_class: false,
-            confirms: true,
-            near: None,
-            stays: false,
+            path: PathOptions { refines: true, confirms: true, ..PathOptions::default() },
         };
         SplineParams::of(kernel, task)
     }

@@ -3,10 +3,8 @@
 //! Walder & Chapelle (section 7) choose λ so for each digit. It takes the time of as many two-class fits as there are
 //! classes, since each treats the polynomials as suits its own problem.
 
-use std::collections::HashMap;
-
-use super::class_path::ClassPath;
-use super::model::{SplineClassification, ThinPlateSvc};
+use super::kernel_blocks::{first_of_equals, merged};
+use super::model::{ClassPath, SplineClassification, ThinPlateSvc};
 use super::spline::Spline;
 use super::spline_basis::SplineBasis;
 use crate::data::Label;
@@ -28,35 +26,25 @@ pub(super) fn joined(models: Vec<ThinPlateSvc>, classes: &[Label]) -> Option<Thi
     let report = joined_reports(models.iter().map(ThinPlateSvc::report), classes, &per_class)?;
 
     // Bases of several classes are one.
-    let d = models.first()?.n_features();
-    let mut places: HashMap<Vec<u64>, usize> = HashMap::new();
-    let (mut bases, mut support) = (Vec::new(), Vec::new());
-    let mut placed: Vec<Vec<usize>> = Vec::new();
-    for model in &models {
-        let mut of_model = Vec::with_capacity(model.n_bases());
-        for (at, basis) in model.bases().chunks(d).enumerate() {
-            let content = basis.iter().map(|x| x.to_bits()).collect();
-            let next = places.len();
-            let place = *places.entry(content).or_insert(next);
-            if place == next {
-                bases.extend_from_slice(basis);
-                support.extend(model.support().get(at));
-            }
-            of_model.push(place);
-        }
-        placed.push(of_model);
+    let (d, k) = (models.first()?.n_features(), models.len());
+    let of_all = models.iter().flat_map(|model| model.bases()).copied().collect::<Vec<f64>>();
+    let rows_of_all: Vec<u64> = models.iter().flat_map(|model| model.support()).copied().collect();
+    let first = first_of_equals(&of_all, d);
+    let distinct: Vec<usize> = (0..first.len()).filter(|&at| first[at] == at).collect();
+    let bases = distinct.iter().flat_map(|&at| &of_all[at * d..(at + 1) * d]).copied().collect();
+    let support = distinct.iter().filter_map(|&at| rows_of_all.get(at)).copied().collect();
+    let mut alpha = vec![vec![0.0; first.len()]; k];
+    let mut at = 0;
+    for (model, alpha) in models.iter().zip(&mut alpha) {
+        alpha[at..at + model.n_bases()].copy_from_slice(model.coefficients());
+        at += model.n_bases();
     }
-    let n_bases = places.len();
-    let mut coefficients = vec![0.0; models.len() * n_bases];
-    for (problem, (model, places)) in models.iter().zip(&placed).enumerate() {
-        let row = &mut coefficients[problem * n_bases..(problem + 1) * n_bases];
-        places.iter().zip(model.coefficients()).for_each(|(&place, alpha)| row[place] += alpha);
-    }
+    let one = |alpha: &Vec<f64>| distinct.iter().map(|&at| alpha[at]).collect::<Vec<f64>>();
+    let coefficients = merged(&alpha, &first).iter().flat_map(one).collect();
     let is_solved = models.iter().all(|model| !model.task.loo_values.is_empty());
     let loo_values =
         models.iter().filter(|_| is_solved).flat_map(|model| model.task.loo_values.iter().copied()).collect();
     let polynomial = models.iter().flat_map(|model| model.polynomial().iter().copied()).collect();
-    let n_functions = models.len();
     let first = models.into_iter().next()?;
     let basis = SplineBasis { bases, ..first.spline.basis };
     let task = SplineClassification {
@@ -69,7 +57,7 @@ pub(super) fn joined(models: Vec<ThinPlateSvc>, classes: &[Label]) -> Option<Thi
         ..first.task
     };
     Some(ThinPlateSvc {
-        spline: Spline { basis, support, coefficients, polynomial, n_functions, ..first.spline },
+        spline: Spline { basis, support, coefficients, polynomial, n_functions: k, ..first.spline },
         task,
         report,
         ..first

@@ -1,6 +1,5 @@
 //! Warnings that fits of classifiers and of smoothing splines share.
 
-use super::scaling_losses::ScalingLosses;
 use crate::error::bytes_text;
 use crate::similarity::ConditionalKernel;
 use crate::tuning::{DEFAULT_N_BASIS, DISTANT_SPREADS};
@@ -29,7 +28,7 @@ pub(super) fn dependent(kernel: ConditionalKernel, n_polynomials: usize, rank: u
 
 /// A warning if the columns differ a lot in spread: the scaling, and the losses (unscaled and standardized) behind
 /// the decision.
-pub(super) fn scaling_warning(uneven: f64, losses: Option<ScalingLosses>, standardize: bool) -> Option<String> {
+pub(super) fn scaling_warning(uneven: f64, losses: Option<[f64; 2]>, standardize: bool) -> Option<String> {
     if uneven <= DISTANT_SPREADS {
         return None;
     }
@@ -37,9 +36,8 @@ pub(super) fn scaling_warning(uneven: f64, losses: Option<ScalingLosses>, standa
     let differ = format!("the columns differ in spread by a factor of {factor}");
     let done = if standardize { "they were standardized" } else { "they were used as they are" };
     match losses {
-        Some(ScalingLosses { plain, standard, .. }) => Some(format!(
-            "{differ}: {done}, for the lower leave-one-out loss ({:.4} as they are, {:.4} standardized)",
-            plain.loss, standard.loss,
+        Some([plain, standard]) => Some(format!(
+            "{differ}: {done}, for the lower leave-one-out loss ({plain:.4} as they are, {standard:.4} standardized)",
         )),
         None if !standardize => Some(format!(
             "{differ}: distances see little but the widest; standardize them (standardize = yes) unless they are of one \

@@ -24,7 +24,7 @@ use crate::problem::OneVsRest;
 use crate::similarity::ConditionalKernel;
 use crate::solve::Stage;
 use crate::solve::thin_plate::{
-    FeatureMap, FirstSums, Polynomials, RemoteRowSums, RowsShape, Run, Settled, first_sums, fit_rows, rows_separate,
+    FeatureMap, FirstSums, Polynomials, RemoteRowSums, RowsShape, Run, Settled, fit_rows, rows_separate,
 };
 use crate::tuning::FIRST_SAMPLES_PER_BASIS;
 
@@ -44,7 +44,7 @@ part_query! {
         plan: Vec<u8>
     } -> FirstSums {}
     |query, part, _| BasisPlan::from_bytes(&query.plan)?.first_sums(&part.rows(), part.weights),
-    |_, total, next| *total = total.merged(&next)
+    |_, total, next| total.add(next)
 }
 
 /// The rows of weight above 0 that bases are chosen among, ascending: the first few a basis for `index`, since
@@ -199,7 +199,7 @@ impl BasisPlan {
     /// Sums over some samples for deciding about the polynomials.
     pub(super) fn first_sums(&self, samples: &impl Rows, weights: &[f64]) -> Result<FirstSums> {
         let mut all = FirstSums::default();
-        self.for_blocks(samples, weights, true, |phi, polynomials| all = all.merged(&first_sums(&phi, &polynomials)))?;
+        self.for_blocks(samples, weights, true, |phi, polynomials| all.add(FirstSums::of(&phi, &polynomials)))?;
         Ok(all)
     }
 
@@ -217,7 +217,7 @@ impl BasisPlan {
         let (penalized, columns) =
             (self.columns("penalized", &lift.penalized)?, self.columns("columns", &lift.columns)?);
         let Some(cross) = &lift.cross else {
-            return self.lifted(samples, weights, &self.feature_map.only_polynomials(columns), false);
+            return self.lifted(samples, weights, &self.feature_map.only_polynomials(columns));
         };
         let (b, q) = (self.n_bases(), columns.n_cols());
         if !cross.is_empty() && cross.len() != b * q {
@@ -225,7 +225,7 @@ impl BasisPlan {
         }
         let cross = (!cross.is_empty()).then(|| Matrix::from_columns(cross.to_vec(), b, q));
         let feature_map = FeatureMap { penalized, columns, cross, ..self.feature_map.clone() };
-        self.lifted(samples, weights, &feature_map, true)
+        self.lifted(samples, weights, &feature_map)
     }
 
     fn columns(&self, what: &str, columns: &[f64]) -> Result<Matrix> {
@@ -237,16 +237,11 @@ impl BasisPlan {
         Ok(Matrix::from_columns(columns.to_vec(), m, q))
     }
 
-    pub(super) fn lifted(
-        &self,
-        samples: &impl Rows,
-        weights: &[f64],
-        feature_map: &FeatureMap,
-        with_kernel: bool,
-    ) -> Result<Vec<f64>> {
+    /// The same by a map: row-major.
+    pub(super) fn lifted(&self, samples: &impl Rows, weights: &[f64], map: &FeatureMap) -> Result<Vec<f64>> {
         let mut features = Vec::new();
-        self.for_blocks(samples, weights, with_kernel, |phi, polynomials| {
-            features.extend(feature_map.features(phi, &polynomials).into_values());
+        self.for_blocks(samples, weights, map.n_bases() > 0, |phi, polynomials| {
+            features.extend(map.features(phi, &polynomials).into_values());
         })?;
         Ok(features)
     }
@@ -272,14 +267,14 @@ impl ThinPlateParams {
         let mut clock = Clock::start(monitor);
         let (plan, sums) = BasisPlan::of_workers((kernel, kernel.degree()), bases, samples, monitor)?;
         let WeightedLabels { labels, weights, sample_weights } = labeled;
-        let (targets, n_rows, total) = (OneVsRest::of(labels), labeled.n_present(), weights.iter().sum());
+        let (targets, total) = (OneVsRest::of(labels), weights.iter().sum());
         let mut rows_of = |n_free: usize, lift: PartLift| {
             let (n_penalized, n_problems, is_even) = (lift.n_penalized, targets.n_problems(), targets.is_even());
-            let shape = RowsShape { n_rows, n_penalized, n_free, n_problems, is_even };
+            let shape = RowsShape { n_penalized, n_free, n_problems, is_even };
             Ok::<_, Error>(RemoteRowSums::new(features(&plan, lift)?, shape))
         };
         let treated = (polynomials, &plan.basis.spreads()[..]);
-        let settled = Settled::new(&sums, &plan.feature_map, (n_rows, total), treated, |free| {
+        let settled = Settled::new(&sums, &plan.feature_map, (labeled.n_present(), total), treated, |free| {
             let (penalized, columns) = (Vec::new(), free.values().to_vec());
             let only = PartLift { n_penalized: 0, penalized, columns, cross: None };
             rows_separate(&mut rows_of(free.n_cols(), only)?, total, self.threads, monitor)

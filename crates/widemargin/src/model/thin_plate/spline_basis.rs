@@ -6,7 +6,7 @@ use crate::linalg::factor::Matrix;
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
-use crate::solve::thin_plate::{FeatureMap, feature_map_of};
+use crate::solve::thin_plate::FeatureMap;
 
 /// What a spline is a combination of.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,6 +64,6 @@ impl SplineBasis {
     pub fn feature_map(&self, pool: &Pool, monitor: &Monitor<'_>) -> Result<FeatureMap> {
         let (d, ones) = (self.n_features(), vec![1.0; self.n_bases()]);
         let between = weighted_gram(self.kernel, &self.bases, d, &ones, pool, monitor)?;
-        feature_map_of(between, &weighted_polynomials(&self.space, &self.bases, d, &ones))
+        FeatureMap::new(between, &weighted_polynomials(&self.space, &self.bases, d, &ones))
     }
 }

@@ -25,16 +25,6 @@ use crate::tuning::SELECTION_SAMPLES;
 /// Rows read at a time by each thread when only the samples themselves are needed.
 const CHUNK: usize = SPAN * BLOCK / 4;
 
-/// Samples that were drawn, and the weights of all.
-pub(super) struct Drawn<'a> {
-    /// Ascending.
-    pub rows: &'a [usize],
-    /// Row-major, not scaled.
-    pub values: Vec<f64>,
-    /// Of all samples.
-    pub weights: &'a [f64],
-}
-
 /// The method, as messages name it.
 const METHOD: &str = "the thin plate SVM";
 
@@ -130,24 +120,25 @@ impl<'a> Stream<'a> {
         Ok((rows, numbers))
     }
 
-    /// Bases, row-major, and the rows of those that are samples: chosen among samples that
-    /// were drawn, but for [`ThinPlateBasis::Index`].
+    /// Bases, row-major, and the rows of those that are samples: chosen among the samples that were `picked`, whose
+    /// features, not scaled, are `rows`, but for [`ThinPlateBasis::Index`]. `weights` are those of all samples.
     pub(super) fn bases(
         &self,
-        among: Drawn<'_>,
+        (picked, mut rows): (&[usize], Vec<f64>),
+        weights: &[f64],
         (choice, n_basis): (ThinPlateBasis, usize),
         seed: u64,
         pool: &Pool,
     ) -> Result<(Vec<f64>, Vec<usize>)> {
         if choice == ThinPlateBasis::Index {
-            return self.first(among.weights, n_basis);
+            return self.first(weights, n_basis);
         }
-        let weights: Vec<f64> = among.rows.iter().map(|&row| among.weights[row]).collect();
-        let (mut rows, first_come) = (among.values, (0..weights.len()).collect::<Vec<usize>>());
+        let weights: Vec<f64> = picked.iter().map(|&row| weights[row]).collect();
+        let first_come: Vec<usize> = (0..picked.len()).collect();
         scale_rows(&mut rows, self.scale);
         let placed = Placed { rows: &rows, n_features: self.n_features, weights: &weights, first_come: &first_come };
         let (bases, chosen) = choose(choice, n_basis, placed, seed, pool)?;
-        Ok((bases, chosen.into_iter().map(|at| among.rows[at]).collect()))
+        Ok((bases, chosen.into_iter().map(|at| picked[at]).collect()))
     }
 }
 
@@ -279,58 +270,31 @@ impl ColumnMoments {
     }
 }
 
-/// Where rows come from.
-#[derive(Clone, Copy)]
-pub(crate) enum RowSource<'a> {
-    /// Dense rows in memory, row-major, scaled.
-    Memory(&'a [f64]),
-    /// A source.
-    Stream(Stream<'a>),
-}
+/// Reads dense rows of a range, row-major, scaled.
+pub(crate) type ReadRows<'a> = dyn Fn(Range<usize>) -> Result<Cow<'a, [f64]>> + Sync + 'a;
 
-impl<'a> RowSource<'a> {
-    /// Dense rows of a range, row-major, of `d` features.
-    ///
-    /// # Errors
-    /// As for [`Stream::rows`].
-    pub fn read(&self, rows: Range<usize>, d: usize) -> Result<Cow<'a, [f64]>> {
-        match self {
-            RowSource::Memory(all) => Ok(Cow::Borrowed(&all[rows.start * d..rows.end * d])),
-            RowSource::Stream(stream) => stream.rows(rows).map(Cow::Owned),
-        }
-    }
-}
-
-/// Kernel values with bases and polynomials of rows.
-pub(crate) struct KernelRows<'a> {
-    pub source: RowSource<'a>,
-    pub basis: &'a SplineBasis,
-    /// √w.
-    pub roots: &'a [f64],
-}
-
-impl KernelRows<'_> {
-    /// The fit of one-vs-rest problems on the bases, whose samples are `support`.
+impl SplineBasis {
+    /// The fit of one-vs-rest problems on the bases, whose samples are `support`; of rows times `roots`, √w.
     pub fn fit(
         &self,
+        (read, roots): (&ReadRows<'_>, &[f64]),
         (targets, units): (OneVsRest<'_>, &[f64]),
         support: &[usize],
         settings: &FitSettings,
         storage: BlockStorage<'_>,
-        pool: &Pool,
-        clock: &mut Clock<'_>,
+        (pool, clock): (&Pool, &mut Clock<'_>),
     ) -> Result<Fitted> {
-        let feature_map = self.basis.feature_map(pool, clock.monitor)?;
-        let weights: Vec<f64> = self.roots.iter().map(|root| root * root).collect();
+        let feature_map = self.feature_map(pool, clock.monitor)?;
+        let weights: Vec<f64> = roots.iter().map(|root| root * root).collect();
         let is_draw = |row: usize| units[row] < (1.0 - f64::EPSILON * 4.0) * weights[row];
         let units = without_bases((units.to_vec(), &weights), support, is_draw, |_| 0).units;
-        let row_data = RowData { targets, roots: self.roots, units: &units };
-        let spreads = self.basis.spreads();
-        let (rows, run) = ((row_data, &spreads[..]), Run { settings, pool, monitor: clock.monitor });
+        let spreads = self.spreads();
+        let rows = (RowData { targets, roots, units: &units }, &spreads[..]);
         let raw = |rows: Range<usize>, with_kernel: bool| {
-            let samples = self.source.read(rows.clone(), self.basis.n_features())?;
-            Ok(self.basis.weighted(&samples, &self.roots[rows], with_kernel))
+            let samples = read(rows.clone())?;
+            Ok(self.weighted(&samples, &roots[rows], with_kernel))
         };
+        let run = Run { settings, pool, monitor: clock.monitor };
         let fitted = fit_blocks(&raw, feature_map, rows, storage, run, || clock.end("features"))?;
         clock.end_solved("solve")?;
         Ok(fitted)

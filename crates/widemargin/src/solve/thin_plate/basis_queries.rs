@@ -76,7 +76,7 @@ part_query! { BasisRows: TakeStep "take_step" { live: Vec<usize>, places: Vec<f6
 |_, total, next| add_sums(total, next) }
 
 part_query! { BasisRows: LeaveOneOut "leave_one_out" { roots: Vec<Vec<f64>> } -> LeaveOneOutSums {}
-|at, rows, _| rows.leave_one_out(&at.roots), |_, total, next| total.extend(next) }
+|at, rows, _| rows.leave_one_out(&at.roots).map(|(sums, _)| sums), |_, total, next| total.extend(next) }
 
 part_query! { BasisRows: Without "without" { fold: Option<u32> } -> ()
 { CHANGES_STATE = true, HAS_ANSWER = false, READS_FEATURES = false }
@@ -141,8 +141,8 @@ impl<W: Workers> RowSums for RemoteRowSums<W> {
         Ok(sums)
     }
 
-    fn leave_one_out(&mut self, roots: &[Vec<f64>]) -> Result<LeaveOneOutSums> {
-        self.ask(&LeaveOneOut { roots: roots.to_vec() })
+    fn leave_one_out(&mut self, roots: &[Vec<f64>]) -> Result<(LeaveOneOutSums, Vec<Vec<f64>>)> {
+        Ok((self.ask(&LeaveOneOut { roots: roots.to_vec() })?, Vec::new()))
     }
 
     fn without(&mut self, fold: Option<u32>) -> Result<()> {

@@ -2,17 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::basis_fit::{penalized, unit_of, unpenalized};
 use super::basis_visits::BasisVisits;
 use super::batched_newton::BatchedNewton;
 use super::feature_map::FeatureMap;
 use super::log::Log;
 use super::newton::{Lambdas, Stop};
 use super::path::{Run, walk};
-use super::polynomials::{Polynomials, span};
+use super::polynomials::{Polynomials, overflow, span};
 use super::row_sums::RowSums;
 use super::settings::{Fitted, WhyNotFree, settle_auto};
 use crate::error::{Error, Result};
+use crate::linalg;
 use crate::linalg::factor::{Matrix, Side, Svd, product, stacked, triangle};
 use crate::monitor::Monitor;
 use crate::par::Pool;
@@ -22,53 +22,29 @@ use crate::tuning::MAX_STEPS_TO_SEPARATE;
 const MAX_LOSS_OF_SEPARATED_DATA: f64 = 1e-12;
 
 /// Sums over the samples for the polynomials: R with RᵀR = PᵀWP, and ΦWP.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct FirstSums {
-    /// Number of columns of R: the polynomials.
-    pub n_polynomials: usize,
-    /// R, column-major, upper triangular, with at most as many rows as columns.
-    pub triangle: Vec<f64>,
-    /// ΦWP, column-major, bases × polynomials; empty if there were no samples.
-    pub cross: Vec<f64>,
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct FirstSums {
+    /// R, upper triangular, with at most as many rows as columns; empty if there were no samples.
+    triangle: Matrix,
+    /// ΦWP, bases × polynomials.
+    cross: Matrix,
 }
 
 impl FirstSums {
-    /// Merges both.
-    #[must_use]
-    pub fn merged(&self, other: &FirstSums) -> FirstSums {
-        if self.cross.is_empty() && self.triangle.is_empty() {
-            return other.clone();
+    /// Those of a block: `phi` bases × samples and `polynomials` polynomials × samples, both times √w.
+    pub fn of(phi: &Matrix, polynomials: &Matrix) -> Self {
+        let cross = product(Side::Plain(phi), Side::Transposed(polynomials));
+        FirstSums { triangle: triangle(polynomials.transposed()), cross }
+    }
+
+    /// Adds those of other samples.
+    pub fn add(&mut self, other: FirstSums) {
+        if self.triangle.values().is_empty() {
+            *self = other;
+        } else if !other.triangle.values().is_empty() {
+            self.triangle = triangle(stacked(&self.triangle, &other.triangle));
+            linalg::add(self.cross.values_mut(), other.cross.values());
         }
-        let both = stacked(&self.matrix(), &other.matrix());
-        let cross = match other.cross.is_empty() {
-            true => self.cross.clone(),
-            false => self.cross.iter().zip(&other.cross).map(|(a, b)| a + b).collect(),
-        };
-        FirstSums { triangle: triangle(both).into_values(), cross, ..*self }
-    }
-
-    fn matrix(&self) -> Matrix {
-        let m = self.n_polynomials;
-        Matrix::from_columns(self.triangle.clone(), self.triangle.len().checked_div(m).unwrap_or(0), m)
-    }
-
-    fn cross(&self, n_bases: usize) -> Result<Matrix> {
-        let m = self.n_polynomials;
-        if self.cross.len() != n_bases * m {
-            let (found, expected) =
-                (format!("{} numbers", self.cross.len()), format!("{n_bases} bases × {m} polynomials"));
-            return Err(Error::shape("sums over the samples", found, expected));
-        }
-        Ok(Matrix::from_columns(self.cross.clone(), n_bases, m))
-    }
-}
-
-/// For a block: `phi` bases × samples and `polynomials` polynomials × samples, both times √w.
-pub(crate) fn first_sums(phi: &Matrix, polynomials: &Matrix) -> FirstSums {
-    FirstSums {
-        n_polynomials: polynomials.n_rows(),
-        triangle: triangle(polynomials.transposed()).into_values(),
-        cross: product(Side::Plain(phi), Side::Transposed(polynomials)).into_values(),
     }
 }
 
@@ -100,9 +76,14 @@ impl Settled {
         (requested, spreads): (Polynomials, &[f64]),
         separates: impl FnOnce(&Matrix) -> Result<bool>,
     ) -> Result<Self> {
-        let basis = span(&sums.matrix())?;
+        let (found, expected) = (sums.cross.values().len(), feature_map.n_bases() * sums.triangle.n_cols());
+        if found != expected {
+            let expected = format!("{} bases × {} polynomials", feature_map.n_bases(), sums.triangle.n_cols());
+            return Err(Error::shape("sums over the samples", format!("{found} numbers"), expected));
+        }
+        let basis = span(&sums.triangle)?;
         // F U = L⁻¹(I − QQᵀ) ΦWP · V diag(s)⁻¹.
-        let mut cross = sums.cross(feature_map.n_bases())?;
+        let mut cross = sums.cross.clone();
         feature_map.penalize(&mut cross);
         let (free, _) = unpenalized(Polynomials::Free, &basis.s, &basis.v, total);
         let cross = product(Side::Plain(&cross), Side::Plain(&free));
@@ -141,6 +122,39 @@ impl Settled {
     }
 }
 
+/// T of the unpenalized features Tᵀp, for √W P = U diag(s) Vᵀ; and whether these are all the polynomials, which are
+/// then projected out of the penalized features.
+fn unpenalized(polynomials: Polynomials, s: &[f64], v: &Matrix, total: f64) -> (Matrix, bool) {
+    let (n, rank) = (v.n_rows(), s.len());
+    match polynomials {
+        Polynomials::Constant | Polynomials::Penalized if rank > 0 => {
+            let mut constant = Matrix::zeros(n, 1);
+            constant.set(0, 0, 1.0 / total.sqrt());
+            (constant, false)
+        }
+        Polynomials::None => (Matrix::zeros(n, 0), rank == 0),
+        _ => {
+            let mut all = v.clone();
+            for (k, s) in s.iter().enumerate() {
+                all.col_mut(k).iter_mut().for_each(|x| *x /= s);
+            }
+            (all, true)
+        }
+    }
+}
+
+/// S of the penalized polynomials Sᵀp: all but the constant, times the root of their weights; empty unless they are
+/// penalized.
+fn penalized(polynomials: Polynomials, spreads: &[f64]) -> Matrix {
+    let columns: Vec<usize> = match polynomials {
+        Polynomials::Penalized => (0..spreads.len()).filter(|&k| spreads[k] > 0.0).collect(),
+        _ => Vec::new(),
+    };
+    let mut out = Matrix::zeros(spreads.len(), columns.len());
+    columns.iter().enumerate().for_each(|(at, &k)| out.set(k, at, spreads[k].sqrt()));
+    out
+}
+
 /// Whether the unpenalized features of rows alone separate a problem; `total` is the sum of all weights.
 ///
 /// # Errors
@@ -173,7 +187,12 @@ pub(crate) fn fit_rows(
             let trace = all - settled.penalized_squares();
             // Compared with all squares, since the result of a subtraction has at least their rounding errors.
             let (spread, squares) = if settled.is_free { (trace, all + along) } else { (trace - along, all) };
-            unit_of(spread, squares, settled.total)?
+            if !spread.is_finite() {
+                return Err(overflow());
+            }
+            // Whether nothing is left for the kernel, and the mean of its projected diagonal.
+            let flat = spread <= 1e-12 * squares;
+            (flat, if flat { 1.0 } else { spread / settled.total })
         }
     };
     if let Some(log) = &mut log {

@@ -43,8 +43,8 @@ impl BasisVisits<'_, '_> {
         if let Some(factors) = factors.filter(|factors| factors.iter().all(Factor::is_determined)) {
             let roots = self.run.pool.try_map(factors.len(), |at| Ok::<_, crate::Error>(factors[at].root()))?;
             drop(factors);
-            found = Some(self.batched_newton.rows.leave_one_out(&roots)?);
-            loo_values = self.batched_newton.rows.loo_values();
+            let (sums, values) = self.batched_newton.rows.leave_one_out(&roots)?;
+            (found, loo_values) = (Some(sums), values);
         }
         let candidate = Candidate::new(lambdas, solutions, loo_values, found.as_ref());
         Ok(Some(Candidate { some: found.map(|sums| sums.some).unwrap_or_default(), ..candidate }))

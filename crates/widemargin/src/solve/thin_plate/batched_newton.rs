@@ -46,7 +46,7 @@ impl<'r> BatchedNewton<'r> {
             pool,
             hessians: Vec::new(),
             points: Vec::new(),
-            sums: Vec::new(),
+            sums: vec![PointSums::default(); k],
             full: Vec::new(),
             full_sums: vec![PointSums::default(); k],
             factors: (0..k).map(|_| None).collect(),
@@ -64,9 +64,13 @@ impl<'r> BatchedNewton<'r> {
         &self.points[self.own(problem)]
     }
 
+    fn all(&self) -> Vec<usize> {
+        (0..self.shape.n_problems).collect()
+    }
+
     /// Resumes from stored points, which had been evaluated.
     pub fn restore(&mut self, points: Vec<f64>, hessians: Vec<Vec<f64>>) -> Result<()> {
-        let all: Vec<usize> = (0..self.shape.n_problems).collect();
+        let all = self.all();
         self.sums = self.rows.look(&all, &points, None)?;
         self.rows.accept(&all)?;
         (self.points, self.hessians) = (points, hessians);
@@ -79,15 +83,20 @@ impl<'r> BatchedNewton<'r> {
             self.begin()?;
         }
         self.rows.without(fold)?;
-        self.stand(points)
+        self.stand(points.to_vec())
     }
 
     /// Sets every problem to its point, with its Hessian there.
-    fn stand(&mut self, points: &[f64]) -> Result<()> {
-        let all: Vec<usize> = (0..self.shape.n_problems).collect();
-        self.sums = self.rows.look(&all, points, Some(&mut self.hessians))?;
-        self.rows.accept(&all)?;
-        self.points = points.to_vec();
+    fn stand(&mut self, points: Vec<f64>) -> Result<()> {
+        self.points = points;
+        self.evaluate(&self.all())
+    }
+
+    /// Evaluates these problems at their points.
+    fn evaluate(&mut self, live: &[usize]) -> Result<()> {
+        let sums = self.rows.look(live, &self.points, Some(&mut self.hessians))?;
+        self.rows.accept(live)?;
+        live.iter().zip(sums).for_each(|(&problem, sums)| self.sums[problem] = sums);
         Ok(())
     }
 
@@ -99,7 +108,7 @@ impl<'r> BatchedNewton<'r> {
         if !self.shape.is_even {
             // Nothing is counted yet.
             self.hessians = vec![vec![0.0; p * p]; k];
-            self.stand(&vec![0.0; k * p])?;
+            self.stand(vec![0.0; k * p])?;
             return Ok(trace);
         }
         self.hessians = vec![hessian; k];
@@ -114,7 +123,7 @@ impl<'r> BatchedNewton<'r> {
         if starts.iter().all(|x| *x == 0.0) {
             return self.begin().map(drop);
         }
-        self.stand(starts)
+        self.stand(starts.to_vec())
     }
 
     /// ⟨h, h'⟩ of two points.
@@ -148,9 +157,7 @@ impl<'r> BatchedNewton<'r> {
     fn settle(&mut self) -> Result<()> {
         let between: Vec<usize> = (0..self.shape.n_problems).filter(|&problem| self.is_between[problem]).collect();
         if !between.is_empty() {
-            let sums = self.rows.look(&between, &self.points, Some(&mut self.hessians))?;
-            self.rows.accept(&between)?;
-            between.iter().zip(sums).for_each(|(&problem, sums)| self.sums[problem] = sums);
+            self.evaluate(&between)?;
             self.is_between.fill(false);
         }
         Ok(())

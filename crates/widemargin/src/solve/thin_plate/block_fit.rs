@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::basis_sums::{FirstSums, Settled, first_sums, fit_rows, rows_separate};
+use super::basis_sums::{FirstSums, Settled, fit_rows, rows_separate};
 use super::block_sums::{Block, RowData};
 use super::feature_map::FeatureMap;
 use super::local::{BLOCK, Local};
@@ -49,10 +49,10 @@ pub(crate) fn fit_blocks(
         monitor.go_on("solve")?;
         let (phi, polynomials) = raw(rows.clone(), true)?;
         let is_cached = rows.start / BLOCK < storage.n_cached;
-        Ok((first_sums(&phi, &polynomials), is_cached.then_some(Block::Raw { phi, polynomials })))
+        Ok((FirstSums::of(&phi, &polynomials), is_cached.then_some(Block::Raw { phi, polynomials })))
     };
     pool.fold_chunks(row_data.roots.len(), BLOCK, first_pass, |(next, block)| {
-        sums = sums.merged(&next);
+        sums.add(next);
         cached.extend(block);
         Ok(())
     })?;

@@ -52,16 +52,9 @@ impl<'a> ExactVisits<'a> {
         Ok(solution)
     }
 
-    /// Leave-one-out decision values of a problem by one of the estimates.
-    fn loo_values(
-        &self,
-        problem: usize,
-        lambda: f64,
-        solution: &Solution,
-        estimate: fn(&Converged<'_>) -> Option<Vec<f64>>,
-    ) -> Option<Vec<f64>> {
-        let target = self.target(problem);
-        estimate(&Converged::new(self.system, lambda, target, self.problems.units, solution)?)
+    /// A converged problem.
+    fn converged<'s>(&'s self, problem: usize, lambdas: Lambdas, solution: &'s Solution) -> Option<Converged<'s>> {
+        Converged::new(self.system, lambdas.last, self.target(problem), self.problems.units, solution)
     }
 
     /// Sums over all samples, each by a fit without its fold, from the solutions with it: where the closed form is
@@ -98,7 +91,7 @@ impl Visit for ExactVisits<'_> {
     fn visit(&mut self, lambdas: Lambdas, starts: &[Point]) -> Result<Option<Candidate>> {
         let one = |problem: usize| -> Result<_> {
             let Some(solution) = self.solve(problem, lambdas, &starts[problem])? else { return Ok(None) };
-            let values = self.loo_values(problem, lambdas.last, &solution, closed_form);
+            let values = self.converged(problem, lambdas, &solution).and_then(|at| closed_form(&at));
             Ok(Some((solution.0, values)))
         };
         let solved: Vec<Option<_>> = self.run.pool.try_map(starts.len(), one)?;
@@ -128,7 +121,7 @@ impl Visit for ExactVisits<'_> {
             // A step from the solution recomputes its factorization.
             let start = &candidate.solutions[problem].point;
             let Some(solution) = self.solve(problem, lambdas, start)? else { return Ok(None) };
-            Ok(self.loo_values(problem, lambdas.last, &solution, refitted))
+            Ok(self.converged(problem, lambdas, &solution).and_then(|at| refitted(&at)))
         };
         let values: Vec<Option<Vec<f64>>> = pool.try_map(candidate.solutions.len(), one)?;
         Ok(match values.into_iter().collect::<Option<Vec<Vec<f64>>>>() {

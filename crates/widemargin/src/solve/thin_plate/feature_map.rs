@@ -1,5 +1,7 @@
 //! Maps kernel values and polynomials to features whose inner product is the projected kernel, and back.
 
+use super::polynomials::{filled_factor, project, span};
+use crate::error::Result;
 use crate::linalg::factor::{Cholesky, Matrix, Side, add_product, add_scaled, product, stacked};
 
 /// How the kernel values of a row become features.
@@ -30,6 +32,22 @@ pub(crate) struct FeatureMap {
 }
 
 impl FeatureMap {
+    /// Built from the kernel and the polynomials at the bases; without unpenalized features.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`](crate::Error::Parameter) where these cannot be used on the bases.
+    pub fn new(between: Matrix, polynomials: &Matrix) -> Result<FeatureMap> {
+        let at_bases = span(polynomials)?.u;
+        let projected = project(between, &at_bases)?;
+        // α = (I − QQᵀ)L⁻ᵀt has αᵀΦα = ‖t‖² for LLᵀ the projected kernel: the features are L⁻¹(I − QQᵀ)Φ(z, x).
+        let lift = match projected.flat {
+            true => Lift::Nothing,
+            false => Lift::Factor(filled_factor(&projected.kernel, &at_bases)?),
+        };
+        let none = Matrix::zeros(polynomials.n_cols(), 0);
+        Ok(FeatureMap { lift, at_bases, penalized: none.clone(), columns: none, cross: None })
+    }
+
     pub fn n_bases(&self) -> usize {
         self.at_bases.n_rows()
     }

@@ -16,6 +16,7 @@ use super::memory::basis_bytes;
 use super::newton::Stop;
 use super::path::{FitSettings, Outcome, PathOptions, Problems, Run};
 use super::polynomials::Polynomials;
+use super::settings::Fitted;
 use crate::error::Result;
 use crate::linalg::factor::{Matrix, add_scaled};
 use crate::linalg::single::SingleMatrix;
@@ -132,7 +133,7 @@ pub(crate) fn fit_features(
     let expected_inside = (2 * n / k.max(2)).min(n / 2);
     // By sizes alone: the answer must not depend on the machine's free memory.
     let is_sparse = matches!(rows.rows, problem::Block::Sparse(_));
-    let mut found = if is_sparse || expected_inside <= n_features {
+    let fitted = if is_sparse || expected_inside <= n_features {
         by_gram_matrix(&rows, problems, run)?
     } else {
         let (n_cached, _) = basis_bytes(n, n_features, 1, k, pool.threads()).cached_blocks(n.div_ceil(BLOCK), None);
@@ -143,18 +144,18 @@ pub(crate) fn fit_features(
             let ones = Matrix::from_columns(roots[some.clone()].to_vec(), 1, some.len());
             Ok((if with_kernel { rows.weighted(some) } else { Matrix::default() }, ones))
         };
-        let fitted = fit_blocks(&raw, map, (row_data, &[0.0]), storage, run, || Ok(()))?;
-        FeatureFit { weights: fitted.alpha, intercepts: first(&fitted.beta), outcome: fitted.outcome }
+        fit_blocks(&raw, map, (row_data, &[0.0]), storage, run, || Ok(()))?
     };
-    if rows.has_constant {
-        let constants = found.weights.iter_mut().map(|weights| weights.pop().unwrap_or(0.0));
-        found.intercepts = constants.collect();
-    }
-    Ok(found)
+    let Fitted { alpha: mut weights, beta, outcome, .. } = fitted;
+    let intercepts = match rows.has_constant {
+        true => weights.iter_mut().map(|weights| weights.pop().unwrap_or(0.0)).collect(),
+        false => beta.iter().map(|beta| beta.first().copied().unwrap_or(0.0)).collect(),
+    };
+    Ok(FeatureFit { weights, intercepts, outcome })
 }
 
-/// The path of C on the Gram matrix of the rows, with products in single precision if `is_single`, without refits: the leave-one-out decision value of every sample is
-/// found, for any number of features.
+/// The path of C on the Gram matrix of the rows, without refits: the leave-one-out decision value of every sample is
+/// found, for any number of features. Products of dense rows are in single precision if `is_single`.
 ///
 /// # Errors
 /// As for [`fit_features`].
@@ -183,24 +184,14 @@ pub(super) fn settings_of(intercept: Intercept, path: PathOptions, problems: &Pr
     }
 }
 
-/// The exact solver, on the Gram matrix of the weighted rows.
-fn by_gram_matrix(rows: &FeatureMatrix<'_>, problems: &Problems<'_>, run: Run<'_>) -> Result<FeatureFit> {
+/// The exact solver, on the Gram matrix of the weighted rows, with the weights of the features as α.
+fn by_gram_matrix(rows: &FeatureMatrix<'_>, problems: &Problems<'_>, run: Run<'_>) -> Result<Fitted> {
     // Without a free intercept nothing is projected out.
     let n_columns = usize::from(run.settings.polynomials == Polynomials::Free);
     let ones = Matrix::from_columns(rows.roots.repeat(n_columns), rows.roots.len(), n_columns);
-    let gram = rows.gram(run.pool);
-    let spreads = vec![0.0; ones.n_cols()];
-    let fitted = fit_exact(gram, (&ones, &spreads), problems, run)?;
+    let spreads = vec![0.0; n_columns];
+    let mut fitted = fit_exact(rows.gram(run.pool), (&ones, &spreads), problems, run)?;
     // α has the roots of the weights in it.
-    let weights = |alpha: &Vec<f64>| rows.combination(alpha);
-    Ok(FeatureFit {
-        weights: fitted.alpha.iter().map(weights).collect(),
-        intercepts: first(&fitted.beta),
-        outcome: fitted.outcome,
-    })
-}
-
-/// The first number of each problem, or 0.
-fn first(beta: &[Vec<f64>]) -> Vec<f64> {
-    beta.iter().map(|beta| beta.first().copied().unwrap_or(0.0)).collect()
+    fitted.alpha.iter_mut().for_each(|alpha| *alpha = rows.combination(alpha));
+    Ok(fitted)
 }

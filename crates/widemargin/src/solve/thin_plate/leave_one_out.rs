@@ -15,7 +15,7 @@
 
 use super::exact::{Exact, Factor, Removals};
 use super::exact_newton::Solution;
-use super::system::Target;
+use super::system::{Point, Target};
 use crate::linalg::factor::{Matrix, Side, add_product, add_scaled, dot, product};
 use crate::tuning::{MAX_REFACTOR_FLOPS, MIN_RANK_ONE_LAMBDA, MIN_REFACTORIZATIONS, MIN_RESIDUAL_LEVERAGE};
 
@@ -31,9 +31,6 @@ const SLACK_ROUNDING: f64 = 1e-12;
 /// Share of a sample's weight below which it is left out completely.
 const MIN_REMAINING_WEIGHT: f64 = 1e-12;
 
-/// The place of a sample that is no violator.
-const OUTSIDE: usize = usize::MAX;
-
 /// A converged two-class problem.
 #[derive(Clone, Copy)]
 pub(crate) struct Converged<'a> {
@@ -42,10 +39,7 @@ pub(crate) struct Converged<'a> {
     pub target: Target<'a>,
     /// The part of each sample's weight that is left out: one copy.
     pub units: &'a [f64],
-    scores: &'a [f64],
-    coefficients: &'a [f64],
-    /// In the order of the factor.
-    violators: &'a [usize],
+    point: &'a Point,
     factor: &'a Factor,
 }
 
@@ -59,16 +53,19 @@ impl<'a> Converged<'a> {
         (solved, factor): &'a Solution,
     ) -> Option<Self> {
         let factor = factor.as_ref()?;
-        let (point, violators) = (&solved.point, &factor.order[..]);
         let determined = factor.reduced.s.len() == system.unpenalized.n_cols();
-        let (scores, coefficients) = (&point.scores, &point.coefficients);
-        determined.then_some(Converged { system, lambda, target, units, scores, coefficients, violators, factor })
+        determined.then_some(Converged { system, lambda, target, units, point: &solved.point, factor })
     }
 
-    /// The index of each sample among the violators; that of another sample is [`OUTSIDE`].
+    /// The samples inside the margin, in the order of the factor.
+    fn violators(&self) -> &'a [usize] {
+        &self.factor.order
+    }
+
+    /// The index of each sample among the violators; [`usize::MAX`] for a sample that is none.
     fn places(&self) -> Vec<usize> {
-        let mut places = vec![OUTSIDE; self.scores.len()];
-        self.violators.iter().enumerate().for_each(|(k, &i)| places[i] = k);
+        let mut places = vec![usize::MAX; self.point.scores.len()];
+        self.violators().iter().enumerate().for_each(|(k, &i)| places[i] = k);
         places
     }
 
@@ -86,7 +83,7 @@ impl<'a> Converged<'a> {
     fn removal(&self, i: usize) -> Option<(&'a Removals, f64)> {
         let removals = self.system.removals.as_ref()?;
         let leaves = removals.norms[i] > 0.0 && self.target.has(i) && 1.0 - self.share(i) <= MIN_REMAINING_WEIGHT;
-        leaves.then(|| (removals, dot(removals.functions.col(i), self.coefficients)))
+        leaves.then(|| (removals, dot(removals.functions.col(i), &self.point.coefficients)))
     }
 
     /// The decision value for a slack √w − y z.
@@ -98,9 +95,9 @@ impl<'a> Converged<'a> {
 /// The decision value of every sample when it is left out, assuming that no other sample then crosses the margin;
 /// `None` if the others do not determine it.
 pub(crate) fn closed_form(at: &Converged<'_>) -> Option<Vec<f64>> {
-    let Converged { system, target, violators, .. } = *at;
+    let (Converged { system, target, .. }, violators) = (*at, at.violators());
     let Factor { cholesky, reduced, .. } = at.factor;
-    let (n, place) = (at.scores.len(), at.places());
+    let (n, place) = (at.point.scores.len(), at.places());
 
     // [A⁻¹]_ii: the upper left block of A⁻¹ is L⁻ᵀ(I − uuᵀ)L⁻¹ for L⁻¹U_s = u diag(s) vᵀ.
     let penalized = cholesky.inverse_diagonal();
@@ -125,7 +122,7 @@ pub(crate) fn closed_form(at: &Converged<'_>) -> Option<Vec<f64>> {
         cholesky.solve_lower_transposed(&mut half);
         own = vec![0.0; n];
         for i in 0..n {
-            own[i] = if place[i] == OUTSIDE {
+            own[i] = if place[i] == usize::MAX {
                 let kernel = system.kernel.col(i);
                 let smooth: f64 = violators.iter().zip(half.col(i)).map(|(&j, x)| kernel[j] * x).sum();
                 let unpenalized: f64 = (0..free.n_rows()).map(|k| system.unpenalized.at(i, k) * free.at(k, i)).sum();
@@ -139,12 +136,12 @@ pub(crate) fn closed_form(at: &Converged<'_>) -> Option<Vec<f64>> {
     let mut values = Vec::with_capacity(n);
     for i in 0..n {
         let sign = target.signs[i];
-        let mut slack = target.slack(at.scores, i);
-        let inside = place[i] != OUTSIDE;
+        let mut slack = target.slack(&at.point.scores, i);
+        let inside = place[i] != usize::MAX;
         let lambda = at.noise(i);
         if inside {
             // √w − y z = λ y a at the solution, computed without cancellation.
-            slack = lambda * sign * at.coefficients[i];
+            slack = lambda * sign * at.point.coefficients[i];
         }
         let removed = at.removal(i).map(|(removals, alpha)| (removals.norms[i], alpha));
         let mut open = if inside { lambda * lambda * inverse[place[i]] } else { 0.0 };
@@ -171,10 +168,10 @@ pub(crate) fn closed_form(at: &Converged<'_>) -> Option<Vec<f64>> {
 pub(crate) fn refitted(at: &Converged<'_>) -> Option<Vec<f64>> {
     let covariance = Covariance::new(at);
     // A solution from scratch is a Cholesky factorization: m³/3 flops for m violators.
-    let m = at.violators.len() as u64;
+    let m = at.violators().len() as u64;
     let afresh = (MAX_REFACTOR_FLOPS / (m * m * m / 3).max(1)).max(MIN_REFACTORIZATIONS);
     let mut shared = Shared::new(at, &covariance, afresh);
-    (0..at.scores.len()).map(|i| SampleRefit::new(at, &covariance, &mut shared, i).solve()).collect()
+    (0..at.point.scores.len()).map(|i| SampleRefit::new(at, &covariance, &mut shared, i).solve()).collect()
 }
 
 /// A⁻¹ and derived quantities.
@@ -205,7 +202,7 @@ impl Covariance {
     /// 2 n m² flops for n samples, m of them violators; 2 n² m and 2 n m² more if functions are lost with the samples.
     fn new(at: &Converged<'_>) -> Self {
         let Factor { cholesky, reduced, .. } = at.factor;
-        let (n, m, q) = (at.scores.len(), at.violators.len(), reduced.s.len());
+        let (n, m, q) = (at.point.scores.len(), at.violators().len(), reduced.s.len());
         let mut half = cholesky.inverse_lower();
         let gamma = at.factor.eliminate(&mut half);
         let inverse = product(Side::Transposed(&half), Side::Plain(&half));
@@ -216,11 +213,11 @@ impl Covariance {
         }
         let delta = product(Side::Plain(&directions), Side::Transposed(&directions));
 
-        let kernel = at.system.kernel.select_cols(at.violators);
+        let kernel = at.system.kernel.select_cols(at.violators());
         let unpenalized = &at.system.unpenalized;
         let mut influence = product(Side::Plain(&kernel), Side::Plain(&inverse));
         add_product(&mut influence, 1.0, Side::Plain(unpenalized), Side::Plain(&gamma));
-        for (k, &i) in at.violators.iter().enumerate() {
+        for (k, &i) in at.violators().iter().enumerate() {
             // On the violators I − λ B, computed without cancellation.
             for col in 0..m {
                 influence.set(i, col, f64::from(k == col) - at.noise(i) * inverse.at(k, col));
@@ -229,7 +226,7 @@ impl Covariance {
         let mut free = product(Side::Plain(&kernel), Side::Transposed(&gamma));
         add_product(&mut free, -1.0, Side::Plain(unpenalized), Side::Plain(&delta));
         let removed = at.system.removals.as_ref().map(|removals| {
-            let at_violators = removals.functions.select_rows(at.violators);
+            let at_violators = removals.functions.select_rows(at.violators());
             let mut rests = removals.functions.clone();
             add_product(&mut rests, -1.0, Side::Plain(&influence), Side::Plain(&at_violators));
             let along = product(Side::Plain(&inverse), Side::Plain(&at_violators));
@@ -255,7 +252,7 @@ impl Covariance {
     /// R(·, j) of some non-violators, one column each: 2 n m flops per column.
     fn of_others(&self, at: &Converged<'_>, some: &[usize]) -> Matrix {
         let mut columns = at.system.kernel.select_cols(some);
-        let at_violators = columns.select_rows(at.violators);
+        let at_violators = columns.select_rows(at.violators());
         add_product(&mut columns, -1.0, Side::Plain(&self.influence), Side::Plain(&at_violators));
         let unpenalized = at.system.unpenalized.select_rows(some);
         add_product(&mut columns, -1.0, Side::Plain(&self.free), Side::Transposed(&unpenalized));
@@ -278,9 +275,9 @@ const TOGETHER: usize = 64;
 
 impl Shared {
     fn new(at: &Converged<'_>, covariance: &Covariance, afresh: u64) -> Self {
-        let n = at.scores.len();
-        let mut likely: Vec<usize> = (0..n).filter(|&j| covariance.place[j] == OUTSIDE).collect();
-        likely.sort_by(|&a, &b| at.target.slack(at.scores, a).total_cmp(&at.target.slack(at.scores, b)));
+        let n = at.point.scores.len();
+        let mut likely: Vec<usize> = (0..n).filter(|&j| covariance.place[j] == usize::MAX).collect();
+        likely.sort_by(|&a, &b| at.target.slack(&at.point.scores, a).total_cmp(&at.target.slack(&at.point.scores, b)));
         Shared { columns: vec![None; n], likely, afresh }
     }
 
@@ -318,8 +315,8 @@ struct SampleRefit<'a, 'c> {
 
 impl<'a, 'c> SampleRefit<'a, 'c> {
     fn new(at: &'a Converged<'c>, covariance: &'a Covariance, shared: &'a mut Shared, sample: usize) -> Self {
-        let inside = covariance.place.iter().map(|place| *place != OUTSIDE).collect();
-        let (z, changes) = (at.scores.to_vec(), Vec::new());
+        let inside = covariance.place.iter().map(|place| *place != usize::MAX).collect();
+        let (z, changes) = (at.point.scores.to_vec(), Vec::new());
         SampleRefit { at, covariance, shared, sample, z, inside, changes, sound: true }
     }
 
@@ -414,7 +411,7 @@ impl<'a, 'c> SampleRefit<'a, 'c> {
     fn column(&mut self, j: usize) -> Vec<f64> {
         let (at, covariance) = (self.at, self.covariance);
         let mut column = match covariance.place[j] {
-            OUTSIDE => self.shared.column(at, covariance, j),
+            usize::MAX => self.shared.column(at, covariance, j),
             _ => covariance.of_violator(at, j),
         };
         for (u, factor) in &self.changes {
@@ -461,13 +458,13 @@ impl<'a, 'c> SampleRefit<'a, 'c> {
         let noise = if j == self.sample { lambda / left } else { lambda };
         let u = self.column(j);
         // λ − R(j, j).
-        let open = if self.covariance.place[j] == OUTSIDE { lambda - u[j] } else { self.open(j) };
+        let open = if self.covariance.place[j] == usize::MAX { lambda - u[j] } else { self.open(j) };
         let residual = self.residual(j);
         if self.inside[j] {
             let rest = noise - lambda + open;
             let place = self.covariance.place[j];
             let before = match place {
-                OUTSIDE => lambda,
+                usize::MAX => lambda,
                 _ => lambda * lambda * self.covariance.inverse.at(place, place),
             };
             self.sound &= rest > MIN_REMAINING_VARIANCE * before;

@@ -32,17 +32,6 @@ use crate::tuning::{
     FEATURE_PATH_LOWEST, LAMBDA_PATH_HIGHEST, LAMBDA_PATH_START, MIN_RESIDUAL_LEVERAGE, PRODUCT_ROUNDING,
 };
 
-/// Where the loss is least on the path.
-#[derive(Debug)]
-pub(crate) struct LeaveOneOutRidge {
-    /// Leave-one-out decision values, one vector per problem.
-    pub loo_values: Vec<Vec<f64>>,
-    /// In units of the mean squared norm of the centered features, as on the path of a support vector machine.
-    pub lambda: f64,
-    /// The mean squared hinge of the leave-one-out decision values.
-    pub hinge: f64,
-}
-
 /// The path of λ in half decades from the one that is expected, downwards and then upwards while the mean squared hinge
 /// of the leave-one-out decision values falls. All problems must weigh samples alike.
 ///
@@ -55,24 +44,24 @@ pub(crate) fn leave_one_out_ridge(
     intercept: Intercept,
     pool: &Pool,
     monitor: &Monitor<'_>,
-) -> Result<LeaveOneOutRidge> {
+) -> Result<Candidate> {
     let roots = problems.roots();
     let rows = FeatureMatrix::new(rows, &roots, intercept).in_single_precision(intercept);
     let system = System::new(&rows, problems, intercept, pool)?;
     let start = near.map_or(LAMBDA_PATH_START, half_decades).clamp(FEATURE_PATH_LOWEST, LAMBDA_PATH_HIGHEST);
-    let mut best: Option<LeaveOneOutRidge> = None;
+    let mut visits = RidgeVisits { system: &system, problems, pool, monitor };
+    let mut best: Option<Candidate> = None;
     let mut best_at = start;
     for (direction, first) in [(-1, start), (1, start + 1)] {
         let mut at = first;
         // Where a step down has helped, none up will.
         while (FEATURE_PATH_LOWEST..=LAMBDA_PATH_HIGHEST).contains(&at) && (direction < 0 || best_at >= start) {
-            monitor.go_on("leave-one-out")?;
             if best.is_some() && monitor.ask().is_err() {
                 break;
             }
             let lambda = 10f64.powf(f64::from(at) / 2.0);
-            let Some(found) = system.at(lambda, problems, pool)? else { break };
-            if best.as_ref().is_some_and(|best| found.hinge >= best.hinge) {
+            let Some(found) = visits.visit(Lambdas::new(lambda * system.unit, lambda), &[])? else { break };
+            if best.as_ref().is_some_and(|best| found.loss() >= best.loss()) {
                 break;
             }
             (best, best_at) = (Some(found), at);
@@ -252,14 +241,6 @@ impl<'a> System<'a> {
         Ok(System { roots: rows.roots, targets, means, center, of_mean, sides, unit })
     }
 
-    /// The leave-one-out decision values at λ; none if its matrix cannot be factored.
-    fn at(&self, lambda: f64, problems: &Problems<'_>, pool: &Pool) -> Result<Option<LeaveOneOutRidge>> {
-        let Some(fit) = self.fit(lambda * self.unit, pool)? else { return Ok(None) };
-        let loo_values = self.loo_values(&fit, problems);
-        let hinge = LeaveOneOutSums::of(&loo_values, problems).mean_hinge(loo_values.len());
-        Ok(hinge.is_finite().then_some(LeaveOneOutRidge { loo_values, lambda, hinge }))
-    }
-
     /// Leave-one-out decision values, one vector per problem.
     fn loo_values(&self, fit: &RidgeFit, problems: &Problems<'_>) -> Vec<Vec<f64>> {
         let (n, k) = (self.targets.n_rows(), self.targets.n_cols());
@@ -388,8 +369,11 @@ mod tests {
                     let roots = problems.roots();
                     let rows = FeatureMatrix::new(block, &roots, intercept);
                     let system = System::new(&rows, &problems, intercept, &pool).unwrap();
-                    let found = system.at(0.3, &problems, &pool).unwrap().unwrap();
                     let lambda = 0.3 * system.unit;
+                    let monitor = Monitor::none();
+                    let mut visits =
+                        RidgeVisits { system: &system, problems: &problems, pool: &pool, monitor: &monitor };
+                    let found = visits.visit(Lambdas::new(lambda, 0.3), &[]).unwrap().unwrap();
                     // The features' side is in single precision.
                     let bound = if matches!(system.sides, Sides::Features { .. }) { 1e-5 } else { 1e-7 };
                     let path = PathOptions { c: Some(0.5 / lambda), ..PathOptions::default() };
@@ -463,7 +447,7 @@ mod tests {
         let (pool, monitor) = (Pool::new(1).unwrap(), Monitor::none());
         let found = |near| leave_one_out_ridge(block, &problems, near, Intercept::Free, &pool, &monitor).unwrap();
         let all = [None, Some(1e-3), Some(100.0)].map(found);
-        let least = all.iter().map(|one| one.hinge).fold(f64::INFINITY, f64::min);
-        assert!(all.iter().all(|one| one.hinge <= 1.02 * least), "{all:?}");
+        let least = all.iter().map(Candidate::loss).fold(f64::INFINITY, f64::min);
+        assert!(all.iter().all(|one| one.loss() <= 1.02 * least), "{all:?}");
     }
 }

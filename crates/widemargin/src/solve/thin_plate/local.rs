@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::block_sums::{Block, BlockEvaluation, Points, Root, RowData, RowsState, absent_rows, evaluate, leave_out};
+use super::block_sums::{Block, Points, Root, RowData, RowsState, absent_rows, evaluate, leave_out};
 use super::feature_map::FeatureMap;
 use super::row_sums::{Hessians, LeaveOneOutSums, PointSums, RowSums, RowsShape};
 use crate::error::{Error, Result};
@@ -17,7 +17,7 @@ use crate::par::Pool;
 /// Rows per block.
 pub(crate) const BLOCK: usize = 512;
 
-/// Blocks processed together, which determines how many rows are read at a time.
+/// Blocks processed together, between which the state of the rows does not change.
 pub(crate) const SPAN: usize = 8;
 
 /// Columns gathered before they are multiplied.
@@ -34,9 +34,8 @@ pub(crate) struct Local<'a> {
     pool: &'a Pool,
     monitor: &'a Monitor<'a>,
     pub state: RowsState,
-    /// Whether leave-one-out decision values are stored, and these values.
+    /// Whether leave-one-out decision values are stored.
     keeps: bool,
-    loo_values: Vec<Vec<f64>>,
 }
 
 impl<'a> Local<'a> {
@@ -48,7 +47,7 @@ impl<'a> Local<'a> {
         (pool, monitor): (&'a Pool, &'a Monitor<'a>),
     ) -> Self {
         let state = RowsState::new(row_data.roots.len() * row_data.targets.n_problems());
-        Local { blocks, feature_map, row_data, pool, monitor, state, keeps, loo_values: Vec::new() }
+        Local { blocks, feature_map, row_data, pool, monitor, state, keeps }
     }
 
     /// Runs `work` on every block, in parallel within a span, and folds the results in block order; `work` reads the
@@ -79,18 +78,25 @@ impl<'a> Local<'a> {
         problem * n..(problem + 1) * n
     }
 
-    /// A pass that evaluates the points, or the current ones, and counts the rows inside the margin there. `push`
-    /// receives the changes.
+    /// A pass that evaluates the points, or the current ones, and counts the rows inside the margin there. The changes
+    /// of the first live problems are added to these of the Hessians, if there are any.
     fn gather(
         &mut self,
         live: &[usize],
         points: Option<&[f64]>,
-        wants_changes: bool,
-        mut push: impl FnMut(&BlockEvaluation),
+        mut counts: Option<(&mut Hessians, &[usize])>,
     ) -> Result<Vec<PointSums>> {
-        let (n, feature_map) = (self.row_data.roots.len(), self.feature_map);
+        let (n, p, pool, feature_map) = (self.row_data.roots.len(), self.shape().width(), self.pool, self.feature_map);
         let points = points.map(|points| Points::new(points, feature_map, self.shape()));
         let mut sums = vec![PointSums::default(); live.len()];
+        let wants_changes = counts.is_some();
+        let mut outers = vec![Outer::default(); counts.as_ref().map_or(0, |(_, which)| which.len())];
+        let mut flush = |outers: &mut [Outer], least: usize| {
+            if let Some((hessians, which)) = &mut counts {
+                let pairs = outers.iter_mut().zip(*which);
+                pairs.for_each(|(outer, &problem)| outer.flush(&mut hessians[problem], p, least, pool));
+            }
+        };
         let mut raw = false;
         self.pass(
             |all, (rows, block)| {
@@ -100,7 +106,9 @@ impl<'a> Local<'a> {
             |state, (evaluation, is_raw)| {
                 raw = is_raw;
                 sums.iter_mut().zip(&evaluation.sums).for_each(|(sum, part)| sum.add(part));
-                push(&evaluation);
+                let changed = outers.iter_mut().zip(&evaluation.changes);
+                changed.for_each(|(outer, changes)| outer.push(&evaluation.changed, changes));
+                flush(&mut outers, GATHERED);
                 for (at, &problem) in live.iter().enumerate() {
                     let own = problem * n + evaluation.rows.start..problem * n + evaluation.rows.end;
                     state.counted[own.clone()].copy_from_slice(&evaluation.inside[at]);
@@ -110,6 +118,7 @@ impl<'a> Local<'a> {
                 }
             },
         )?;
+        flush(&mut outers, 1);
         if raw {
             let b = feature_map.n_bases();
             for sums in &mut sums {
@@ -117,27 +126,6 @@ impl<'a> Local<'a> {
                 let (phi, polynomials) = sums.right.split_at(b);
                 sums.right = feature_map.features(column(phi), &column(polynomials)).into_values();
             }
-        }
-        Ok(sums)
-    }
-
-    /// The same, adding changes to the Hessians.
-    fn gather_hessians(
-        &mut self,
-        live: &[usize],
-        points: Option<&[f64]>,
-        hessians: &mut Hessians,
-    ) -> Result<Vec<PointSums>> {
-        let (p, pool) = (self.shape().width(), self.pool);
-        let mut outer = vec![Outer::default(); live.len()];
-        let sums = self.gather(live, points, true, |evaluation| {
-            for ((outer, changes), &problem) in outer.iter_mut().zip(&evaluation.changes).zip(live) {
-                outer.push(&evaluation.changed, changes);
-                outer.flush(&mut hessians[problem], p, GATHERED, pool);
-            }
-        })?;
-        for (outer, &problem) in outer.iter_mut().zip(live) {
-            outer.flush(&mut hessians[problem], p, 1, pool);
         }
         Ok(sums)
     }
@@ -171,7 +159,6 @@ impl Outer {
 impl RowSums for Local<'_> {
     fn shape(&self) -> RowsShape {
         RowsShape {
-            n_rows: self.row_data.roots.len(),
             n_penalized: self.feature_map.n_penalized(),
             n_free: self.feature_map.n_free(),
             n_problems: self.row_data.targets.n_problems(),
@@ -180,21 +167,17 @@ impl RowSums for Local<'_> {
     }
 
     fn origin(&mut self) -> Result<(Vec<f64>, Vec<PointSums>)> {
-        let (p, pool) = (self.shape().width(), self.pool);
+        let mut hessians = [vec![0.0; self.shape().width().pow(2)]];
         self.state.scores.fill(0.0);
         self.state.counted.fill(0.0);
         let targets = self.row_data.targets;
         let is_even = targets.is_even();
         self.row_data.targets = targets.evenly();
         let live: Vec<usize> = (0..if is_even { targets.n_problems() } else { 1 }).collect();
-        let (mut hessian, mut outer) = (vec![0.0; p * p], Outer::default());
-        let sums = self.gather(&live, None, true, |evaluation| {
-            // Every row becomes counted, equally in all problems.
-            outer.push(&evaluation.changed, &evaluation.changes[0]);
-            outer.flush(&mut hessian, p, GATHERED, pool);
-        })?;
-        outer.flush(&mut hessian, p, 1, pool);
+        // Every row becomes counted, equally in all problems.
+        let sums = self.gather(&live, None, Some((&mut hessians, &[0])))?;
         self.row_data.targets = targets;
+        let [hessian] = hessians;
         if !is_even {
             self.state.counted.fill(0.0);
             return Ok((hessian, Vec::new()));
@@ -203,10 +186,7 @@ impl RowSums for Local<'_> {
     }
 
     fn look(&mut self, live: &[usize], points: &[f64], hessians: Option<&mut Hessians>) -> Result<Vec<PointSums>> {
-        match hessians {
-            Some(hessians) => self.gather_hessians(live, Some(points), hessians),
-            None => self.gather(live, Some(points), false, |_| {}),
-        }
+        self.gather(live, Some(points), hessians.map(|hessians| (hessians, live)))
     }
 
     fn accept(&mut self, live: &[usize]) -> Result<()> {
@@ -244,10 +224,10 @@ impl RowSums for Local<'_> {
             let RowsState { scores, ahead, .. } = &mut self.state;
             scores[own.clone()].iter_mut().zip(&ahead[own]).for_each(|(z, to)| *z += t * (to - *z));
         }
-        self.gather_hessians(live, None, hessians)
+        self.gather(live, None, Some((hessians, live)))
     }
 
-    fn leave_one_out(&mut self, roots: &[Vec<f64>]) -> Result<LeaveOneOutSums> {
+    fn leave_one_out(&mut self, roots: &[Vec<f64>]) -> Result<(LeaveOneOutSums, Vec<Vec<f64>>)> {
         let shape = self.shape();
         let roots: Vec<Root> = roots.iter().map(|root| Root::new(root, shape)).collect();
         let mut sums = LeaveOneOutSums::default();
@@ -259,8 +239,7 @@ impl RowSums for Local<'_> {
                 loo_values.iter_mut().zip(&values).for_each(|(all, some)| all.extend(some));
             },
         )?;
-        self.loo_values = loo_values;
-        Ok(sums)
+        Ok((sums, loo_values))
     }
 
     fn without(&mut self, fold: Option<u32>) -> Result<()> {
@@ -270,9 +249,5 @@ impl RowSums for Local<'_> {
 
     fn absent_rows(&mut self) -> Result<LeaveOneOutSums> {
         Ok(absent_rows(self.row_data, &self.state))
-    }
-
-    fn loo_values(&mut self) -> Vec<Vec<f64>> {
-        std::mem::take(&mut self.loo_values)
     }
 }

@@ -1,21 +1,17 @@
 //! Memory estimates of a fit, checked before allocation.
 
-use super::local::BLOCK;
+use super::local::{BLOCK, SPAN};
 use crate::error::{Error, Result, bytes_text};
-use crate::memory::available;
+use crate::memory::{available, product};
 use crate::tuning::MAX_REFITTED_SAMPLES;
-
-const NUMBER: u64 = size_of::<f64>() as u64;
 
 /// Peak memory of the exact solver: the kernel matrix, the factorization of the first step, and one of the violators'
 /// block for each problem in progress.
 pub(crate) fn exact_bytes(n: usize, n_columns: usize, n_problems: usize, threads: usize) -> u64 {
-    let (n, columns, k) = (n as u64, n_columns as u64, n_problems as u64);
     // Leave-one-out by refits needs one more per problem in progress, and another for functions lost with the samples.
-    let (each, shared) = if n as usize <= MAX_REFITTED_SAMPLES { (3, 3) } else { (2, 2) };
-    let matrices = shared + each * threads.min(n_problems) as u64;
-    let (square, rest) = (n.saturating_mul(n).saturating_mul(matrices), n.saturating_mul(5 * columns + 20 * k));
-    NUMBER.saturating_mul(square.saturating_add(rest))
+    let (each, shared) = if n <= MAX_REFITTED_SAMPLES { (3, 3) } else { (2, 2) };
+    let matrices = product(&[8, n, n, shared + each * threads.min(n_problems)]);
+    matrices.saturating_add(product(&[8, n, 5 * n_columns + 20 * n_problems]))
 }
 
 /// Peak memory of a fit on bases.
@@ -29,14 +25,12 @@ pub(crate) struct BasisBytes {
 }
 
 pub(crate) fn basis_bytes(n: usize, n_basis: usize, n_columns: usize, n_problems: usize, threads: usize) -> BasisBytes {
-    let (n, b, k) = (n as u64, (n_basis + n_columns) as u64, n_problems as u64);
-    let (samples, working) = (n.saturating_mul(5 * n_columns as u64 + 20 * k), 8 * threads as u64 * BLOCK as u64 * b);
-    let hessians = (b * b).saturating_mul(4 * (k + 1) + 8 * threads as u64);
-    let bytes = |numbers: u64| NUMBER.saturating_mul(numbers);
-    BasisBytes {
-        least: bytes(samples.saturating_add(hessians).saturating_add(working)),
-        features: bytes(n.saturating_mul(b)),
-    }
+    let b = n_basis + n_columns;
+    let samples = product(&[8, n, 5 * n_columns + 20 * n_problems]);
+    let hessians = product(&[8, b, b, 4 * (n_problems + 1) + 8 * threads]);
+    let working = product(&[8, 8 * threads, BLOCK, b]);
+    let least = samples.saturating_add(hessians).saturating_add(working);
+    BasisBytes { least, features: product(&[8, n, b]) }
 }
 
 /// Memory of a fit on bases over streamed samples: the required minimum, and each cached block of features.
@@ -48,15 +42,19 @@ pub(crate) fn streamed_bytes(
     n_problems: usize,
     threads: usize,
 ) -> (u64, u64) {
-    let (n, d, b, m, k) = (n as u64, n_features as u64, n_basis as u64, n_columns as u64, n_problems as u64);
-    let (p, block) = (b + m, BLOCK as u64);
-    // Roots and units; scores twice and a flag per problem.
-    let rows = n.saturating_mul(2 * NUMBER + k * (2 * NUMBER + 1));
-    // The bases' own matrices; a Hessian, its factor and its root per problem; buffers for it.
-    let squares = (4 * b * b).saturating_add((p * p).saturating_mul(3 * k + threads as u64)) + 2 * k * block * p;
-    // Samples and features of a span; a feature map and its copy per thread.
-    let working = super::local::SPAN as u64 * block * (3 * d + 2 * p) + threads as u64 * block * 3 * p;
-    (rows.saturating_add(NUMBER.saturating_mul(squares.saturating_add(working))), NUMBER * block * p)
+    let (b, k, p) = (n_basis, n_problems, n_basis + n_columns);
+    let needed = [
+        // Roots and units; scores twice and a flag per problem.
+        product(&[n, 16 + 17 * k]),
+        // The bases' own matrices; a Hessian, its factor and its root per problem; buffers for it.
+        product(&[8, 4, b, b]),
+        product(&[8, p, p, 3 * k + threads]),
+        product(&[8, 2, k, BLOCK, p]),
+        // Samples and features of a span; a feature map and its copy per thread.
+        product(&[8, SPAN, BLOCK, 3 * n_features + 2 * p]),
+        product(&[8, threads, BLOCK, 3, p]),
+    ];
+    (needed.into_iter().fold(0, u64::saturating_add), product(&[8, BLOCK, p]))
 }
 
 impl BasisBytes {

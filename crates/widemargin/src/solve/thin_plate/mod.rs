@@ -15,7 +15,6 @@
 //! one per C. Features that do not fit in memory are recomputed in each pass, n·B² each. The solver accesses its
 //! samples only through `RowSums`, so that they may be remote.
 
-mod basis_fit;
 mod basis_queries;
 mod basis_sums;
 mod basis_visits;
@@ -42,9 +41,8 @@ mod row_sums;
 mod settings;
 mod system;
 
-pub(crate) use basis_fit::feature_map_of;
 pub(crate) use basis_queries::{BASIS_QUERIES, BasisRows, RemoteRowSums};
-pub(crate) use basis_sums::{FirstSums, Settled, first_sums, fit_rows, rows_separate};
+pub(crate) use basis_sums::{FirstSums, Settled, fit_rows, rows_separate};
 pub(crate) use block_fit::{BlockStorage, fit_blocks};
 pub(crate) use block_sums::RowData;
 pub use block_sums::RowsState;

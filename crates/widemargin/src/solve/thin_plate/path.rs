@@ -80,7 +80,7 @@ impl Problems<'_> {
 }
 
 /// How C is selected, and whether its error is estimated.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct PathOptions {
     /// A fixed C; `None` selects the best of the path.
     pub c: Option<f64>,
@@ -179,7 +179,8 @@ impl Candidate {
         self.solutions.iter().map(|solution| solution.point.clone()).collect()
     }
 
-    fn loss(&self) -> f64 {
+    /// The leave-one-out loss; infinite if it is not known.
+    pub fn loss(&self) -> f64 {
         self.point.loo_squared_hinge.unwrap_or(f64::INFINITY)
     }
 }

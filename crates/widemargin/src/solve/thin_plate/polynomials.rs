@@ -126,11 +126,9 @@ impl Definite {
         add_lower_product(&mut kernel, 1.0, Side::Plain(&half), Side::Transposed(q));
         kernel.mirror_lower();
         // The gᵢ with α_i = ⟨f, gᵢ⟩ are the columns of K₀G⁺ = I − QQᵀ + QTᵀ.
-        let n = q.n_rows();
         let mut off = q.clone();
-        (0..q.n_cols()).for_each(|k| add_scaled(off.col_mut(k), -1.0, feature_map.col(k)));
-        let mut functions = minus_product_of(q, Side::Transposed(&off));
-        (0..n).for_each(|i| functions.set(i, i, functions.at(i, i) + 1.0));
+        add_scaled(off.values_mut(), -1.0, feature_map.values());
+        let functions = identity_minus(q, Side::Transposed(&off));
         Ok((Definite { feature_map }, kernel, Removals { functions, norms }))
     }
 
@@ -173,19 +171,17 @@ pub(crate) fn filled_factor(kernel: &Matrix, q: &Matrix) -> Result<Cholesky> {
 /// ‖gᵢ‖² = (G⁺)_ii; 0 for a sample with a polynomial of its own, with which no function is lost.
 fn removal_norms(cholesky: &Cholesky, q: &Matrix) -> Vec<f64> {
     let n = q.n_rows();
-    let mut off = minus_product_of(q, Side::Transposed(q));
-    (0..n).for_each(|i| off.set(i, i, off.at(i, i) + 1.0));
+    let mut off = identity_minus(q, Side::Transposed(q));
     let norms: Vec<f64> = (0..n).map(|i| off.at(i, i)).collect();
     cholesky.solve_lower(&mut off);
     (0..n).map(|i| if norms[i] > MIN_POLYNOMIAL { off.col(i).iter().map(|x| x * x).sum() } else { 0.0 }).collect()
 }
 
-/// −a · b.
-fn minus_product_of(a: &Matrix, b: Side<'_>) -> Matrix {
+/// I − a · b.
+fn identity_minus(a: &Matrix, b: Side<'_>) -> Matrix {
     let mut out = product(Side::Plain(a), b);
-    for col in 0..out.n_cols() {
-        out.col_mut(col).iter_mut().for_each(|x| *x = -*x);
-    }
+    out.values_mut().iter_mut().for_each(|x| *x = -*x);
+    (0..out.n_rows()).for_each(|i| out.set(i, i, out.at(i, i) + 1.0));
     out
 }
 

@@ -15,8 +15,6 @@ use crate::error::Result;
 /// The dimensions of a fit on bases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowsShape {
-    /// Number of rows.
-    pub n_rows: usize,
     /// Number of penalized features: one per basis.
     pub n_penalized: usize,
     /// Number of unpenalized features: the free polynomials.
@@ -159,11 +157,12 @@ pub(crate) trait RowSums {
     fn take_step(&mut self, live: &[usize], places: &[f64], hessians: &mut Hessians) -> Result<Vec<PointSums>>;
 
     /// Leave-one-out at the current points. A row's leverage is ‖R x‖², for a square column-major R per problem whose
-    /// first rows, as many as there are penalized features, are lower triangular.
+    /// first rows, as many as there are penalized features, are lower triangular. With the decision values, one vector per
+    /// problem, if they are stored.
     ///
     /// # Errors
     /// As for [`RowSums::origin`].
-    fn leave_one_out(&mut self, roots: &[Vec<f64>]) -> Result<LeaveOneOutSums>;
+    fn leave_one_out(&mut self, roots: &[Vec<f64>]) -> Result<(LeaveOneOutSums, Vec<Vec<f64>>)>;
 
     /// Excludes the samples of a fold from now on: they are not counted at the next evaluation. `None` includes all. A
     /// row that stands for several samples may be excluded in part.
@@ -177,9 +176,4 @@ pub(crate) trait RowSums {
     /// # Errors
     /// As for [`RowSums::origin`].
     fn absent_rows(&mut self) -> Result<LeaveOneOutSums>;
-
-    /// The leave-one-out decision values that were summed last, one vector per problem, if they are stored.
-    fn loo_values(&mut self) -> Vec<Vec<f64>> {
-        Vec::new()
-    }
 }

@@ -1,15 +1,15 @@
 //! The kernel, and whether to standardize the columns: the largest leave-one-out R² of exact fits on at most a thousand
 //! of the samples.
 
-use super::super::choose_kernel::KernelPoint;
+use super::super::choose_kernel::{KernelPoint, listed};
 use super::super::remarks::scaling_warning;
 use super::super::stream::compared_rows;
 use super::task::{Solved, Task};
 use crate::error::Result;
-use crate::model::{CChoice, Standardize};
+use crate::model::Standardize;
 use crate::search::{LeftOut, Table, Tried};
 use crate::similarity::ConditionalKernel;
-use crate::tuning::{SELECTION_SAMPLES, UNEVEN_SPREADS};
+use crate::tuning::SELECTION_SAMPLES;
 
 /// The selected values.
 pub(super) struct Choice {
@@ -33,7 +33,7 @@ impl Task<'_> {
         let (params, n) = (self.params, self.weights.len());
         let moments = self.space(&self.rows, ConditionalKernel::Distance)?;
         let (uneven, factors) = (moments.unevenness(), moments.factors());
-        let is_open = params.standardize == Standardize::Auto && params.c == CChoice::Auto && uneven > UNEVEN_SPREADS;
+        let is_open = params.compares_scalings(uneven);
         let scalings = match params.standardize {
             _ if is_open => vec![false, true],
             choice => vec![choice == Standardize::Yes],
@@ -77,15 +77,8 @@ impl Task<'_> {
         if !is_open {
             warnings.extend(scaling_warning(uneven, None, standardized));
         }
-        let one = |one: &Tried<KernelPoint>| {
-            let scaling = if one.point.standardized == Some(true) { " standardized" } else { "" };
-            match &one.loss {
-                Ok(loss) => format!("{}{scaling} {:.4}", one.point.kernel, 1.0 - loss),
-                Err(problem) => format!("{}{scaling} failed: {problem}", one.point.kernel),
-            }
-        };
-        let scores: Vec<String> = table.tried.iter().map(one).collect();
-        let note = format!("R² of leave-one-out predictions on {} samples: {}", task.weights.len(), scores.join(", "));
+        let scores = listed(&table.tried, |loss| 1.0 - loss);
+        let note = format!("R² of leave-one-out predictions on {} samples: {scores}", task.weights.len());
         let solved = (part.is_none() && self.n_basis().is_none()).then_some(solved);
         let (factors, tried) = (factors_if(standardized), table.tried);
         Ok(Choice { kernel, factors, solved, tried, warnings, note: Some(note) })

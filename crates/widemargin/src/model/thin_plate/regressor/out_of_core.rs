@@ -1,9 +1,12 @@
 //! The smoothing spline on bases of data larger than memory, read in passes.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use super::super::bases::SAMPLES_PER_BASIS;
 use super::super::params::ThinPlateRegressorParams;
 use super::super::remote::BasisPlan;
-use super::super::stream::{Drawn, RowSource, Scan, Stream, draw_rows};
+use super::super::stream::{Scan, Stream, draw_rows};
 use super::ThinPlateRegressor;
 use super::choose::Choice;
 use super::spline_rows::{SplineRows, WeightedRows};
@@ -96,13 +99,11 @@ impl ThinPlateRegressorParams {
             Some(_) => Some(moments.space(Some(0))?.factors().to_vec()),
             None => None,
         };
-        let sample = task.rows;
         if !tried.is_empty() {
             clock.end("choice")?;
         }
         let stream = Stream { scale: scale.as_deref(), ..stream };
-        let among = Drawn { rows: &picked, values: sample, weights: &weights };
-        let (bases, support) = stream.bases(among, (self.basis, n_basis), self.seed, &pool)?;
+        let (bases, support) = stream.bases((&picked, task.rows), &weights, (self.basis, n_basis), self.seed, &pool)?;
         clock.end("bases")?;
 
         let all_alike = Labels::from_codes(vec![Label::Integer(0)], vec![0; n])?;
@@ -110,7 +111,8 @@ impl ThinPlateRegressorParams {
         let manifest = Manifest::new("thin-plate-regression", &parameters, samples, &all_alike, &weights)?;
         manifest.settle(&[], resources.checkpoint)?;
         let plan = BasisPlan::new(kernel, degree(kernel), bases, moments.scaled(scale.as_deref()))?;
-        let rows = WeightedRows { source: RowSource::Stream(stream), n_features: stream.n_features, weights: &weights };
+        let read = |rows: Range<usize>| stream.rows(rows).map(Cow::Owned);
+        let rows = WeightedRows { read: &read, weights: &weights };
         let settled = plan.polynomials_of(rows, &pool, monitor)?;
         clock.end("polynomials")?;
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::remote::BasisPlan;
-use super::super::stream::RowSource;
+use super::super::stream::ReadRows;
 use crate::data::DenseView;
 use crate::error::{Error, Result};
 use crate::monitor::{Monitor, RowCount};
@@ -15,31 +15,33 @@ use crate::solve::thin_plate::{FeatureMap, FirstSums, Settled};
 /// Samples and their weights.
 #[derive(Clone, Copy)]
 pub(super) struct WeightedRows<'a> {
-    pub source: RowSource<'a>,
-    pub n_features: usize,
+    pub read: &'a ReadRows<'a>,
     pub weights: &'a [f64],
 }
 
-impl WeightedRows<'_> {
-    fn with<T>(&self, range: Range<usize>, work: impl FnOnce(&DenseView<'_, f64>, &[f64]) -> Result<T>) -> Result<T> {
-        let values = self.source.read(range.clone(), self.n_features)?;
-        work(&DenseView::new(&values, range.len(), self.n_features)?, &self.weights[range])
-    }
-}
-
 impl BasisPlan {
+    fn on_rows<T>(
+        &self,
+        rows: WeightedRows<'_>,
+        range: Range<usize>,
+        work: impl FnOnce(&DenseView<'_, f64>, &[f64]) -> Result<T>,
+    ) -> Result<T> {
+        let values = (rows.read)(range.clone())?;
+        work(&DenseView::new(&values, range.len(), self.basis.n_features())?, &rows.weights[range])
+    }
+
     /// The free polynomials of a spline on these rows.
     pub(super) fn polynomials_of(&self, rows: WeightedRows<'_>, pool: &Pool, monitor: &Monitor<'_>) -> Result<Settled> {
         let (n, mut sums) = (rows.weights.len(), FirstSums::default());
         let count = RowCount::new(monitor, "polynomials", n);
         let some = |range: Range<usize>| {
             count.go_on()?;
-            let found = rows.with(range.clone(), |rows, weights| self.first_sums(rows, weights))?;
+            let found = self.on_rows(rows, range.clone(), |rows, weights| self.first_sums(rows, weights))?;
             count.add(range.len());
             Ok::<_, Error>(found)
         };
         pool.fold_chunks(n, ROWS, some, |next| {
-            sums = sums.merged(&next);
+            sums.add(next);
             Ok::<_, Error>(())
         })?;
         let n_present = rows.weights.iter().filter(|weight| **weight > 0.0).count();
@@ -52,8 +54,6 @@ pub(super) struct SplineRows<'a> {
     plan: &'a BasisPlan,
     map: FeatureMap,
     rows: WeightedRows<'a>,
-    n_penalized: usize,
-    width: usize,
     /// Of the samples of weight above 0.
     targets: RowTargets<'a>,
     /// Which these are, ascending.
@@ -74,8 +74,6 @@ impl<'a> SplineRows<'a> {
             map: settled.feature_map(plan.feature_map.clone()),
             plan,
             rows,
-            n_penalized: settled.n_penalized(),
-            width: settled.n_penalized() + settled.n_free(),
             targets,
             present: (0..rows.weights.len()).filter(|&row| rows.weights[row] > 0.0).collect(),
             pool,
@@ -94,9 +92,11 @@ impl Executor for SplineRows<'_> {
             let place = |row: usize| self.present.partition_point(|&present| present < row);
             let own = place(range.start)..place(range.end);
             let n_rows = range.len();
-            let values = self.rows.with(range, |rows, weights| self.plan.lifted(rows, weights, &self.map, true))?;
-            let features = RidgeFeatures::Lifted { values: &values, n_penalized: self.n_penalized };
-            let found = query.answer(&mut self.targets.part(own, features, self.width), monitor)?;
+            let lifted = |rows: &DenseView<'_, f64>, weights: &[f64]| self.plan.lifted(rows, weights, &self.map);
+            let values = self.plan.on_rows(self.rows, range, lifted)?;
+            let features = RidgeFeatures::Lifted { values: &values, n_penalized: self.map.n_penalized() };
+            let width = self.map.n_penalized() + self.map.n_free();
+            let found = query.answer(&mut self.targets.part(own, features, width), monitor)?;
             count.add(n_rows);
             Ok(found)
         };

@@ -1,13 +1,13 @@
 //! The task of a smoothing spline: the fit at a kernel and a scaling, exact or on bases.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::super::bases::{Placed, choose};
-use super::super::fit::merged;
-use super::super::kernel_blocks::{first_of_equals, scale_rows, weighted_gram, weighted_polynomials};
+use super::super::kernel_blocks::{first_of_equals, merged, scale_rows, weighted_gram, weighted_polynomials};
 use super::super::params::ThinPlateRegressorParams;
 use super::super::spline_basis::SplineBasis;
-use super::super::stream::{ColumnMoments, RowSource};
+use super::super::stream::ColumnMoments;
 use super::spline_rows::{SplineRows, WeightedRows};
 use crate::data::{DenseView, Targets};
 use crate::error::{Error, Result};
@@ -150,7 +150,8 @@ impl Task<'_> {
         let standard = StandardTargets::new(&self.targets, (&self.weights, &self.units), true)?;
         let (fitted, by_row) = (self.fitted(&standard), standard.values.transposed().into_values());
         let targets = RowTargets::of(&fitted, &by_row);
-        let source = WeightedRows { source: RowSource::Memory(&rows), n_features, weights: &self.weights };
+        let read = |some: Range<usize>| Ok(Cow::Borrowed(&rows[some.start * n_features..some.end * n_features]));
+        let source = WeightedRows { read: &read, weights: &self.weights };
         let settled = plan.polynomials_of(source, self.pool, self.monitor)?;
         let rows = &mut SplineRows::new(&plan, &settled, source, targets, self.pool);
         let of_all = (&standard, targets.total());

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::bases::{Placed, choose};
-use super::kernel_blocks::{dense_rows, first_of_equals, merged, scale_rows, weighted_gram, weighted_polynomials};
+use super::kernel_blocks::{dense_rows, merged, scale_rows, weighted_gram, weighted_polynomials};
 use super::model::{SplineClassification, ThinPlateSvc};
 use super::params::{Standardize, ThinPlateParams};
 use super::per_class::joined;
@@ -105,7 +105,7 @@ impl ThinPlateParams {
         }
         let effective = effective_weights(labels, sample_weight, &self.task.class_weight)?;
         check_costs(self.c.or_one(), &effective, labels.classes().len())?;
-        let mut clock = Clock::start(monitor);
+        let clock = &mut Clock::start(monitor);
 
         // Samples of weight 0 are ignored everywhere, including the scaling of the polynomials. Copies are merged.
         let weighted = WeightedCodes { codes: labels.codes(), weights: sample_weight, effective: &effective };
@@ -114,18 +114,11 @@ impl ThinPlateParams {
         let (labels, weights) = distinct.labeled(labels, &self.task.class_weight)?;
         let units = distinct.removed_weights(&weights);
         let problems = Problems { targets: OneVsRest::of(&labels), weights: &weights, units: &units };
-        let pool = Pool::new(self.threads)?;
+        let pool = &Pool::new(self.threads)?;
         let n_features = samples.n_cols();
         let mut rows = dense_rows(samples, &distinct.rows, n_features)?;
         let first_come = distinct.in_callers_order();
-        let mut fit = Fit {
-            params: self,
-            problems: &problems,
-            first_come: &first_come,
-            n_features,
-            pool: &pool,
-            clock: &mut clock,
-        };
+        let mut fit = Fit { params: self, problems: &problems, first_come: &first_come, n_features, pool, clock };
         let scaled = fit.scaling(&rows, &fit.space(&rows)?)?;
         scale_rows(&mut rows, scaled.factors.as_deref());
         then(&mut fit, PreparedSamples { rows: &rows, scaled, distinct: &distinct, labels: &labels })
@@ -443,9 +436,10 @@ impl Fit<'_, '_> {
         let mut fitted = fit_exact(gram, polynomials, problems, run)?;
         self.clock.end_solved("solve")?;
 
-        let alpha = merged(&fitted.alpha, &first_of_equals(rows, n_features));
-        let support: Vec<usize> = (0..n).filter(|&i| alpha.iter().any(|alpha| alpha[i] != 0.0)).collect();
-        fitted.alpha = alpha.iter().map(|alpha| support.iter().map(|&i| alpha[i]).collect()).collect();
+        let (firsts, alpha) = merged(&fitted.alpha, rows, n_features);
+        let used: Vec<usize> = (0..firsts.len()).filter(|&at| alpha.iter().any(|alpha| alpha[at] != 0.0)).collect();
+        fitted.alpha = alpha.iter().map(|alpha| used.iter().map(|&at| alpha[at]).collect()).collect();
+        let support: Vec<usize> = used.into_iter().map(|at| firsts[at]).collect();
         let bases = support.iter().flat_map(|&i| &rows[i * n_features..(i + 1) * n_features]).copied().collect();
         let basis = SplineBasis { kernel: params.kernel, bases, space };
         Ok(Attempt { fitted, basis, support, warnings: Vec::new() })

@@ -122,12 +122,15 @@ pub(crate) fn first_of_equals(samples: &[f64], n_features: usize) -> Vec<usize> 
     first
 }
 
-/// Sums the coefficients of equal samples into the first of them.
-pub(super) fn merged(alpha: &[Vec<f64>], first: &[usize]) -> Vec<Vec<f64>> {
+/// The first of each group of equal samples, and the sums of the coefficients of each group.
+pub(super) fn merged(alpha: &[Vec<f64>], samples: &[f64], n_features: usize) -> (Vec<usize>, Vec<Vec<f64>>) {
+    let first = first_of_equals(samples, n_features);
+    let firsts: Vec<usize> = (0..first.len()).filter(|&at| first[at] == at).collect();
     let one = |alpha: &Vec<f64>| {
         let mut sums = vec![0.0; alpha.len()];
-        alpha.iter().zip(first).for_each(|(alpha, &at)| sums[at] += alpha);
-        sums
+        alpha.iter().zip(&first).for_each(|(alpha, &at)| sums[at] += alpha);
+        firsts.iter().map(|&at| sums[at]).collect()
     };
-    alpha.iter().map(one).collect()
+    let sums = alpha.iter().map(one).collect();
+    (firsts, sums)
 }

@@ -76,20 +76,20 @@ impl ThinPlateParams {
         let stream = Stream::new(&about)?;
         let labels = &labels.clone().weighted(&self.task.class_weight, &weights);
         check_costs(self.c.or_one(), &weights, labels.classes().len())?;
-        let pool = Pool::new(self.threads)?;
+        let pool = &Pool::new(self.threads)?;
         let mut clock = Clock::start(monitor);
-        let (n, d, k) = (stream.n(), stream.n_features, OneVsRest::of(labels).n_problems());
+        let (n, n_features, k) = (stream.n(), stream.n_features, OneVsRest::of(labels).n_problems());
 
         // Equal samples are not merged here: each is excluded with all of its weight.
         let units = weights.clone();
         let picked = draw_rows(&weights, SELECTION_SAMPLES.max(SAMPLES_PER_BASIS.saturating_mul(n_basis)), self.seed);
-        let n_columns = PolynomialSpace::new(self.kernel.degree(), vec![0.0; d], vec![0.0; d])?.len();
-        let (least, block) = memory::streamed_bytes(n, d, n_basis, n_columns, k, pool.threads());
+        let n_columns = PolynomialSpace::new(self.kernel.degree(), vec![0.0; n_features], vec![0.0; n_features])?.len();
+        let (least, block) = memory::streamed_bytes(n, n_features, n_basis, n_columns, k, pool.threads());
         // The drawn samples, those that become bases, and a copy for k-means.
-        let needed = least.saturating_add(3 * (picked.len() * d * size_of::<f64>()) as u64);
+        let needed = least.saturating_add(3 * (picked.len() * n_features * size_of::<f64>()) as u64);
         let what = || format!("a fit of {n} samples on {n_basis} bases in {k} two-class problems");
         within(resources.memory, needed, what, "take fewer bases (n_basis)")?;
-        let scan = stream.look(&weights, &picked, &pool, &RowCount::new(monitor, "scale", n))?;
+        let scan = stream.look(&weights, &picked, pool, &RowCount::new(monitor, "scale", n))?;
         let Scan { moments, content, sample } = scan;
         let ClassificationParams { polynomials, tol, max_steps, .. } = &self.task;
         let own =
@@ -99,25 +99,16 @@ impl ThinPlateParams {
         clock.end("scale")?;
 
         let plain = moments.space(self.kernel.degree())?;
-        let part = |all: &[f64]| -> Vec<f64> { picked.iter().map(|&row| all[row]).collect() };
+        let some: Vec<f64> = picked.iter().map(|&row| weights[row]).collect();
         let codes: Vec<u32> = picked.iter().map(|&row| labels.codes()[row]).collect();
-        let (some_weights, some_units) = (part(&weights), part(&units));
-        let problems =
-            Problems { targets: OneVsRest::of(labels).with_codes(&codes), weights: &some_weights, units: &some_units };
-        let first_come: Vec<usize> = (0..picked.len()).collect();
-        let mut fit = Fit {
-            params: &self,
-            problems: &problems,
-            first_come: &first_come,
-            n_features: d,
-            pool: &pool,
-            clock: &mut clock,
-        };
+        let problems = Problems { targets: OneVsRest::of(labels).with_codes(&codes), weights: &some, units: &some };
+        let first_come = &(0..picked.len()).collect::<Vec<usize>>();
+        let mut fit = Fit { params: &self, problems: &problems, first_come, n_features, pool, clock: &mut clock };
         let Scaled { factors: scale, warnings, .. } = fit.scaling(&sample, &plain)?;
         let space = if scale.is_some() { moments.scaled(scale.as_deref()).space(self.kernel.degree())? } else { plain };
 
         let stream = Stream { scale: scale.as_deref(), ..stream };
-        let (bases, support) = stream.bases((&picked, sample), &weights, (self.basis, n_basis), self.seed, &pool)?;
+        let (bases, support) = stream.bases((&picked, sample), &weights, (self.basis, n_basis), self.seed, pool)?;
         clock.end("bases")?;
 
         let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
@@ -133,7 +124,7 @@ impl ThinPlateParams {
         };
         let read = |rows: Range<usize>| stream.rows(rows).map(Cow::Owned);
         let rows = (&read as _, &roots[..]);
-        let fitted = basis.fit(rows, (targets, &units), &support, &settings, storage, (&pool, &mut clock))?;
+        let fitted = basis.fit(rows, (targets, &units), &support, &settings, storage, (pool, &mut clock))?;
 
         let plain_weights = sample_weight.map_or_else(|| Cow::Owned(vec![1.0; n]), Cow::Borrowed);
         let metadata = ModelMetadata {

@@ -3,7 +3,7 @@
 //! Walder & Chapelle (section 7) choose λ so for each digit. It takes the time of as many two-class fits as there are
 //! classes, since each treats the polynomials as suits its own problem.
 
-use super::kernel_blocks::{first_of_equals, merged};
+use super::kernel_blocks::merged;
 use super::model::{ClassPath, SplineClassification, ThinPlateSvc};
 use super::spline::Spline;
 use super::spline_basis::SplineBasis;
@@ -29,18 +29,16 @@ pub(super) fn joined(models: Vec<ThinPlateSvc>, classes: &[Label]) -> Option<Thi
     let (d, k) = (models.first()?.n_features(), models.len());
     let of_all = models.iter().flat_map(|model| model.bases()).copied().collect::<Vec<f64>>();
     let rows_of_all: Vec<u64> = models.iter().flat_map(|model| model.support()).copied().collect();
-    let first = first_of_equals(&of_all, d);
-    let distinct: Vec<usize> = (0..first.len()).filter(|&at| first[at] == at).collect();
-    let bases = distinct.iter().flat_map(|&at| &of_all[at * d..(at + 1) * d]).copied().collect();
-    let support = distinct.iter().filter_map(|&at| rows_of_all.get(at)).copied().collect();
-    let mut alpha = vec![vec![0.0; first.len()]; k];
+    let mut alpha = vec![vec![0.0; of_all.len() / d]; k];
     let mut at = 0;
     for (model, alpha) in models.iter().zip(&mut alpha) {
         alpha[at..at + model.n_bases()].copy_from_slice(model.coefficients());
         at += model.n_bases();
     }
-    let one = |alpha: &Vec<f64>| distinct.iter().map(|&at| alpha[at]).collect::<Vec<f64>>();
-    let coefficients = merged(&alpha, &first).iter().flat_map(one).collect();
+    let (distinct, coefficients) = merged(&alpha, &of_all, d);
+    let bases = distinct.iter().flat_map(|&at| &of_all[at * d..(at + 1) * d]).copied().collect();
+    let support = distinct.iter().filter_map(|&at| rows_of_all.get(at)).copied().collect();
+    let coefficients = coefficients.concat();
     let is_solved = models.iter().all(|model| !model.task.loo_values.is_empty());
     let loo_values =
         models.iter().filter(|_| is_solved).flat_map(|model| model.task.loo_values.iter().copied()).collect();

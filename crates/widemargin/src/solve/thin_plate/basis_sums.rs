@@ -76,14 +76,14 @@ impl Settled {
         (requested, spreads): (Polynomials, &[f64]),
         separates: impl FnOnce(&Matrix) -> Result<bool>,
     ) -> Result<Self> {
-        let (found, expected) = (sums.cross.values().len(), feature_map.n_bases() * sums.triangle.n_cols());
-        if found != expected {
-            let expected = format!("{} bases × {} polynomials", feature_map.n_bases(), sums.triangle.n_cols());
-            return Err(Error::shape("sums over the samples", format!("{found} numbers"), expected));
+        let (n_bases, m, cross) = (feature_map.n_bases(), sums.triangle.n_cols(), sums.cross.values());
+        if cross.len() != n_bases * m {
+            let (found, expected) = (format!("{} numbers", cross.len()), format!("{n_bases} bases × {m} polynomials"));
+            return Err(Error::shape("sums over the samples", found, expected));
         }
         let basis = span(&sums.triangle)?;
         // F U = L⁻¹(I − QQᵀ) ΦWP · V diag(s)⁻¹.
-        let mut cross = sums.cross.clone();
+        let mut cross = Matrix::from_columns(cross.to_vec(), n_bases, m);
         feature_map.penalize(&mut cross);
         let (free, _) = unpenalized(Polynomials::Free, &basis.s, &basis.v, total);
         let cross = product(Side::Plain(&cross), Side::Plain(&free));

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::super::bases::{Placed, choose};
-use super::super::kernel_blocks::{first_of_equals, merged, scale_rows, weighted_gram, weighted_polynomials};
+use super::super::kernel_blocks::{merged, scale_rows, weighted_gram, weighted_polynomials};
 use super::super::params::ThinPlateRegressorParams;
 use super::super::spline_basis::SplineBasis;
 use super::super::stream::ColumnMoments;
@@ -113,14 +113,12 @@ impl Task<'_> {
             0.5 * numbers.map(|((a, y), weight)| a * (y - chosen.lambda * a / weight)).sum::<f64>().max(0.0)
         };
         let half_norms = (0..alphas.n_cols()).map(half_norm).collect();
-        let first = first_of_equals(&rows, d);
-        let alphas = merged(&columns(&alphas), &first);
-        let support: Vec<usize> = (0..n).filter(|&i| first[i] == i).collect();
+        let (support, alphas) = merged(&columns(&alphas), &rows, d);
         let bases = support.iter().flat_map(|&i| &rows[i * d..(i + 1) * d]).copied().collect();
         Ok(Solved {
             lambda: chosen.lambda / (ridge.spectrum().unit() * standard.typical_weight),
             rank: ridge.n_free(),
-            alphas: alphas.iter().map(|alphas| support.iter().map(|&i| alphas[i]).collect()).collect(),
+            alphas,
             betas: columns(&betas),
             half_norms,
             basis: SplineBasis { kernel, bases, space },

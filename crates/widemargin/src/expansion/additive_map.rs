@@ -7,6 +7,7 @@ use std::fmt;
 
 use super::kernel_table::KernelTable;
 use crate::error::{Error, Result, require};
+use crate::linalg::factor::add_scaled;
 use crate::macros::getters;
 use crate::macros::named;
 use crate::similarity::AdditiveKernel;
@@ -157,16 +158,15 @@ impl AdditiveMap {
             // One step of a Cholesky factorization of κ(c, c), stored as its inverse: L⁻¹ κ(c, node) is the part of
             // this node explained by the earlier ones; the pivot is the rest.
             let correlations: Vec<f64> = independent.iter().map(|&other| unit_kernel(other, node)).collect();
-            let explained = lower_times(&inverse, &correlations);
+            let dot = |row: &Vec<f64>| -> f64 { row.iter().zip(&correlations).map(|(a, b)| a * b).sum() };
+            let explained: Vec<f64> = inverse.iter().map(dot).collect();
             let pivot = 1.0 - explained.iter().map(|e| e * e).sum::<f64>();
             if pivot <= MIN_NODE_DISTANCE {
                 continue;
             }
             let mut row = vec![0.0; independent.len() + 1];
             for (share, earlier) in explained.iter().zip(&inverse) {
-                for (r, e) in row.iter_mut().zip(earlier) {
-                    *r -= share * e;
-                }
+                add_scaled(&mut row, -share, earlier);
             }
             row[independent.len()] = 1.0;
             row.iter_mut().for_each(|r| *r /= pivot.sqrt());
@@ -294,10 +294,6 @@ impl AdditiveMap {
         self.write(y, &mut write);
         read.iter().zip(&write).map(|(a, b)| a * b).sum()
     }
-}
-
-fn lower_times(lower: &[Vec<f64>], vector: &[f64]) -> Vec<f64> {
-    lower.iter().map(|row| row.iter().zip(vector).map(|(a, b)| a * b).sum()).collect()
 }
 
 /// The polynomial's default nodes for their number: the paper's for three, and otherwise Chebyshev's points of

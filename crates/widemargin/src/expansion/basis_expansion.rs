@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::affine::{Affine, FeaturePart, FeatureRows};
 use super::decision::{Decision, FoldedDecision, SparseDecision};
 use super::inverse_root::Precision;
-use super::part_map::{Linear, PartMap, Sizes, Spectrum, n_joined};
+use super::part_map::{Linear, PartMap, Spectrum, n_joined};
 use super::sparse_rows;
 use super::{Normalization, NystroemCut};
 use crate::data::{AnySamples, DenseMatrix, Kind, Samples, Source, Training, Vectors};
@@ -103,7 +103,8 @@ impl<S: Similarity> BasisExpansion<S> {
         training: &Training<'_, S::Samples>,
     ) -> Result<(Self, Vectors)> {
         let Training { samples, threads, monitor, .. } = *training;
-        let (mut expansion, between) = BasisExpansion::unlearned(similarity, bases, normalization, training)?;
+        let (mut expansion, between) =
+            BasisExpansion::before_normalization(similarity, bases, normalization, training)?;
         if expansion.is_sparse() {
             let mut phi = expansion.sparse_features(samples, threads, monitor)?;
             if let Some(affine) = expansion.affine() {
@@ -117,19 +118,9 @@ impl<S: Similarity> BasisExpansion<S> {
         Ok((expansion, Vectors::Dense(phi)))
     }
 
-    /// The expansion before its normalization has been learned from samples. A Nyström map, which depends only on the
-    /// bases, is included.
+    /// The expansion before its normalization has been learned from samples, with the similarities between the bases
+    /// where they were computed. A Nyström map, which depends only on the bases, is included.
     pub(crate) fn before_normalization(
-        similarity: S,
-        bases: S::Samples,
-        normalization: (Normalization, NystroemCut),
-        training: &Training<'_, S::Samples>,
-    ) -> Result<Self> {
-        BasisExpansion::unlearned(similarity, bases, normalization, training).map(|(expansion, _)| expansion)
-    }
-
-    /// The same with the similarities between the bases where they were computed.
-    fn unlearned(
         similarity: S,
         bases: S::Samples,
         (normalization, cut): (Normalization, NystroemCut),
@@ -398,20 +389,15 @@ impl<S: Similarity> BasisExpansion<S> {
         ((BLOCK_SECONDS / seconds_per_row) as usize).clamp(MIN_BLOCK_ROWS, CHUNK_ROWS)
     }
 
-    /// Weights in another order or on similarities instead of features, if that saves work.
-    pub(crate) fn decision(&self, weights: &[f32], n_problems: usize) -> Option<Decision> {
-        if self.is_sparse() {
-            return Some(Decision::Sparse(SparseDecision::new(weights, n_problems)));
-        }
-        let has_matrix = self.maps.iter().any(|map| !matches!(map.linear, Linear::Factors(_)));
-        has_matrix.then(|| Decision::Folded(FoldedDecision::new(&self.maps, weights, n_problems)))
+    /// Whether weights in another order or on similarities, instead of features, save work.
+    pub(crate) fn has_decision(&self) -> bool {
+        self.is_sparse() || self.maps.iter().any(|map| !matches!(map.linear, Linear::Factors(_)))
     }
 
-    /// The same of weights in double precision, always.
-    pub(crate) fn precise_decision(&self, weights: &[f64], n_problems: usize) -> Decision {
+    /// Weights in another order, of sparse features, or on similarities instead of features.
+    pub(crate) fn decision<W: Copy + Into<f64>>(&self, weights: &[W], n_problems: usize) -> Decision {
         if self.is_sparse() {
-            let single: Vec<f32> = weights.iter().map(|weight| *weight as f32).collect();
-            return Decision::Sparse(SparseDecision::new(&single, n_problems));
+            return Decision::Sparse(SparseDecision::new(weights, n_problems));
         }
         Decision::Folded(FoldedDecision::new(&self.maps, weights, n_problems))
     }
@@ -549,7 +535,7 @@ impl<S: Similarity> BasisExpansion<S> {
                 let row = |&row: &usize| &values[row * n_cols + firsts[part]..][..widths[part]];
                 (own.iter().flat_map(row).map(|&x| f64::from(x)).collect(), Precision::Single)
             };
-            let sizes = Sizes { n_bases: own.len(), n_polynomials };
+            let sizes = (own.len(), n_polynomials);
             let spec = self.similarity.part(part);
             PartMap::nystroem((&block, precision), sizes, (self.normalization, cut), &spec)
         };

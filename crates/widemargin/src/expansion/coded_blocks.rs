@@ -12,8 +12,8 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::ValueCodes;
-use super::coded_rows::{BOOK_LIMIT, Codebook, CodedRows, Entries, Entry, Narrow, Wide, on_entries};
+use super::coded_rows::{BOOK_LIMIT, CodedRows, Entries, Entry, Narrow, Wide, on_entries};
+use super::{ValueCodes, ValueCounts};
 use crate::error::{Error, Result};
 
 /// Low bits of an f32 dropped by [`BookMaker::rounded`]: 12 significant bits remain.
@@ -22,7 +22,7 @@ const DROPPED: u32 = 12;
 /// Assigns one code per value over the rows of all chunks, in reading order.
 pub(crate) struct BookMaker {
     codes: Codes,
-    book: Codebook,
+    book: ValueCounts,
 }
 
 enum Codes {
@@ -36,7 +36,7 @@ enum Codes {
 impl BookMaker {
     /// A codebook of exact values.
     pub fn distinct() -> Self {
-        BookMaker { codes: Codes::Distinct(ValueCodes::new()), book: Codebook::default() }
+        BookMaker { codes: Codes::Distinct(ValueCodes::new()), book: ValueCounts::default() }
     }
 
     /// A codebook of rounded values up to `largest`, for data with too many distinct values. A value changes by at most
@@ -44,7 +44,7 @@ impl BookMaker {
     pub fn rounded(largest: f32) -> Self {
         let first = (upper_bits(largest) + 1).saturating_sub(BOOK_LIMIT as u32).max(1);
         let values = (0..BOOK_LIMIT as u32).map(|code| f32::from_bits((first + code) << DROPPED)).collect();
-        let book = Codebook { values, counts: vec![0.0; BOOK_LIMIT], is_rounded: true };
+        let book = ValueCounts { values, counts: vec![0.0; BOOK_LIMIT], rounded: true };
         BookMaker { codes: Codes::RoundedFrom(first), book }
     }
 
@@ -67,7 +67,7 @@ impl BookMaker {
     }
 
     /// The codebook of all chunks.
-    pub fn finish(self) -> Codebook {
+    pub fn finish(self) -> ValueCounts {
         self.book
     }
 }
@@ -182,7 +182,7 @@ pub(crate) struct Gathered {
 pub(crate) fn gather<'a>(
     pieces: &[Piece],
     read: impl Fn(usize, Range<usize>) -> Result<Cow<'a, [u8]>>,
-    book: Arc<Codebook>,
+    book: Arc<ValueCounts>,
     n_features: usize,
     seed: u64,
     spare: Option<Entries>,

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::ValueCodes;
+use super::{ValueCodes, ValueCounts};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::macros::getters;
@@ -106,17 +106,7 @@ macro_rules! on_entries {
         }
     };
 }
-pub(super) use on_entries;
-
-/// The distinct values of some rows, and how often each occurs.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Codebook {
-    pub values: Vec<f32>,
-    /// Number of non-zeros with each value, weighted by row.
-    pub counts: Vec<f64>,
-    /// Whether the values were rounded.
-    pub is_rounded: bool,
-}
+pub(crate) use on_entries;
 
 /// Rows of (feature, code) pairs. The constructor ensures that every feature is below `n_features` and every code below
 /// the codebook's length; the vectorized solvers rely on it.
@@ -124,7 +114,7 @@ pub(crate) struct Codebook {
 pub struct CodedRows {
     indptr: Vec<usize>,
     entries: Entries,
-    book: Arc<Codebook>,
+    book: Arc<ValueCounts>,
     n_features: usize,
 }
 
@@ -136,7 +126,7 @@ impl CodedRows {
     pub(super) fn of_parts(
         indptr: Vec<usize>,
         entries: Entries,
-        book: Arc<Codebook>,
+        book: Arc<ValueCounts>,
         n_features: usize,
     ) -> Result<Self> {
         fn fit<E: Entry>(entries: &[E], indptr: &[usize], n_features: usize, n_values: usize) -> bool {
@@ -222,8 +212,7 @@ impl CodedRows {
 struct Coder {
     n_features: usize,
     entries: Entries,
-    book: Vec<f32>,
-    counts: Vec<f64>,
+    book: ValueCounts,
     /// `None` once there are too many values.
     codes: Option<ValueCodes>,
 }
@@ -236,7 +225,7 @@ impl Coder {
         } else {
             Entries::Wide(Vec::with_capacity(most))
         };
-        Coder { n_features, entries, book: Vec::new(), counts: Vec::new(), codes: Some(ValueCodes::new()) }
+        Coder { n_features, entries, book: ValueCounts::default(), codes: Some(ValueCodes::new()) }
     }
 
     fn len(&self) -> usize {
@@ -248,7 +237,7 @@ impl Coder {
         let known = self.codes.as_mut().and_then(|codes| codes.get(value));
         let code = match known {
             Some(code) => {
-                self.counts[code as usize] += weight;
+                self.book.counts[code as usize] += weight;
                 code
             }
             None => self.new_code(value, weight),
@@ -264,11 +253,11 @@ impl Coder {
         if self.codes.as_ref().is_some_and(|codes| codes.len() == BOOK_LIMIT) {
             self.give_up_codes();
         }
-        self.book.push(value);
-        self.counts.push(weight);
+        self.book.values.push(value);
+        self.book.counts.push(weight);
         match &mut self.codes {
             Some(codes) => codes.insert(value),
-            None => (self.book.len() - 1) as u32,
+            None => (self.book.values.len() - 1) as u32,
         }
     }
 
@@ -279,14 +268,14 @@ impl Coder {
             on_entries!(&self.entries, entries => entries.iter().map(|entry| widen(*entry)).collect());
         // How a value's weight is divided among its non-zeros does not matter: only their sum is used.
         let mut counts = vec![0.0; entries.len()];
-        let mut is_counted = vec![false; self.book.len()];
+        let mut is_counted = vec![false; self.book.values.len()];
         for (count, entry) in counts.iter_mut().zip(&entries) {
             if !std::mem::replace(&mut is_counted[entry.code()], true) {
-                *count = self.counts[entry.code()];
+                *count = self.book.counts[entry.code()];
             }
         }
-        self.counts = counts;
-        self.book = entries.iter().map(|entry| self.book[entry.code()]).collect();
+        self.book.counts = counts;
+        self.book.values = entries.iter().map(|entry| self.book.values[entry.code()]).collect();
         for (position, entry) in entries.iter_mut().enumerate() {
             entry.code = position as u32;
         }
@@ -301,13 +290,8 @@ impl Coder {
                 "fewer than 2^32 (round the values, or train on a part)",
             ));
         }
-        let Coder { n_features, entries, book, counts, .. } = self;
-        Ok(CodedRows {
-            indptr,
-            entries,
-            book: Arc::new(Codebook { values: book, counts, is_rounded: false }),
-            n_features,
-        })
+        let Coder { n_features, entries, book, .. } = self;
+        Ok(CodedRows { indptr, entries, book: Arc::new(book), n_features })
     }
 }
 

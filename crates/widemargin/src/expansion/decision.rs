@@ -27,9 +27,9 @@ pub(crate) struct SparseDecision {
 
 impl SparseDecision {
     /// From weights `[problem][feature]`.
-    pub fn new(weights: &[f32], n_problems: usize) -> Self {
+    pub fn new<W: Copy + Into<f64>>(weights: &[W], n_problems: usize) -> Self {
         let n_features = weights.len() / n_problems.max(1);
-        let of = |at: usize| weights[at % n_problems * n_features + at / n_problems];
+        let of = |at: usize| weights[at % n_problems * n_features + at / n_problems].into() as f32;
         SparseDecision { weights: (0..weights.len()).map(of).collect(), n_problems }
     }
 

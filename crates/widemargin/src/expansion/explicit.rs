@@ -1,7 +1,6 @@
 //! Explicit φ(x): the coordinates of coded rows, for solvers that need them.
 
-use super::coded_rows::on_entries;
-use super::{AdditiveMap, CodedRows, Entries, Entry};
+use super::{AdditiveMap, CodedRows, Entries, Entry, on_entries};
 use crate::data::{CsrMatrix, Rows, Vectors};
 use crate::error::Result;
 

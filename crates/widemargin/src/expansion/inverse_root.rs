@@ -65,10 +65,7 @@ impl Rounding {
     /// The pivot below which a basis is dropped, its part independent of the other pivots; `largest` is the largest
     /// eigenvalue.
     fn least_pivot(&self, largest: f64) -> f64 {
-        match self.cut {
-            NystroemCut::Millionth | NystroemCut::PreciseMillionth => NYSTROEM_CUTOFF * largest,
-            NystroemCut::Rounding => NYSTROEM_ROUNDINGS * self.entry,
-        }
+        self.least_eigenvalue(largest, 1)
     }
 
     /// The same of eigenvalues, to whose errors all similarities of a row add: their roots, as errors of chance do.

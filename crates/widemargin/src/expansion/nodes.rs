@@ -4,6 +4,7 @@
 //! of the values (at most [`NODE_GRID`] of them, at quantiles of the kernel's mass) is searched greedily, one node at a
 //! time; then nodes are exchanged for better ones until none is found.
 
+use crate::linalg::factor::add_scaled;
 use crate::similarity::AdditiveKernel;
 use crate::tuning::{NODE_GRID, NODE_ROUNDS};
 
@@ -88,10 +89,7 @@ fn residual(unit: &[f64], n: usize, nodes: &[usize]) -> Vec<f64> {
         }
         let column: Vec<f64> = rest[node * n..(node + 1) * n].to_vec();
         for (row, left) in rest.chunks_exact_mut(n).zip(&column) {
-            let factor = left / pivot;
-            for (value, right) in row.iter_mut().zip(&column) {
-                *value -= factor * right;
-            }
+            add_scaled(row, -left / pivot, &column);
         }
     }
     rest

@@ -120,17 +120,9 @@ impl PartMap {
 
     /// Maps a part of rows of `width` numbers, its columns from `first` on, where it has as many features as columns.
     pub fn apply_in_place(&self, rows: &mut [f32], width: usize, first: usize) {
-        let n_columns = self.n_columns;
-        let parts = rows.chunks_mut(width.max(1)).map(|row| &mut row[first..first + n_columns]);
-        if let Linear::Matrix(matrix) = &self.linear {
-            let mut parts: Vec<&mut [f32]> = parts.collect();
-            let mut block: Vec<f32> = parts.iter().flat_map(|part| part.iter()).copied().collect();
-            block.chunks_mut(n_columns.max(1)).for_each(|row| self.center(row));
-            let features = product_of_rows(&block, matrix, n_columns, n_columns);
-            parts.iter_mut().zip(features.chunks(n_columns.max(1))).for_each(|(part, row)| part.copy_from_slice(row));
-        } else {
-            parts.for_each(|part| self.center(part));
-        }
+        let parts = rows.chunks(width.max(1)).flat_map(|row| &row[first..first + self.n_columns]);
+        let mut block: Vec<f32> = parts.copied().collect();
+        self.apply(&mut block, rows, width, first);
     }
 
     /// Maps rows of similarities to features, into rows of `width` numbers from column `first` on.
@@ -180,15 +172,14 @@ impl PartMap {
     /// S^(−½) up to a rotation, which does not affect a linear SVM, for the symmetric part S of the similarities
     /// between the bases, made positive semi-definite.
     ///
-    /// `between` is row-major, bases × (bases and polynomials), of this precision. S is projected off the constant and
+    /// `between` is row-major, n bases × (bases and polynomials), of this precision. S is projected off the constant and
     /// the polynomials, which become features of their own: each with the variance of all others together.
     pub(super) fn nystroem(
         (between, precision): (&[f64], Precision),
-        sizes: Sizes,
+        (n, n_polynomials): (usize, usize),
         (normalization, cut): (Normalization, NystroemCut),
         spec: &str,
     ) -> Result<(Self, Spectrum)> {
-        let Sizes { n_bases: n, n_polynomials } = sizes;
         let n_columns = n + n_polynomials;
         let Some(treatment) = normalization.negative_eigenvalues() else {
             return Ok((PartMap::identity(n_columns), Spectrum::default()));
@@ -255,13 +246,6 @@ fn product_of_rows(rows: &[f32], matrix: &[f32], n_columns: usize, n_features: u
     let mut product = vec![0.0; n];
     linalg::times(&mut product, &wide(rows), &wide(matrix), n_columns);
     product.into_iter().map(|x| x as f32).collect()
-}
-
-/// A part's bases, and the polynomials in its last columns.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sizes {
-    pub n_bases: usize,
-    pub n_polynomials: usize,
 }
 
 #[cfg(test)]

@@ -1,32 +1,29 @@
 //! Weighted counts of values of distributed samples, for choosing nodes.
 //!
-//! Counts of parts add up to the counts of all, with the same values for any partitioning: up to [`MAX_VALUES`]
+//! Counts of parts add up to the counts of all, with the same values for any partitioning: up to [`BOOK_LIMIT`]
 //! distinct values are exact, more are rounded to the middle of fixed bins.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::coded_rows::each_scaled;
+use super::coded_rows::{BOOK_LIMIT, each_scaled};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::partition::{Kind, Query, SampleRows, part_query};
 
-/// The maximum number of exact distinct values; the same as for [`CodedRows`](super::CodedRows).
-const MAX_VALUES: usize = 1 << 16;
-
 /// Bits of the mantissa that a bin drops: 12 of 23 bits remain, and a value changes by at most 1 in 8,192. The
 /// resulting loss of a node is negligible.
 const BIN_BITS: u32 = 11;
 
-/// Values above 0 and the weight with which each occurs.
+/// Values above 0 and the weight with which each occurs: counts of samples, or the codebook of coded rows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ValueCounts {
-    /// Distinct, ascending.
+    /// Distinct; ascending, or in the order of their codes.
     pub values: Vec<f32>,
     /// The summed weight of the non-zeros with each value.
     pub counts: Vec<f64>,
-    /// Whether the values are bin centers.
+    /// Whether the values are rounded.
     pub rounded: bool,
 }
 
@@ -75,7 +72,7 @@ impl Counter {
     fn add(&mut self, value: f32, weight: f64) {
         let bits = if self.rounded { middle(value.to_bits()) } else { value.to_bits() };
         *self.counts.entry(bits).or_insert(0.0) += weight;
-        if !self.rounded && self.counts.len() > MAX_VALUES {
+        if !self.rounded && self.counts.len() > BOOK_LIMIT {
             self.rounded = true;
             let exact = self.sorted();
             exact.into_iter().for_each(|(bits, count)| *self.counts.entry(middle(bits)).or_insert(0.0) += count);
@@ -124,7 +121,7 @@ mod tests {
     fn many_values_are_the_same_bins_however_they_are_cut() {
         let values: Vec<f64> = (0..200_000).map(|i| 1e-3 * f64::from(i + 1)).collect();
         let whole = of(&values);
-        assert!(whole.rounded && whole.values.len() < MAX_VALUES);
+        assert!(whole.rounded && whole.values.len() < BOOK_LIMIT);
         assert_eq!(whole.counts.iter().sum::<f64>(), 200_000.0);
         for cut in [10, 60_000, 150_000] {
             let (a, b) = (of(&values[..cut]), of(&values[cut..]));

@@ -4,8 +4,9 @@
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
-use faer::linalg::matmul::triangular::BlockStructure;
-use faer::linalg::{matmul, qr, svd, triangular_inverse, triangular_solve};
+use faer::linalg::matmul::triangular::BlockStructure::{Rectangular, TriangularLower};
+use faer::linalg::matmul::{matmul, triangular};
+use faer::linalg::{qr, svd, triangular_inverse, triangular_solve};
 use faer::reborrow::{Reborrow, ReborrowMut};
 use faer::{Accum, MatMut, MatRef, Par};
 use serde::{Deserialize, Serialize};
@@ -190,30 +191,21 @@ impl<'a> Side<'a> {
 /// a · b.
 pub(crate) fn product(a: Side<'_>, b: Side<'_>) -> Matrix {
     let mut out = Matrix::zeros(a.view().nrows(), b.view().ncols());
-    matmul::matmul(out.view_mut(), Accum::Replace, a.view(), b.view(), 1.0, Par::Seq);
+    matmul(out.view_mut(), Accum::Replace, a.view(), b.view(), 1.0, Par::Seq);
     clear_upper_halves();
     out
 }
 
 /// Adds `scale · a · b` to `out`.
 pub(crate) fn add_product(out: &mut Matrix, scale: f64, a: Side<'_>, b: Side<'_>) {
-    matmul::matmul(out.view_mut(), Accum::Add, a.view(), b.view(), scale, Par::Seq);
+    matmul(out.view_mut(), Accum::Add, a.view(), b.view(), scale, Par::Seq);
     clear_upper_halves();
 }
 
 /// Adds the lower triangle of `scale · a · b` to that of the square `out`; the rest is unchanged.
 pub(crate) fn add_lower_product(out: &mut Matrix, scale: f64, a: Side<'_>, b: Side<'_>) {
-    matmul::triangular::matmul(
-        out.view_mut(),
-        BlockStructure::TriangularLower,
-        Accum::Add,
-        a.view(),
-        BlockStructure::Rectangular,
-        b.view(),
-        BlockStructure::Rectangular,
-        scale,
-        Par::Seq,
-    );
+    let (out, a, b) = (out.view_mut(), a.view(), b.view());
+    triangular::matmul(out, TriangularLower, Accum::Add, a, Rectangular, b, Rectangular, scale, Par::Seq);
     clear_upper_halves();
 }
 
@@ -238,7 +230,7 @@ pub(crate) fn add_outer(sum: &mut [f64], columns: &Matrix, signs: &[f64], pool: 
         }
         let panel = MatMut::from_column_major_slice_mut(panel, p, width).subrows_mut(first, p - first);
         let left = columns.view().subrows(first, p - first);
-        matmul::matmul(panel, Accum::Add, left, right.view(), 1.0, Par::Seq);
+        matmul(panel, Accum::Add, left, right.view(), 1.0, Par::Seq);
         clear_upper_halves();
     });
 }
@@ -274,7 +266,7 @@ pub(crate) fn add_gram(sum: &mut Matrix, rows: &[f32], scales: &[f64], pool: &Po
             }
             let part = MatRef::from_column_major_slice(&part, depth, n - first);
             let own = part.subcols(0, width);
-            matmul::matmul(panel.rb_mut(), Accum::Add, part.transpose(), own, 1.0, Par::Seq);
+            matmul(panel.rb_mut(), Accum::Add, part.transpose(), own, 1.0, Par::Seq);
         }
         clear_upper_halves();
     });
@@ -284,17 +276,8 @@ pub(crate) fn add_gram(sum: &mut Matrix, rows: &[f32], scales: &[f64], pool: &Po
 /// L · x, reading only the lower triangle of L.
 pub(crate) fn lower_times(lower: &Matrix, x: &Matrix) -> Matrix {
     let mut out = Matrix::zeros(lower.n_rows, x.n_cols);
-    matmul::triangular::matmul(
-        out.view_mut(),
-        BlockStructure::Rectangular,
-        Accum::Replace,
-        lower.view(),
-        BlockStructure::TriangularLower,
-        x.view(),
-        BlockStructure::Rectangular,
-        1.0,
-        Par::Seq,
-    );
+    let (to, lower, x) = (out.view_mut(), lower.view(), x.view());
+    triangular::matmul(to, Rectangular, Accum::Replace, lower, TriangularLower, x, Rectangular, 1.0, Par::Seq);
     clear_upper_halves();
     out
 }
@@ -363,17 +346,8 @@ impl Cholesky {
             let (first, _, below, last) = factor.view_mut().split_at_mut(k, k);
             let mut below = below.transpose_mut();
             triangular_solve::solve_lower_triangular_in_place(first.rb(), below.rb_mut(), Par::Seq);
-            matmul::triangular::matmul(
-                last,
-                BlockStructure::TriangularLower,
-                Accum::Add,
-                below.rb().transpose(),
-                BlockStructure::Rectangular,
-                below.rb(),
-                BlockStructure::Rectangular,
-                -1.0,
-                Par::Seq,
-            );
+            let (a, b) = (below.rb().transpose(), below.rb());
+            triangular::matmul(last, TriangularLower, Accum::Add, a, Rectangular, b, Rectangular, -1.0, Par::Seq);
         }
         let scratch = llt::factor::cholesky_in_place_scratch::<f64>(n - k, Par::Seq, Default::default());
         let mut memory = MemBuffer::new(scratch);
@@ -398,6 +372,14 @@ impl Cholesky {
     /// L; above its diagonal are zeros or the entries of the matrix.
     pub fn lower(&self) -> &Matrix {
         &self.factor
+    }
+
+    /// The solution x of A x = b.
+    pub fn solve(&self, b: Vec<f64>) -> Vec<f64> {
+        let mut x = Matrix { n_rows: b.len(), n_cols: 1, values: b };
+        self.solve_lower(&mut x);
+        self.solve_lower_transposed(&mut x);
+        x.values
     }
 
     /// L⁻¹ · x, in place.

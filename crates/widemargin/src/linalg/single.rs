@@ -42,43 +42,12 @@ impl SingleMatrix {
     /// The lower triangle of X Xᵀ; the upper one holds arbitrary values. rows²·columns flops, half of the whole
     /// product.
     pub fn outer(&self, pool: &Pool) -> Matrix {
-        self.half_product(pool, self.n_rows, self.n_cols, |rows, columns| {
-            self.view().subrows(rows.start, rows.len()).subcols(columns.start, columns.len())
-        })
+        half_product(self.view(), pool)
     }
 
     /// The lower triangle of Xᵀ X, likewise.
     pub fn inner(&self, pool: &Pool) -> Matrix {
-        self.half_product(pool, self.n_cols, self.n_rows, |rows, columns| {
-            self.view().transpose().subrows(rows.start, rows.len()).subcols(columns.start, columns.len())
-        })
-    }
-
-    /// The lower triangle of A Aᵀ, for an n × d matrix A, where `part` gives some of its rows and columns.
-    fn half_product<'a>(
-        &'a self,
-        pool: &Pool,
-        n: usize,
-        d: usize,
-        part: impl Fn(Range<usize>, Range<usize>) -> MatRef<'a, f32> + Sync,
-    ) -> Matrix {
-        let mut sum = Matrix::zeros(n, n);
-        let mut panels: Vec<&mut [f64]> = sum.values_mut().chunks_mut((PANEL * n).max(1)).collect();
-        pool.map_mut(&mut panels, |at, panel| {
-            let (first, width) = (at * PANEL, panel.len() / n);
-            let mut products = vec![0.0f32; (n - first) * width];
-            for left in (0..d).step_by(DEPTH) {
-                let columns = left..(left + DEPTH).min(d);
-                let (below, own) = (part(first..n, columns.clone()), part(first..first + width, columns));
-                let to = MatMut::from_column_major_slice_mut(&mut products, n - first, width);
-                matmul::matmul(to, Accum::Replace, below, own.transpose(), 1.0, Par::Seq);
-                for (column, products) in panel.chunks_mut(n).zip(products.chunks(n - first)) {
-                    column[first..].iter_mut().zip(products).for_each(|(sum, more)| *sum += f64::from(*more));
-                }
-            }
-            clear_upper_halves();
-        });
-        sum
+        half_product(self.view().transpose(), pool)
     }
 
     /// xᵀA⁻¹x of some columns x, where this is the factor of A, rounded: rows² flops each. With the condition number κ of
@@ -95,6 +64,28 @@ impl SingleMatrix {
         let square = |x: &[f32]| x.iter().map(|x| f64::from(*x).powi(2)).sum();
         solved.chunks(n.max(1)).map(square).collect()
     }
+}
+
+/// The lower triangle of A Aᵀ.
+fn half_product(matrix: MatRef<'_, f32>, pool: &Pool) -> Matrix {
+    let (n, d) = (matrix.nrows(), matrix.ncols());
+    let mut sum = Matrix::zeros(n, n);
+    let mut panels: Vec<&mut [f64]> = sum.values_mut().chunks_mut((PANEL * n).max(1)).collect();
+    pool.map_mut(&mut panels, |at, panel| {
+        let (first, width) = (at * PANEL, panel.len() / n);
+        let mut products = vec![0.0f32; (n - first) * width];
+        for left in (0..d).step_by(DEPTH) {
+            let below = matrix.subrows(first, n - first).subcols(left, DEPTH.min(d - left));
+            let own = below.subrows(0, width);
+            let to = MatMut::from_column_major_slice_mut(&mut products, n - first, width);
+            matmul::matmul(to, Accum::Replace, below, own.transpose(), 1.0, Par::Seq);
+            for (column, products) in panel.chunks_mut(n).zip(products.chunks(n - first)) {
+                column[first..].iter_mut().zip(products).for_each(|(sum, more)| *sum += f64::from(*more));
+            }
+        }
+        clear_upper_halves();
+    });
+    sum
 }
 
 #[cfg(test)]

@@ -9,7 +9,8 @@ use crate::instant::Instant;
 use crate::monitor::Monitor;
 use crate::partition::Workers;
 use crate::problem::{
-    Block, HeldOutScores, LinearObjective, Objective, OneVsRest, RemoteObjective, SampledObjective, Shape,
+    Block, HeldOutScores, LinearObjective, LinearProblem, Objective, OneVsRest, RemoteObjective, SampledObjective,
+    Shape,
 };
 use crate::solve::newton::{self, NewtonSettings, NewtonSolution, NewtonStart};
 use crate::solve::{Calibration, EstimateMethod, Report, Stage};
@@ -84,8 +85,8 @@ pub(super) fn solve(
             let costs: Vec<f64> = labeled.weights.iter().map(|weight| c * weight).collect();
             let (codes, costs) = stand_ins(picked, labeled.labels, &costs);
             let (block, targets) = (Block::from(features), OneVsRest::of(labeled.labels).with_codes(&codes));
-            let here =
-                || LinearObjective::new(&[block], targets, &costs, shape.loss, shape.intercept, settings.threads);
+            let problem = LinearProblem { targets, costs: &costs, loss: shape.loss, intercept: shape.intercept };
+            let here = || LinearObjective::new(&[block], problem, settings.threads);
             let first = newton::solve(&mut here()?, settings, None, monitor)?;
             let start = NewtonStart { weights: &first.weights, intercepts: &first.intercepts };
             let mut rows = SampledObjective::new(rows, here()?)?;

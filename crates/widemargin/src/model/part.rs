@@ -11,8 +11,10 @@ use crate::error::{Error, Result};
 use crate::expansion::{FEATURE_QUERIES, FeaturePart, FeatureRows};
 use crate::monitor::Monitor;
 use crate::partition::{self, SamplePart, SampleRows};
-use crate::problem::{Block, BlockObjective, Intercept, LINEAR_QUERIES, Loss, ObjectiveState, OneVsRest};
-use crate::solve::ridge::{RIDGE_QUERIES, RidgeFeatures, RidgePart, RidgeRows};
+use crate::problem::{
+    Block, BlockObjective, Intercept, LINEAR_QUERIES, LinearProblem, Loss, ObjectiveState, OneVsRest,
+};
+use crate::solve::ridge::{RIDGE_QUERIES, RidgeFeatures, RidgePart, RidgeRows, Values};
 use crate::solve::thin_plate::{BASIS_QUERIES, BasisRows, PartRows, RowSums, RowsState};
 
 /// The class of each row, or its set of labels.
@@ -119,7 +121,8 @@ impl PartData {
                     AnyRows::SparseF32(rows) => Block::from(rows),
                     _ => return Err(wrong_rows("single precision")),
                 };
-                let mut objective = BlockObjective::alone(block, targets.targets(), costs, *loss, *intercept, 1)?;
+                let problem = LinearProblem { targets: targets.targets(), costs, loss: *loss, intercept: *intercept };
+                let mut objective = BlockObjective::alone(block, problem, 1)?;
                 match state {
                     None => {}
                     Some(PartState::Linear(state)) => objective.recall(state.clone())?,
@@ -144,7 +147,7 @@ impl PartData {
                 let width = rows.n_cols();
                 let features = match *features {
                     PartFeatures::Plain { has_intercept, first } => {
-                        RidgeFeatures::Plain { values: single(rows)?.into(), has_intercept, first }
+                        RidgeFeatures::Plain { values: Values::Single(single(rows)?), has_intercept, first }
                     }
                     PartFeatures::Lifted { n_penalized } => {
                         RidgeFeatures::Lifted { values: double(rows)?, n_penalized }

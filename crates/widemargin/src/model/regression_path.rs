@@ -8,7 +8,7 @@ use crate::linalg::factor::Matrix;
 use crate::model::CChoice;
 use crate::problem::typical_weight;
 use crate::solve::ridge::{LeaveOneOut, Spectrum};
-use crate::solve::{EstimateMethod, Report, Stage, Status, effective_number, explained_standard_error};
+use crate::solve::{EstimateMethod, ProblemReport, Report, Stage, Status, effective_number, explained_standard_error};
 
 /// The estimates at one C, by leave-one-out or by folds (see [`RegressionPoint::method`]).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -128,9 +128,9 @@ impl StandardTargets {
 /// The report of a solution in closed form, which has no gap: by n samples, with half the squared norm of each output's
 /// weights.
 pub(crate) fn closed_form_report(half_norms: &[f64], n: usize, stages: Vec<Stage>) -> Report {
-    let k = half_norms.len();
-    let n_support = vec![u32::try_from(n).unwrap_or(u32::MAX); k];
-    Report::of(&vec![Status::Converged; k], vec![1; k], (half_norms, half_norms), vec![0.0; k], n_support, stages)
+    let (status, n_support) = (Status::Converged, u32::try_from(n).unwrap_or(u32::MAX));
+    let problem = |&norm: &f64| ProblemReport { status, iterations: 1, primal: norm, dual: norm, n_support };
+    Report::of(&half_norms.iter().map(problem).collect::<Vec<_>>(), stages)
 }
 
 /// λ, and the points of the path: one for a fixed C, none where leave-one-out is undetermined.

@@ -225,13 +225,18 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::solve::ProblemReport;
 
     fn solved() -> Report {
-        Report::of(&[Status::Converged], vec![3], (&[1.0], &[1.0]), vec![0.0], vec![1], Vec::new())
+        report_of(Status::Converged, 0.0)
     }
 
     fn stopped(gap: f64) -> Report {
-        Report::of(&[Status::TimeLimit], vec![3], (&[1.0], &[1.0 - gap]), vec![gap], vec![1], Vec::new())
+        report_of(Status::TimeLimit, gap)
+    }
+
+    fn report_of(status: Status, gap: f64) -> Report {
+        Report::of(&[ProblemReport { status, iterations: 3, primal: 1.0, dual: 1.0 - gap, n_support: 1 }], Vec::new())
     }
 
     /// The numbers of samples that are fitted within an hour, and the report, where a fit of `n` samples yields `of`.

@@ -1,7 +1,5 @@
 //! The queries to rows, and how queries and answers are serialized.
 
-use std::fmt;
-
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -39,6 +37,9 @@ pub trait Query: Clone + Serialize + DeserializeOwned + Send + Sync + 'static {
 
     /// Whether it is about the Hessian of a step, which some of the rows suffice for.
     const IS_OF_HESSIAN: bool = false;
+
+    /// Whether it is about a preconditioner, for which some of the rows suffice in any step.
+    const IS_OF_PRECONDITIONER: bool = false;
 
     /// Whether a checkpoint stores its answer; otherwise the query is repeated after a restart.
     const IS_RECORDED: bool = true;
@@ -83,16 +84,11 @@ type Merging = fn(&[u8], &[&[u8]]) -> Result<Vec<u8>>;
 type Answering<K> = fn(&[u8], &mut <K as Kind>::Part<'_>, &Monitor<'_>) -> Result<Vec<u8>>;
 
 /// A query that may come as bytes.
+#[derive(Debug)]
 pub struct Entry<K: Kind> {
     name: &'static str,
     answer: Answering<K>,
     merge: Merging,
-}
-
-impl<K: Kind> fmt::Debug for Entry<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Entry").field(&self.name).finish()
-    }
 }
 
 impl<K: Kind> Entry<K> {

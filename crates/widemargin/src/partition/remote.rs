@@ -1,6 +1,5 @@
 //! Rows that others hold: a query goes to them as bytes, and the merged answer comes back.
 
-use std::fmt;
 use std::marker::PhantomData;
 
 use super::query::{Executor, Kind, Query, encoded, from_bytes};
@@ -31,6 +30,7 @@ pub trait Workers {
 }
 
 /// The rows of a kind that workers hold.
+#[derive(Debug)]
 pub struct Remote<K, W> {
     workers: W,
     kind: PhantomData<K>,
@@ -52,11 +52,5 @@ impl<K: Kind, W: Workers> Executor for Remote<K, W> {
         let (changes_state, has_answer) = (Q::CHANGES_STATE, Q::HAS_ANSWER);
         let answer = self.workers.ask(EncodedQuery { name: Q::NAME, query: &query, changes_state, has_answer })?;
         if has_answer { from_bytes(&answer) } else { Ok(Q::Answer::default()) }
-    }
-}
-
-impl<K, W> fmt::Debug for Remote<K, W> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Remote").finish_non_exhaustive()
     }
 }

@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::block::Block;
+use super::block::{Block, Sums};
 use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, PointSums, Shape};
-use super::{HeldOutScores, Intercept, Loss, OneVsRest};
+use super::{HeldOutScores, LinearProblem};
 use crate::draw::is_drawn;
 use crate::error::{Error, Result};
+use crate::linalg;
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::tuning::{BLOCK_HELD_OUT_ONE_IN, MAX_BLOCK_HELD_OUT};
@@ -40,17 +41,14 @@ pub struct BlockObjective<'a> {
     block: Block<'a>,
     /// Number of the block's first row in the whole training set.
     first_row: usize,
-    targets: OneVsRest<'a>,
     /// For the block's rows.
-    costs: &'a [f64],
-    loss: Loss,
-    intercept: Intercept,
+    problem: LinearProblem<'a>,
     pool: Arc<Pool>,
-    shards: Vec<Shard>,
+    pub(super) shards: Vec<Shard>,
     /// Whether some rows count for nothing.
-    holds_out: bool,
-    /// Stops passes over the rows.
-    monitor: Monitor<'a>,
+    pub(super) holds_out: bool,
+    /// Its strict limit stops passes over the rows.
+    pub(super) monitor: Monitor<'a>,
 }
 
 /// The stage of a pass that was stopped.
@@ -77,18 +75,10 @@ impl<'a> BlockObjective<'a> {
     /// As for [`LinearObjective::new`].
     ///
     /// [`LinearObjective::new`]: super::LinearObjective::new
-    pub fn alone(
-        block: Block<'a>,
-        targets: OneVsRest<'a>,
-        costs: &'a [f64],
-        loss: Loss,
-        intercept: Intercept,
-        threads: usize,
-    ) -> Result<Self> {
-        check_rows(&[block], &targets, costs)?;
-        let shards = Shard::all(block.n_rows(), targets.n_problems());
-        let work = (Arc::new(Pool::new(threads)?), Monitor::none());
-        Ok(BlockObjective::of_shards((block, 0), targets, costs, (loss, intercept), work, shards))
+    pub fn alone(block: Block<'a>, problem: LinearProblem<'a>, threads: usize) -> Result<Self> {
+        check_rows(&[block], &problem)?;
+        let shards = Shard::all(block.n_rows(), problem.targets.n_problems());
+        Ok(BlockObjective::of_shards((block, 0), problem, Arc::new(Pool::new(threads)?), shards))
     }
 
     /// The state.
@@ -119,22 +109,14 @@ impl<'a> BlockObjective<'a> {
     }
 
     /// The objective with the state of one over the same rows, whose block may be different: a block without columns
-    /// suffices for everything that does not read φ. Its passes fail soon after a strict limit of the monitor.
+    /// suffices for everything that does not read φ.
     pub(super) fn of_shards(
         (block, first_row): (Block<'a>, usize),
-        targets: OneVsRest<'a>,
-        costs: &'a [f64],
-        (loss, intercept): (Loss, Intercept),
-        (pool, monitor): (Arc<Pool>, Monitor<'a>),
+        problem: LinearProblem<'a>,
+        pool: Arc<Pool>,
         shards: Vec<Shard>,
     ) -> Self {
-        let holds_out = false;
-        BlockObjective { block, first_row, targets, costs, loss, intercept, pool, shards, holds_out, monitor }
-    }
-
-    /// The shards.
-    pub(super) fn into_shards(self) -> Vec<Shard> {
-        self.shards
+        BlockObjective { block, first_row, problem, pool, shards, holds_out: false, monitor: Monitor::none() }
     }
 
     /// Products of all rows with `points`, stored as the shards' scores or directions.
@@ -182,11 +164,11 @@ impl<'a> BlockObjective<'a> {
     fn for_each(&self, shard: &Shard, k: usize, mut visit: impl FnMut(usize, f64, f64, f64)) {
         let n = shard.rows.len();
         let scores = &shard.scores[k * n..(k + 1) * n];
-        let costs = &self.costs[shard.rows.clone()];
+        let costs = &self.problem.costs[shard.rows.clone()];
         for (i, (&score, &cost)) in scores.iter().zip(costs).enumerate() {
             let row = shard.rows.start + i;
             let cost = if self.holds_out && self.can_be_held_out(row) { 0.0 } else { cost };
-            visit(i, self.targets.sign(row, k), cost * self.targets.weight(row, k), f64::from(score));
+            visit(i, self.problem.targets.sign(row, k), cost * self.problem.targets.weight(row, k), f64::from(score));
         }
     }
 
@@ -196,7 +178,7 @@ impl<'a> BlockObjective<'a> {
         let mut factors = vec![0.0; n * live.len()];
         for ((factors, &k), b) in factors.chunks_mut(n).zip(live).zip(intercepts) {
             self.for_each(shard, k, |i, y, cost, score| {
-                factors[i] = (cost * self.loss.at(y, score + b).curvature) as f32;
+                factors[i] = (cost * self.problem.loss.at(y, score + b).curvature) as f32;
             });
         }
         factors
@@ -235,10 +217,24 @@ impl<'a> BlockObjective<'a> {
         }
     }
 
-    /// Shards whose sums are one partial sum: adjacent, and as many in each.
-    fn groups(&self) -> Vec<&[Shard]> {
+    /// The partial sums of groups of adjacent shards, as many in each, in order: of the features, and what `work` adds
+    /// up besides, one per problem.
+    fn partial_sums<T: Clone + Default + Send>(
+        &self,
+        n_live: usize,
+        work: impl Fn(&Shard, &mut Sums, &mut [T]) + Sync,
+    ) -> Result<Vec<(Vec<f64>, Vec<T>)>> {
         let n = self.shards.len();
-        self.shards.chunks(n.div_ceil(self.block.n_partial_sums(n).max(1)).max(1)).collect()
+        let n_in_group = n.div_ceil(self.block.n_partial_sums(n).max(1)).max(1);
+        let groups: Vec<&[Shard]> = self.shards.chunks(n_in_group).collect();
+        self.pool.try_map(groups.len(), |group| {
+            let (mut sums, mut others) = (self.block.sums(n_live), vec![T::default(); n_live]);
+            for shard in groups[group] {
+                self.monitor.go_on(STAGE)?;
+                work(shard, &mut sums, &mut others);
+            }
+            Ok((self.block.unpack(sums), others))
+        })
     }
 
     /// Adds partial sums in order, as points: the features' sums and the intercept's.
@@ -247,9 +243,7 @@ impl<'a> BlockObjective<'a> {
         let mut total = vec![0.0; n_live * (d + 1)];
         for (features, intercepts) in parts {
             for (k, total) in total.chunks_mut(d + 1).enumerate() {
-                for (sum, part) in total.iter_mut().zip(&features[k * d..(k + 1) * d]) {
-                    *sum += part;
-                }
+                linalg::add(total, &features[k * d..(k + 1) * d]);
                 total[d] += intercepts[k];
             }
         }
@@ -275,8 +269,8 @@ impl Shard {
     }
 }
 
-/// Checks that blocks, targets and costs have the same rows, and the values of the costs; returns the number of rows.
-pub(super) fn check_rows(blocks: &[Block<'_>], targets: &OneVsRest<'_>, costs: &[f64]) -> Result<usize> {
+/// Checks that blocks and problem have the same rows, and the values of the costs; returns the number of rows.
+pub(super) fn check_rows(blocks: &[Block<'_>], problem: &LinearProblem<'_>) -> Result<usize> {
     let n_rows: usize = blocks.iter().map(Block::n_rows).sum();
     let n_features = blocks.first().map_or(0, Block::n_features);
     if n_rows == 0 {
@@ -286,20 +280,14 @@ pub(super) fn check_rows(blocks: &[Block<'_>], targets: &OneVsRest<'_>, costs: &
         let found = format!("{} features", block.n_features());
         return Err(Error::shape(format!("block {at}"), found, format!("{n_features}, as block 0 has")));
     }
-    targets.check_costs(n_rows, costs)?;
+    problem.check(n_rows)?;
     Ok(n_rows)
 }
 
 /// The answers of the rows to the queries of `linear_queries.rs`.
 impl BlockObjective<'_> {
     pub(super) fn shape(&self) -> Shape {
-        Shape {
-            n_rows: self.block.n_rows(),
-            n_features: self.block.n_features(),
-            n_problems: self.targets.n_problems(),
-            loss: self.loss,
-            intercept: self.intercept,
-        }
+        self.problem.shape(self.block.n_rows(), self.block.n_features())
     }
 
     /// Measured relative to a matrix product at 80 Gflop/s: a pass takes the time of 15 multiply-adds per value for
@@ -327,7 +315,7 @@ impl BlockObjective<'_> {
                 let mut sums = LineSums::default();
                 self.for_each(shard, k, |i, y, cost, score| {
                     let moves = line.along * f64::from(along[i]) + line.turn;
-                    let loss = self.loss.at(y, score + line.intercept + line.step * moves);
+                    let loss = self.problem.loss.at(y, score + line.intercept + line.step * moves);
                     sums.value += cost * loss.value;
                     sums.slope -= cost * loss.dual * moves;
                     sums.curvature += cost * loss.curvature * moves * moves;
@@ -358,40 +346,31 @@ impl BlockObjective<'_> {
     }
 
     pub(super) fn gradient(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Gradient> {
-        let groups = self.groups();
-        let parts = self.pool.try_map(groups.len(), |group| {
-            let mut all = vec![PointSums::default(); live.len()];
-            let mut slopes = self.block.sums(live.len());
-            for shard in groups[group] {
-                self.monitor.go_on(STAGE)?;
-                let n = shard.rows.len();
-                let mut factors = vec![0.0; n * live.len()];
-                for (((factors, &k), b), all) in factors.chunks_mut(n).zip(live).zip(intercepts).zip(&mut all) {
-                    let mut sums = PointSums::default();
-                    self.for_each(shard, k, |i, y, cost, score| {
-                        let loss = self.loss.at(y, score + b);
-                        let alpha = cost * loss.dual;
-                        sums.value += cost * loss.value;
-                        sums.dual_norm += alpha.abs();
-                        sums.balance += alpha;
-                        // α · f would be 0 · ∞ at the ends of both ranges.
-                        sums.conjugate += cost * loss.value + if alpha != 0.0 { alpha * (score + b) } else { 0.0 };
-                        sums.n_support += u64::from(alpha != 0.0);
-                        factors[i] = -alpha as f32;
-                    });
-                    all.add(&sums);
-                }
-                self.for_each_panel(shard, &factors, |rows, factors| {
-                    self.block.add_combination(rows, factors, &mut slopes)
+        let parts = self.partial_sums(live.len(), |shard, slopes, all: &mut [PointSums]| {
+            let n = shard.rows.len();
+            let mut factors = vec![0.0; n * live.len()];
+            for (((factors, &k), b), all) in factors.chunks_mut(n).zip(live).zip(intercepts).zip(all) {
+                let mut sums = PointSums::default();
+                self.for_each(shard, k, |i, y, cost, score| {
+                    let loss = self.problem.loss.at(y, score + b);
+                    let alpha = cost * loss.dual;
+                    sums.value += cost * loss.value;
+                    sums.dual_norm += alpha.abs();
+                    sums.balance += alpha;
+                    // Not 0 · ∞ for an infinite score, whose α is 0.
+                    sums.conjugate += cost * loss.value + if alpha != 0.0 { alpha * (score + b) } else { 0.0 };
+                    sums.n_support += u64::from(alpha != 0.0);
+                    factors[i] = -alpha as f32;
                 });
+                all.add(&sums);
             }
-            Ok::<_, Error>((all, self.block.unpack(slopes)))
+            self.for_each_panel(shard, &factors, |rows, factors| self.block.add_combination(rows, factors, slopes));
         })?;
         let mut sums = vec![PointSums::default(); live.len()];
-        for (part, _) in &parts {
+        for (_, part) in &parts {
             sums.iter_mut().zip(part).for_each(|(total, part)| total.add(part));
         }
-        let parts = parts.into_iter().map(|(sums, slopes)| (slopes, sums.iter().map(|s| -s.balance).collect()));
+        let parts = parts.into_iter().map(|(slopes, sums)| (slopes, sums.iter().map(|s| -s.balance).collect()));
         let slopes = self.add_up(live.len(), parts);
         if !slopes.iter().all(|slope| slope.is_finite()) || !sums.iter().all(|sums| sums.value.is_finite()) {
             return Err(self.not_finite());
@@ -408,29 +387,22 @@ impl BlockObjective<'_> {
         let d = self.block.n_features();
         let packed = self.block.pack(directions, d + 1);
         let turns: Vec<f32> = directions.chunks(d + 1).map(|direction| direction[d] as f32).collect();
-        let groups = self.groups();
-        let parts = self.pool.try_map(groups.len(), |group| {
-            let mut sums = self.block.sums(live.len());
-            let mut balances = vec![0.0f64; live.len()];
+        let parts = self.partial_sums(live.len(), |shard, sums, balances: &mut [f64]| {
             let mut scores = Vec::new();
-            for shard in groups[group] {
-                self.monitor.go_on(STAGE)?;
-                let factors = self.curvatures(shard, live, intercepts);
-                // Both products of a panel while it is cached, so that Φ is read once.
-                self.for_each_panel(shard, &factors, |rows, factors| {
-                    scores.resize(factors.len(), 0.0);
-                    self.block.scores(rows, &packed, &mut scores);
-                    let problems = factors.chunks_mut(rows.len()).zip(scores.chunks(rows.len()));
-                    for ((factors, scores), (turn, balance)) in problems.zip(turns.iter().zip(&mut balances)) {
-                        for (factor, score) in factors.iter_mut().zip(scores) {
-                            *factor *= score + turn;
-                            *balance += f64::from(*factor);
-                        }
+            let factors = self.curvatures(shard, live, intercepts);
+            // Both products of a panel while it is cached, so that Φ is read once.
+            self.for_each_panel(shard, &factors, |rows, factors| {
+                scores.resize(factors.len(), 0.0);
+                self.block.scores(rows, &packed, &mut scores);
+                let problems = factors.chunks_mut(rows.len()).zip(scores.chunks(rows.len()));
+                for ((factors, scores), (turn, balance)) in problems.zip(turns.iter().zip(&mut *balances)) {
+                    for (factor, score) in factors.iter_mut().zip(scores) {
+                        *factor *= score + turn;
+                        *balance += f64::from(*factor);
                     }
-                    self.block.add_combination(rows, factors, &mut sums);
-                });
-            }
-            Ok::<_, Error>((self.block.unpack(sums), balances))
+                }
+                self.block.add_combination(rows, factors, sums);
+            });
         })?;
         Ok(self.add_up(live.len(), parts))
     }
@@ -438,17 +410,10 @@ impl BlockObjective<'_> {
     pub(super) fn gram(&mut self, live: &[usize], intercepts: &[f64], monitor: &Monitor<'_>) -> Result<Option<Gram>> {
         let factors = self.mean_curvatures(live, intercepts);
         let Some(lower) = self.block.gram(&factors, &self.pool, monitor)? else { return Ok(None) };
-        let groups = self.groups();
-        let parts = self.pool.try_map(groups.len(), |group| {
-            let (mut sums, mut corner) = (self.block.sums(1), 0.0);
-            for shard in groups[group] {
-                let factors = &factors[shard.rows.clone()];
-                self.for_each_panel(shard, factors, |rows, factors| {
-                    self.block.add_combination(rows, factors, &mut sums)
-                });
-                corner += factors.iter().map(|&factor| f64::from(factor)).sum::<f64>();
-            }
-            Ok::<_, Error>((self.block.unpack(sums), vec![corner]))
+        let parts = self.partial_sums(1, |shard, sums, corner: &mut [f64]| {
+            let factors = &factors[shard.rows.clone()];
+            self.for_each_panel(shard, factors, |rows, factors| self.block.add_combination(rows, factors, sums));
+            corner[0] += factors.iter().map(|&factor| f64::from(factor)).sum::<f64>();
         })?;
         let mut column = self.add_up(1, parts);
         let corner = column.pop().unwrap_or(0.0);
@@ -457,15 +422,10 @@ impl BlockObjective<'_> {
 
     pub(super) fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>> {
         let factors = self.mean_curvatures(live, intercepts);
-        let groups = self.groups();
-        let parts = self.pool.try_map(groups.len(), |group| {
-            let (mut sums, mut corner) = (vec![0.0; self.block.n_features()], 0.0);
-            for shard in groups[group] {
-                let factors = &factors[shard.rows.clone()];
-                self.block.add_squares(shard.rows.start, factors, &mut sums);
-                corner += factors.iter().map(|&factor| f64::from(factor)).sum::<f64>();
-            }
-            Ok::<_, Error>((sums, vec![corner]))
+        let parts = self.partial_sums(1, |shard, sums, corner: &mut [f64]| {
+            let factors = &factors[shard.rows.clone()];
+            self.block.add_squares(shard.rows.start, factors, sums);
+            corner[0] += factors.iter().map(|&factor| f64::from(factor)).sum::<f64>();
         })?;
         Ok(self.add_up(1, parts))
     }
@@ -476,28 +436,25 @@ impl BlockObjective<'_> {
         if active.len() > most {
             return Ok(None);
         }
-        let mut rows = Vec::with_capacity(active.len() * (self.block.n_features() + 1));
-        for &row in &active {
-            self.block.append_row(row, &mut rows);
-            rows.push(1.0);
+        let size = self.block.n_features() + 1;
+        let mut rows = vec![0.0; active.len() * size];
+        for (out, &row) in rows.chunks_mut(size).zip(&active) {
+            out[size - 1] = 1.0;
+            self.block.for_each_nonzero(row, |column, value| out[column] = value);
         }
         let curvatures = active.iter().map(|&row| f64::from(curvatures[row])).collect();
         Ok(Some(ActiveRows { rows, curvatures }))
     }
 
-    pub(super) fn hold_out(&mut self) -> Result<()> {
-        self.holds_out = true;
-        Ok(())
-    }
-
     pub(super) fn held_out(&mut self, intercepts: &[f64]) -> Result<HeldOutScores> {
+        let LinearProblem { targets, costs, .. } = self.problem;
         let mut found = HeldOutScores::default();
         for shard in &self.shards {
             let n = shard.rows.len();
             for (i, row) in shard.rows.clone().enumerate() {
-                if self.can_be_held_out(row) && self.costs[row] > 0.0 {
+                if self.can_be_held_out(row) && costs[row] > 0.0 {
                     let score = |(k, b): (usize, &f64)| f64::from(shard.scores[k * n + i]) + b;
-                    found.push(intercepts.iter().enumerate().map(score), self.targets.code(row), self.costs[row], 1.0);
+                    found.push(intercepts.iter().enumerate().map(score), targets.code(row), costs[row], 1.0);
                 }
             }
         }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::block::Block;
 use super::block_objective::{BlockObjective, Shard, check_rows};
+use super::linear_problem::LinearProblem;
 use super::linear_queries::{LinearRows, Objective};
 use super::objective::{Cost, Shape};
-use super::{Intercept, Loss, OneVsRest};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::par::Pool;
@@ -20,46 +20,31 @@ pub struct LinearObjective<'a> {
 }
 
 impl<'a> LinearObjective<'a> {
-    /// The objective over consecutive blocks of rows in memory, in the order of `targets` and `costs`.
+    /// The objective over consecutive blocks of rows in memory, in the order of the problem's.
     ///
-    /// `costs` are C · weight, one per row, finite and at least 0; `threads` threads run each pass, 0 meaning one per
-    /// core. Results do not depend on the number of threads.
+    /// `threads` threads run each pass, 0 meaning one per core. Results do not depend on the number of threads.
     ///
     /// # Errors
-    /// [`Error::Shape`] if blocks, targets and costs are inconsistent, [`Error::Weight`] for a negative or non-finite
+    /// [`Error::Shape`] if blocks and problem are inconsistent, [`Error::Weight`] for a negative or non-finite
     /// cost, [`Error::NoSamples`] without rows, [`Error::Threads`].
-    pub fn new(
-        blocks: &[Block<'a>],
-        targets: OneVsRest<'a>,
-        costs: &'a [f64],
-        loss: Loss,
-        intercept: Intercept,
-        threads: usize,
-    ) -> Result<Self> {
-        LinearObjective::monitored(blocks, targets, costs, (loss, intercept), threads, Monitor::none())
-    }
-
-    /// The same, whose passes over the rows fail soon after a strict limit of the monitor.
-    pub(crate) fn monitored(
-        blocks: &[Block<'a>],
-        targets: OneVsRest<'a>,
-        costs: &'a [f64],
-        kind: (Loss, Intercept),
-        threads: usize,
-        monitor: Monitor<'a>,
-    ) -> Result<Self> {
-        let n_rows = check_rows(blocks, &targets, costs)?;
+    pub fn new(blocks: &[Block<'a>], problem: LinearProblem<'a>, threads: usize) -> Result<Self> {
+        let n_rows = check_rows(blocks, &problem)?;
         let pool = Arc::new(Pool::new(threads)?);
         let mut first = 0;
         let part = |&block: &Block<'a>| {
             let rows = first..first + block.n_rows();
             first = rows.end;
-            let shards = Shard::all(block.n_rows(), targets.n_problems());
-            let (targets, costs) = (targets.part(rows.clone()), &costs[rows.clone()]);
-            BlockObjective::of_shards((block, rows.start), targets, costs, kind, (pool.clone(), monitor), shards)
+            let shards = Shard::all(block.n_rows(), problem.targets.n_problems());
+            BlockObjective::of_shards((block, rows.start), problem.part(rows), pool.clone(), shards)
         };
         let parts: Vec<BlockObjective<'_>> = blocks.iter().map(part).collect();
         Ok(LinearObjective { shape: Shape { n_rows, ..parts[0].shape() }, parts })
+    }
+
+    /// The same, whose passes over the rows fail soon after a strict limit of the monitor.
+    pub(crate) fn monitored(mut self, monitor: Monitor<'a>) -> Self {
+        self.parts.iter_mut().for_each(|part| part.monitor = monitor);
+        self
     }
 }
 

@@ -69,14 +69,16 @@ part_query! { LinearRows: HessianProduct "hessian_product" { live: Vec<usize>, i
 
 // Matrices and rows are much larger than sums, and can be recomputed at the same points: they are not recorded.
 
-part_query! { LinearRows: GramAt "gram" { live: Vec<usize>, intercepts: Vec<f64> } -> Option<Gram> { IS_RECORDED = false }
+part_query! { LinearRows: GramAt "gram" { live: Vec<usize>, intercepts: Vec<f64> } -> Option<Gram>
+{ IS_RECORDED = false, IS_OF_PRECONDITIONER = true }
 |at, rows, monitor| rows.gram(&at.live, &at.intercepts, monitor),
 |_, total, next| match (total.as_mut(), next) {
     (Some(total), Some(next)) => total.add(&next),
     _ => *total = None,
 } }
 
-part_query! { LinearRows: Diagonal "diagonal" { live: Vec<usize>, intercepts: Vec<f64> } -> Vec<f64> { IS_RECORDED = false }
+part_query! { LinearRows: Diagonal "diagonal" { live: Vec<usize>, intercepts: Vec<f64> } -> Vec<f64>
+{ IS_RECORDED = false, IS_OF_PRECONDITIONER = true }
 |at, rows, _| rows.diagonal(&at.live, &at.intercepts), |_, total, next| linalg::add(total, &next) }
 
 part_query! { LinearRows: Active "active_rows" { k: usize, intercept: f64, most: usize } -> Option<ActiveRows> { IS_RECORDED = false, IS_OF_HESSIAN = true }
@@ -86,7 +88,7 @@ part_query! { LinearRows: Active "active_rows" { k: usize, intercept: f64, most:
 }) }
 
 part_query! { LinearRows: HoldOut "hold_out" {} -> () { CHANGES_STATE = true, HAS_ANSWER = false, READS_FEATURES = false }
-|_, rows, _| rows.hold_out(), |_, (), ()| () }
+|_, rows, _| { rows.holds_out = true; Ok(()) }, |_, (), ()| () }
 
 part_query! { LinearRows: HeldOut "held_out" { intercepts: Vec<f64> } -> HeldOutScores { READS_FEATURES = false }
 |at, rows, _| rows.held_out(&at.intercepts), |_, total, next| total.extend(next) }

@@ -39,6 +39,19 @@ named!("intercept": Intercept {
     "none" = Intercept::None,
 });
 
+/// The penalty, which is minimized together with C Σ loss.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Penalty {
+    /// ½‖w‖², by which the weights are small.
+    #[default]
+    L2,
+    /// ‖w‖₁, by which most weights are 0.
+    L1,
+}
+
+named!("penalty": Penalty { "l2" = Penalty::L2, "l1" = Penalty::L1 });
+
 /// The dimensions and kind of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shape {

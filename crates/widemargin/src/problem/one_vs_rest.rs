@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 
 use crate::data::Labels;
-use crate::error::{Error, Result};
 
 /// The sign of each sample in each two-class problem, and its weight there in units of the sample's.
 #[derive(Clone, Copy, Debug)]
@@ -58,19 +57,6 @@ impl<'a> OneVsRest<'a> {
     /// Number of samples.
     pub fn n_samples(&self) -> usize {
         self.codes.len()
-    }
-
-    /// Refuses targets or costs that are not one per row, and costs that are not finite and at least 0.
-    pub(crate) fn check_costs(&self, n_rows: usize, costs: &[f64]) -> Result<()> {
-        for (what, found) in [("targets", self.n_samples()), ("costs", costs.len())] {
-            if found != n_rows {
-                return Err(Error::shape(what, format!("{found} {what}"), format!("{n_rows}, one per row")));
-            }
-        }
-        match costs.iter().position(|cost| !cost.is_finite() || *cost < 0.0) {
-            Some(row) => Err(Error::Weight { row, value: costs[row] }),
-            None => Ok(()),
-        }
     }
 
     /// The targets of some of the samples.
@@ -143,9 +129,14 @@ impl<'a> OneVsRest<'a> {
         if self.sets.is_none() {
             return f64::from(u8::from(OneVsRest::decide(scores) != self.codes[row] as usize));
         }
-        let is_wrong = |(problem, score): &(usize, &f64)| (**score > 0.0) != (self.sign(row, *problem) > 0.0);
-        let wrong = scores.iter().enumerate().filter(is_wrong);
-        wrong.map(|(problem, _)| self.weight(row, problem)).sum::<f64>() / self.n_classes as f64
+        self.wrong_weights(row, scores).sum::<f64>() / self.n_classes as f64
+    }
+
+    /// The weights of the labels whose scores have the wrong sign.
+    fn wrong_weights(&self, row: usize, scores: &[f64]) -> impl Iterator<Item = f64> {
+        let wrong =
+            (0..scores.len()).filter(move |&problem| (scores[problem] > 0.0) != (self.sign(row, problem) > 0.0));
+        wrong.map(move |problem| self.weight(row, problem))
     }
 
     /// The number of labels of a sample that are known: 1 of classes, at most [`OneVsRest::n_known_at_most`].
@@ -166,10 +157,7 @@ impl<'a> OneVsRest<'a> {
         if self.sets.is_none() {
             return self.mistakes(row, scores);
         }
-        let is_wrong = |(problem, score): &(usize, &f64)| {
-            self.weight(row, *problem) > 0.0 && (**score > 0.0) != (self.sign(row, *problem) > 0.0)
-        };
-        scores.iter().enumerate().filter(is_wrong).count() as f64
+        self.wrong_weights(row, scores).filter(|weight| *weight > 0.0).count() as f64
     }
 
     /// The weight of a sample, averaged over the problems.

@@ -4,25 +4,32 @@
 //! scratch. Changes to it are deferred to the next pass, so that setting a point, or a direction and the step along it,
 //! needs no pass of its own if another follows.
 
+use std::ops::Range;
 use std::sync::Arc;
 
+use super::LinearProblem;
 use super::block_objective::{BlockObjective, Shard};
 use super::linear_queries::{LinearRows, Objective};
 use super::objective::{Cost, Shape};
-use super::{Intercept, Loss, OneVsRest, Pieces};
 use crate::data::{DenseView, Scratch};
 use crate::error::{Error, Result};
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
 use crate::partition::{Executor, Query, add_answer};
 
-/// The targets and costs of the rows.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Targets<'a> {
-    pub targets: OneVsRest<'a>,
-    pub costs: &'a [f64],
-    pub loss: Loss,
-    pub intercept: Intercept,
+/// The source of features that do not fit in memory.
+pub(crate) trait Pieces: Sync {
+    /// Number of rows.
+    fn n_rows(&self) -> usize;
+
+    /// Features per row.
+    fn n_features(&self) -> usize;
+
+    /// Writes the features of consecutive rows, row-major. The same rows always give the same bits.
+    ///
+    /// # Errors
+    /// Errors of reading samples, comparing them or reading features.
+    fn fill(&self, rows: Range<usize>, out: &mut [f32]) -> Result<()>;
 }
 
 /// The partitioning, and the memory limits.
@@ -42,7 +49,7 @@ type Work = Box<dyn Fn(&mut BlockObjective<'_>, &Monitor<'_>) -> Result<()>>;
 /// no pass of their own.
 pub(crate) struct PassObjective<'a> {
     pieces: &'a dyn Pieces,
-    problem: Targets<'a>,
+    problem: LinearProblem<'a>,
     room: Room<'a>,
     pool: Arc<Pool>,
     monitor: Monitor<'a>,
@@ -58,7 +65,7 @@ impl<'a> PassObjective<'a> {
     /// `monitor` is checked between pieces.
     pub fn new(
         pieces: &'a dyn Pieces,
-        problem: Targets<'a>,
+        problem: LinearProblem<'a>,
         room: Room<'a>,
         pool: Arc<Pool>,
         monitor: Monitor<'a>,
@@ -138,12 +145,10 @@ impl PassObjective<'_> {
             self.monitor.tell(Progress { stage: "pass", done: rows.end as u64, total: n as u64, gap: None });
         }
         let view = DenseView::new(&features[..rows.len() * d], rows.len(), d)?;
-        let Targets { targets, costs, loss, intercept } = self.problem;
-        let (targets, costs, kind) = (targets.part(rows.clone()), &costs[rows.clone()], (loss, intercept));
-        let (work_of, shards) = ((self.pool.clone(), Monitor::none()), self.take(at)?);
-        let mut block = BlockObjective::of_shards((view.into(), rows.start), targets, costs, kind, work_of, shards);
+        let (of_block, shards) = ((view.into(), rows.start), self.take(at)?);
+        let mut block = BlockObjective::of_shards(of_block, self.problem.part(rows), self.pool.clone(), shards);
         work(&mut block)?;
-        let shards = block.into_shards();
+        let shards = block.shards;
         self.features = features;
         self.put(at, shards, changes_state)
     }
@@ -177,9 +182,7 @@ impl Executor for PassObjective<'_> {
 
 impl Objective for PassObjective<'_> {
     fn shape(&self) -> Shape {
-        let Targets { targets, loss, intercept, .. } = self.problem;
-        let (n_rows, n_features) = (self.pieces.n_rows(), self.pieces.n_features());
-        Shape { n_rows, n_features, n_problems: targets.n_problems(), loss, intercept }
+        self.problem.shape(self.pieces.n_rows(), self.pieces.n_features())
     }
 
     fn cost(&self) -> Cost {
@@ -192,7 +195,7 @@ impl Objective for PassObjective<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problem::LinearObjective;
+    use crate::problem::{Intercept, LinearObjective, Loss, OneVsRest};
     use crate::solve::newton::{self, NewtonSettings};
 
     struct Matrix(Vec<f32>, usize);
@@ -204,7 +207,7 @@ mod tests {
         fn n_features(&self) -> usize {
             self.1
         }
-        fn fill(&self, rows: std::ops::Range<usize>, out: &mut [f32]) -> Result<()> {
+        fn fill(&self, rows: Range<usize>, out: &mut [f32]) -> Result<()> {
             out.copy_from_slice(&self.0[rows.start * self.1..rows.end * self.1]);
             Ok(())
         }
@@ -239,13 +242,13 @@ mod tests {
         });
         let rows = Matrix(values.collect(), d);
         let costs = vec![1e4; n];
-        let (targets, kind) = (OneVsRest::new(&codes, 3), (Loss::SquaredHinge, Intercept::Free));
+        let (targets, loss) = (OneVsRest::new(&codes, 3), Loss::SquaredHinge);
+        let problem = LinearProblem { targets, costs: &costs, loss, intercept: Intercept::Free };
         let block = DenseView::new(&rows.0, n, d).unwrap().into();
-        let mut here = LinearObjective::new(&[block], targets, &costs, kind.0, kind.1, 1).unwrap();
+        let mut here = LinearObjective::new(&[block], problem, 1).unwrap();
         let settings = NewtonSettings { threads: 1, ..NewtonSettings::default() };
         let memory = newton::solve(&mut here, &settings, None, &Monitor::none()).unwrap();
 
-        let problem = Targets { targets, costs: &costs, loss: kind.0, intercept: kind.1 };
         let room = Room { piece_rows: 128, n_cached: 8, scratch: &NoScratch, first_byte: 0 };
         let pool = Arc::new(Pool::new(1).unwrap());
         let mut passes = PassObjective::new(&rows, problem, room, pool, Monitor::none()).unwrap();
@@ -255,10 +258,10 @@ mod tests {
         assert!(rows_of(&mut passes, n - 1).is_none());
         let resources = newton::solve(&mut passes, &settings, None, &Monitor::none()).unwrap();
         // Its passes are dearer, so that a Hessian of few rows pays a little sooner: the steps are the same or fewer.
-        let steps = resources.iterations.iter().zip(&memory.iterations);
+        let steps = resources.problems.iter().zip(&memory.problems).map(|(a, b)| (a.iterations, b.iterations));
         assert!(steps.clone().all(|(resources, memory)| resources <= memory), "{resources:?} {memory:?}");
         assert!(resources.passes < memory.passes && resources.n_factors > 10, "{resources:?} {memory:?}");
-        for (a, b) in resources.primal.iter().zip(&memory.primal) {
+        for (a, b) in resources.problems.iter().zip(&memory.problems).map(|(a, b)| (a.primal, b.primal)) {
             assert!((a - b).abs() <= 2.0 * settings.tol * b, "{a} instead of {b}");
         }
     }

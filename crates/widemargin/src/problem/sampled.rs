@@ -8,7 +8,7 @@
 //! Optim. 21 (2011).
 
 use super::linear_queries::{LinearRows, Objective};
-use super::objective::{Cost, Gram, Shape};
+use super::objective::{Cost, Shape};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::partition::{Executor, Query};
@@ -46,7 +46,7 @@ impl<A: Objective, S: Objective> SampledObjective<A, S> {
     }
 }
 
-/// Queries about the Hessian are to the sample as long as it is enough, others to all rows; what changes the state of
+/// Queries about a preconditioner are to the sample, those about the Hessian as long as it is enough, others to all rows; what changes the state of
 /// rows is for both.
 impl<A: Objective, S: Objective> Executor for SampledObjective<A, S> {
     type Of = LinearRows;
@@ -55,7 +55,7 @@ impl<A: Objective, S: Objective> Executor for SampledObjective<A, S> {
         if Q::CHANGES_STATE {
             self.sample.reduce(query, monitor)?;
         }
-        if Q::IS_OF_HESSIAN && self.is_sample_enough() {
+        if Q::IS_OF_PRECONDITIONER || Q::IS_OF_HESSIAN && self.is_sample_enough() {
             self.sample.reduce(query, monitor)
         } else {
             self.all.reduce(query, monitor)
@@ -77,14 +77,6 @@ impl<A: Objective, S: Objective> Objective for SampledObjective<A, S> {
         self.steps += 1;
         self.sample.take_step(live, steps)?;
         self.all.take_step(live, steps)
-    }
-
-    fn gram(&mut self, live: &[usize], intercepts: &[f64], monitor: &Monitor<'_>) -> Result<Option<Gram>> {
-        self.sample.gram(live, intercepts, monitor)
-    }
-
-    fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>> {
-        self.sample.diagonal(live, intercepts)
     }
 
     /// The sample keeps all of its rows: it is used for directions only.

@@ -156,17 +156,14 @@ impl Calibration {
     /// The probabilities of the classes, samples × classes, of decision values, samples × problems. The largest of a
     /// sample is that of the class with the largest decision value, the first of several.
     pub fn probabilities(&self, values: &[f64], n_classes: usize) -> Vec<f64> {
-        let mut out = vec![0.0; values.len() / n_problems(n_classes) * n_classes];
-        for (scores, out) in values.chunks_exact(n_problems(n_classes)).zip(out.chunks_exact_mut(n_classes)) {
+        self.of_log_odds(values, n_classes, |scores, out| {
             let predicted = OneVsRest::decide(scores);
-            self.log_odds(scores, out);
             softmax(out, predicted);
             // Decision values next to each other may round to the same probability.
             if out[..predicted].contains(&out[predicted]) {
                 out[predicted] *= 1.0 + 2.0 * f64::EPSILON;
             }
-        }
-        out
+        })
     }
 
     /// The probabilities of multilabel decision values, samples × labels, or the logarithms of these. Above ½
@@ -189,23 +186,25 @@ impl Calibration {
 
     /// The logarithms of the probabilities of classes, without underflow.
     pub fn log_probabilities(&self, values: &[f64], n_classes: usize) -> Vec<f64> {
-        let mut out = vec![0.0; values.len() / n_problems(n_classes) * n_classes];
-        for (scores, out) in values.chunks_exact(n_problems(n_classes)).zip(out.chunks_exact_mut(n_classes)) {
-            self.log_odds(scores, out);
+        self.of_log_odds(values, n_classes, |_, out| {
             let largest = out.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let sum = out.iter().map(|z| (z - largest).exp()).sum::<f64>().ln();
             out.iter_mut().for_each(|z| *z = (*z - largest) - sum);
-        }
-        out
+        })
     }
 
-    /// Logits: the probabilities are their softmax.
-    fn log_odds(&self, scores: &[f64], out: &mut [f64]) {
-        for (class, out) in out.iter_mut().enumerate() {
-            let mut parts = [0.0; 3];
-            parts_of(scores, class, &mut parts[..self.slopes.len()]);
-            *out = dot(&self.slopes, &parts[..self.slopes.len()]);
+    /// What `finish` makes of each sample's scores and logits, in place of these: the probabilities are their softmax.
+    fn of_log_odds(&self, values: &[f64], n_classes: usize, finish: impl Fn(&[f64], &mut [f64])) -> Vec<f64> {
+        let mut out = vec![0.0; values.len() / n_problems(n_classes) * n_classes];
+        for (scores, out) in values.chunks_exact(n_problems(n_classes)).zip(out.chunks_exact_mut(n_classes)) {
+            for (class, odds) in out.iter_mut().enumerate() {
+                let mut parts = [0.0; 3];
+                parts_of(scores, class, &mut parts[..self.slopes.len()]);
+                *odds = dot(&self.slopes, &parts[..self.slopes.len()]);
+            }
+            finish(scores, out);
         }
+        out
     }
 }
 
@@ -375,12 +374,7 @@ fn newton_step<const P: usize>(at: &Derivatives<P>, open: &[usize]) -> Vec<f64> 
     let downhill: Vec<f64> = open.iter().map(|&i| -at.gradient[i]).collect();
     let largest = (0..n).map(|i| hessian[i * n + i]).fold(0.0, f64::max);
     match Cholesky::new(Matrix::from_columns(hessian, n, n)) {
-        Some(factor) => {
-            let mut step = Matrix::from_columns(downhill, n, 1);
-            factor.solve_lower(&mut step);
-            factor.solve_lower_transposed(&mut step);
-            step.into_values()
-        }
+        Some(factor) => factor.solve(downhill),
         None => downhill.into_iter().map(|x| x / largest.max(f64::MIN_POSITIVE)).collect(),
     }
 }

@@ -10,8 +10,8 @@ use crate::data::{DenseView, Rows};
 use crate::error::{Error, Result, require, require_gap};
 use crate::monitor::{Monitor, Stopped};
 use crate::par::Pool;
-use crate::problem::{Intercept, OneVsRest};
-use crate::solve::Status;
+use crate::problem::{Intercept, LinearProblem, Loss};
+use crate::solve::{ProblemReport, Status};
 use crate::tuning::L1_INNER_PASSES;
 
 /// Halvings of a step before a coordinate is skipped.
@@ -44,38 +44,28 @@ pub struct L1Solution {
     pub weights: Vec<f64>,
     /// 0 if there is no intercept.
     pub intercept: f64,
-    /// Objective at these weights.
-    pub primal: f64,
-    /// A lower bound on the minimum.
-    pub dual: f64,
-    /// Passes over all features.
-    pub epochs: u32,
-    /// How it ended.
-    pub status: Status,
+    /// How it ended: `n_support` counts the weights that are not 0.
+    pub report: ProblemReport,
 }
 
-impl L1Solution {
-    /// An upper bound on (objective − minimum) / objective.
-    pub fn gap(&self) -> f64 {
-        if self.primal > 0.0 { (self.primal - self.dual) / self.primal } else { 0.0 }
-    }
-}
-
-/// Solves every problem; `costs` are C · weight, one per row. Makes a column-major copy of Φ.
+/// Solves every problem, with the squared hinge. Makes a column-major copy of Φ.
 ///
 /// # Errors
-/// [`Error::Parameter`] for invalid settings and a penalized intercept, [`Error::Shape`] if rows, targets and costs are
-/// inconsistent, [`Error::Weight`] for a negative or non-finite cost, [`Error::Cancelled`] if the monitor cancelled (a
+/// [`Error::Parameter`] for invalid settings, other losses and a penalized intercept, [`Error::Shape`] if rows and problem
+/// are inconsistent, [`Error::Weight`] for a negative or non-finite cost, [`Error::Cancelled`] if the monitor cancelled (a
 /// time limit is a status).
 pub fn solve(
     rows: &DenseView<'_, f32>,
-    targets: OneVsRest<'_>,
-    costs: &[f64],
-    intercept: Intercept,
+    problem: LinearProblem<'_>,
     settings: &L1Settings,
     monitor: &Monitor<'_>,
 ) -> Result<Vec<L1Solution>> {
-    check(rows, targets, costs, intercept, settings)?;
+    let LinearProblem { targets, costs, loss, intercept } = problem;
+    loss.check_among(&[Loss::SquaredHinge])?;
+    require_gap(settings.tol, "0.01")?;
+    require(settings.max_epochs > 0, "max_iter", "0", "at least 1")?;
+    require(intercept != Intercept::Penalized, "intercept", intercept, "free or none: it is no weight to be made 0")?;
+    problem.check(rows.n_rows())?;
     let (n, d) = (rows.n_rows(), rows.n_cols());
     let mut columns = vec![0.0f32; n * d];
     for (row, values) in rows.values().chunks(d.max(1)).enumerate() {
@@ -96,20 +86,6 @@ pub fn solve(
         state.descend(settings, monitor)
     };
     Pool::new(settings.threads)?.try_map(targets.n_problems(), solve_one)
-}
-
-/// Checks the arguments, with the errors of [`solve`].
-fn check(
-    rows: &DenseView<'_, f32>,
-    targets: OneVsRest<'_>,
-    costs: &[f64],
-    intercept: Intercept,
-    settings: &L1Settings,
-) -> Result<()> {
-    require_gap(settings.tol, "0.01")?;
-    require(settings.max_epochs > 0, "max_iter", "0", "at least 1")?;
-    require(intercept != Intercept::Penalized, "intercept", intercept, "free or none: it is no weight to be made 0")?;
-    targets.check_costs(rows.n_rows(), costs)
 }
 
 /// Scales the heavier side down, so that Σ α_i y_i = 0; false if one side is empty, where only α = 0 is feasible.
@@ -139,7 +115,7 @@ struct State<'a> {
     is_free: bool,
 }
 
-impl State<'_> {
+impl<'a> State<'a> {
     fn descend(mut self, settings: &L1Settings, monitor: &Monitor<'_>) -> Result<L1Solution> {
         let d = self.weights.len();
         let mut best_dual = 0.0f64;
@@ -160,13 +136,14 @@ impl State<'_> {
                 Ok(()) if epoch == settings.max_epochs => Status::IterationLimit,
                 Ok(()) => continue,
             };
-            let (weights, intercept) = (self.weights, self.intercept);
-            return Ok(L1Solution { weights, intercept, primal, dual: best_dual, epochs: epoch, status });
+            let n_support = self.weights.iter().filter(|w| **w != 0.0).count() as u32;
+            let report = ProblemReport { status, iterations: epoch, primal, dual: best_dual, n_support };
+            return Ok(L1Solution { weights: self.weights, intercept: self.intercept, report });
         }
         Err(Error::parameter("max_iter", "0", "at least 1"))
     }
 
-    fn column(&self, j: usize) -> &[f32] {
+    fn column(&self, j: usize) -> &'a [f32] {
         let n = self.slacks.len();
         &self.columns[j * n..(j + 1) * n]
     }
@@ -202,10 +179,8 @@ impl State<'_> {
     }
 
     fn move_weight(&mut self, j: usize) {
-        let (slope, curvature) = {
-            let column = self.column(j);
-            self.slope(|i| f64::from(column[i]))
-        };
+        let column = self.column(j);
+        let (slope, curvature) = self.slope(|i| f64::from(column[i]));
         let w = self.weights[j];
         if curvature <= 0.0 || (w == 0.0 && slope.abs() <= 1.0) {
             return;
@@ -222,11 +197,8 @@ impl State<'_> {
         let before = self.loss() + w.abs();
         let mut share = 1.0;
         for _ in 0..MAX_L1_HALVINGS {
-            let column = self.column(j);
             let after = self.loss_after(step, |i| f64::from(column[i])) + (w + step).abs();
             if after <= before + L1_SUFFICIENT_DECREASE * share * expected {
-                let n = self.slacks.len();
-                let column = &self.columns[j * n..(j + 1) * n];
                 for ((slack, sign), x) in self.slacks.iter_mut().zip(&self.signs).zip(column) {
                     *slack -= sign * step * f64::from(*x);
                 }
@@ -284,6 +256,7 @@ impl State<'_> {
 mod tests {
     use super::*;
     use crate::data::{DenseMatrix, Labels};
+    use crate::problem::OneVsRest;
 
     /// Rows whose first two features determine the class; the others are noise.
     fn made(n: usize, d: usize) -> (Vec<f32>, Labels) {
@@ -308,9 +281,11 @@ mod tests {
         for intercept in [Intercept::Free, Intercept::None] {
             let costs = vec![0.3; n];
             let settings = L1Settings { tol: 1e-7, threads: 1, ..L1Settings::default() };
-            let solved = solve(&rows, targets, &costs, intercept, &settings, &Monitor::none()).unwrap();
+            let problem = LinearProblem { targets, costs: &costs, loss: Loss::SquaredHinge, intercept };
+            let solved = solve(&rows, problem, &settings, &Monitor::none()).unwrap();
             for (problem, solution) in solved.iter().enumerate() {
-                assert!(solution.status == Status::Converged && solution.gap() <= 1e-7, "{solution:?}");
+                let report = solution.report;
+                assert!(report.status == Status::Converged && report.gap() <= 1e-7, "{solution:?}");
                 let slack = |row: usize| {
                     let f: f64 = rows.row(row).iter().zip(&solution.weights).map(|(x, w)| f64::from(*x) * w).sum();
                     (1.0 - targets.sign(row, problem) * (f + solution.intercept)).max(0.0)
@@ -346,17 +321,18 @@ mod tests {
         let targets = OneVsRest::new(labels.codes(), 3);
         let costs: Vec<f64> = (0..n).map(|i| 0.2 * (1 + i % 2) as f64).collect();
         let settings = |threads| L1Settings { tol: 1e-8, threads, ..L1Settings::default() };
-        let free = Intercept::Free;
-        let one = solve(&rows, targets, &costs, free, &settings(1), &Monitor::none()).unwrap();
-        assert_eq!(one, solve(&rows, targets, &costs, free, &settings(3), &Monitor::none()).unwrap());
+        let (loss, intercept) = (Loss::SquaredHinge, Intercept::Free);
+        let problem = LinearProblem { targets, costs: &costs, loss, intercept };
+        let one = solve(&rows, problem, &settings(1), &Monitor::none()).unwrap();
+        assert_eq!(one, solve(&rows, problem, &settings(3), &Monitor::none()).unwrap());
         let copies: Vec<usize> = (0..n).flat_map(|i| std::iter::repeat_n(i, 1 + i % 2)).collect();
         let all = DenseMatrix { values, n_rows: n, n_cols: d };
         let (copied, labels) = (all.select(&copies), labels.select(&copies));
-        let targets = OneVsRest::new(labels.codes(), 3);
         let same = vec![0.2; copies.len()];
-        let other = solve(&copied.view().unwrap(), targets, &same, free, &settings(1), &Monitor::none()).unwrap();
+        let problem = LinearProblem { targets: OneVsRest::new(labels.codes(), 3), costs: &same, loss, intercept };
+        let other = solve(&copied.view().unwrap(), problem, &settings(1), &Monitor::none()).unwrap();
         for (one, other) in one.iter().zip(&other) {
-            assert!((one.primal - other.primal).abs() <= 1e-7 * one.primal);
+            assert!((one.report.primal - other.report.primal).abs() <= 1e-7 * one.report.primal);
         }
     }
 
@@ -366,7 +342,8 @@ mod tests {
         let rows = DenseView::new(&values, 6, 3).unwrap();
         let targets = OneVsRest::new(labels.codes(), 3);
         let run = |costs: &[f64], intercept, settings: L1Settings| {
-            solve(&rows, targets, costs, intercept, &settings, &Monitor::none()).unwrap_err().to_string()
+            let problem = LinearProblem { targets, costs, loss: Loss::SquaredHinge, intercept };
+            solve(&rows, problem, &settings, &Monitor::none()).unwrap_err().to_string()
         };
         let usual = L1Settings::default();
         assert!(run(&[1.0; 5], Intercept::None, usual).contains("costs"));

@@ -16,4 +16,5 @@ pub use calibration::{CalibratedOn, Calibration};
 pub use estimate::{ErrorEstimate, EstimateMethod};
 pub(crate) use estimate::{effective_number, explained_standard_error};
 pub(crate) use own_features::{OwnFeatures, Solved, parts_of_own_features};
-pub use report::{Report, Stage, Status};
+use report::relative_gap;
+pub use report::{ProblemReport, Report, Stage, Status};

@@ -77,9 +77,33 @@ pub struct Report {
     pub library: String,
 }
 
-/// This library's name and version for reports.
-fn library() -> String {
-    concat!("widemargin ", env!("CARGO_PKG_VERSION")).to_owned()
+/// How the solution of one two-class problem, or of one output, ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ProblemReport {
+    /// How it ended.
+    pub status: Status,
+    /// Iterations: epochs of coordinate descent, or Newton steps.
+    pub iterations: u32,
+    /// The objective.
+    pub primal: f64,
+    /// A lower bound on its minimum: the best dual objective found.
+    pub dual: f64,
+    /// Rows with a dual variable that is not 0.
+    pub n_support: u32,
+}
+
+impl ProblemReport {
+    /// The relative duality gap, an upper bound on (objective − minimum) / objective.
+    pub fn gap(&self) -> f64 {
+        relative_gap(self.primal, self.dual)
+    }
+}
+
+/// (primal − dual) / primal; 0 if both are zero.
+pub(super) fn relative_gap(primal: f64, dual: f64) -> f64 {
+    // Not with `max`, which ignores NaN.
+    let gap = if primal <= 0.0 { 0.0 } else { (primal - dual) / primal };
+    if gap < 0.0 { 0.0 } else { gap }
 }
 
 /// Reports of equal fits are equal: their times are not compared, which no model file holds.
@@ -96,36 +120,42 @@ impl PartialEq for Report {
 }
 
 impl Report {
-    /// The report of a fit, with one element per two-class problem.
-    pub(crate) fn of(
-        status: &[Status],
-        iterations: Vec<u32>,
-        (primal, dual): (&[f64], &[f64]),
-        gaps: Vec<f64>,
-        n_support: Vec<u32>,
-        stages: Vec<Stage>,
-    ) -> Report {
-        let late = |(status, steps): &(&Status, &u32)| **status == Status::TimeLimit && **steps == 0;
-        let (n, not_begun) = (status.len(), status.iter().zip(&iterations).filter(late).count());
+    /// The report of a fit of these problems.
+    pub(crate) fn of(problems: &[ProblemReport], stages: Vec<Stage>) -> Report {
+        let late = |problem: &&ProblemReport| problem.status == Status::TimeLimit && problem.iterations == 0;
+        let (n, not_begun) = (problems.len(), problems.iter().filter(late).count());
         let warning = || {
             format!("the time limit passed before {not_begun} of {n} classes were begun: they are where they started")
         };
         // A problem that was not begun must not be hidden by one that only ran out of iterations.
         let worst = |a, b| if a == Status::Converged || b == Status::TimeLimit { b } else { a };
         Report {
-            status: status.iter().copied().fold(Status::Converged, worst),
-            iterations,
-            objective: primal.iter().sum(),
-            dual_objective: dual.iter().sum(),
-            gaps,
-            n_support,
+            status: problems.iter().map(|problem| problem.status).fold(Status::Converged, worst),
+            iterations: problems.iter().map(|problem| problem.iterations).collect(),
+            objective: problems.iter().map(|problem| problem.primal).sum(),
+            dual_objective: problems.iter().map(|problem| problem.dual).sum(),
+            gaps: problems.iter().map(ProblemReport::gap).collect(),
+            n_support: problems.iter().map(|problem| problem.n_support).collect(),
             stages,
             notes: Vec::new(),
             warnings: (not_begun > 0).then(warning).into_iter().collect(),
             estimate: None,
             is_of_part: false,
-            library: library(),
+            library: concat!("widemargin ", env!("CARGO_PKG_VERSION")).to_owned(),
         }
+    }
+
+    /// The same, with a warning if a problem did not converge: `iterations` names them and the remedy, `requested` is the
+    /// requested gap.
+    pub(crate) fn of_solver(
+        problems: &[ProblemReport],
+        stages: Vec<Stage>,
+        iterations: &str,
+        requested: Option<f64>,
+    ) -> Report {
+        let mut report = Report::of(problems, stages);
+        report.warn_unless_converged(&format!("after {} {iterations}", report.max_iterations()), requested);
+        report
     }
 
     /// Warns if the solver did not converge: `at_limit` names the reached limit of iterations, `requested` is the

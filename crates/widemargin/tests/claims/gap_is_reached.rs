@@ -107,7 +107,13 @@ fn problems_beyond_the_time_limit_are_not_begun_and_their_gap_is_reported() {
     assert_eq!(solution.alphas.len(), targets.n_problems());
     for k in 0..targets.n_problems() {
         assert!(solution.alphas[k].is_empty(), "problem {k} was begun");
-        let report = (solution.status[k], solution.epochs[k], solution.primal[k], solution.dual[k], solution.gap(k));
+        let report = (
+            solution.problems[k].status,
+            solution.problems[k].iterations,
+            solution.problems[k].primal,
+            solution.problems[k].dual,
+            solution.problems[k].gap(),
+        );
         assert_eq!(report, (Status::TimeLimit, 0, 30.0, 0.0, 1.0));
     }
 }

@@ -5,7 +5,7 @@ use crate::linear_common::Case;
 use widemargin::Error;
 use widemargin::data::DenseView;
 use widemargin::monitor::Monitor;
-use widemargin::problem::Intercept;
+use widemargin::problem::{Intercept, LinearProblem, Loss};
 use widemargin::solve::Status;
 use widemargin::solve::dual::DualSettings;
 use widemargin::solve::dual::linear::{LinearDualSolution, solve};
@@ -14,8 +14,12 @@ fn view(case: &Case) -> DenseView<'_, f32> {
     DenseView::new(&case.phi, case.n_rows(), case.n_features).unwrap()
 }
 
+fn problem<'a>(case: &'a Case, costs: &'a [f64], intercept: Intercept) -> LinearProblem<'a> {
+    LinearProblem { targets: case.targets(), costs, loss: Loss::Hinge, intercept }
+}
+
 fn run(case: &Case, intercept: Intercept, settings: &DualSettings) -> LinearDualSolution {
-    solve(view(case), case.targets(), &case.costs, intercept, settings, &Monitor::none()).unwrap()
+    solve(view(case), problem(case, &case.costs, intercept), settings, &Monitor::none()).unwrap()
 }
 
 fn tight() -> DualSettings {
@@ -89,10 +93,10 @@ fn it_finds_the_minimum_and_certifies_it() {
                 let (weights, minimum) = projected_gradient(&case, k, constant);
                 let value = objective(&case, &solution, k);
                 assert!((value - minimum).abs() <= 5e-6 * minimum, "{value} {minimum}");
-                assert!((solution.primal[k] - minimum).abs() <= 1.1e-6 * minimum);
-                assert!((solution.primal[k] - value).abs() <= 5e-6 * value);
-                assert!(solution.dual[k] <= minimum * (1.0 + 1e-9), "{} {minimum}", solution.dual[k]);
-                assert!(solution.gap(k) <= 1e-6 && solution.gap(k) >= 0.0);
+                assert!((solution.problems[k].primal - minimum).abs() <= 1.1e-6 * minimum);
+                assert!((solution.problems[k].primal - value).abs() <= 5e-6 * value);
+                assert!(solution.problems[k].dual <= minimum * (1.0 + 1e-9), "{} {minimum}", solution.problems[k].dual);
+                assert!(solution.problems[k].gap() <= 1e-6 && solution.problems[k].gap() >= 0.0);
                 // ½‖w − w*‖² is at most the objective less its minimum.
                 let own = solution.weights[k * d..(k + 1) * d].iter().map(|&w| f64::from(w));
                 let off: f64 = own.chain([solution.intercepts[k]]).zip(&weights).map(|(a, b)| (a - b).powi(2)).sum();
@@ -111,12 +115,12 @@ fn rows_of_zeros_and_one_sided_problems_end() {
     case.codes.iter_mut().for_each(|code| *code = (*code).min(1));
     for intercept in [Intercept::None, Intercept::Penalized] {
         let solution = run(&case, intercept, &tight());
-        assert!(solution.status.iter().all(|status| *status == Status::Converged), "{:?}", solution.status);
+        assert!(solution.problems.iter().all(|one| one.status == Status::Converged), "{:?}", solution.problems);
     }
     case.phi.fill(0.0);
     let solution = run(&case, Intercept::None, &tight());
     assert!(solution.weights.iter().all(|w| *w == 0.0));
-    assert_eq!((solution.primal[0], solution.status[0]), (20.0, Status::Converged));
+    assert_eq!((solution.problems[0].primal, solution.problems[0].status), (20.0, Status::Converged));
 }
 
 #[test]
@@ -125,18 +129,19 @@ fn limits_are_reported_and_errors_name_the_problem() {
     let short = DualSettings { max_epochs: 2, ..tight() };
     let solution = run(&case, Intercept::None, &short);
     let report = solution.report(Vec::new(), &short);
-    assert_eq!((report.status, solution.epochs[0]), (Status::IterationLimit, 2));
+    assert_eq!((report.status, solution.problems[0].iterations), (Status::IterationLimit, 2));
     assert!(report.warnings[0].contains("2 epochs") && report.gap() > 1e-6, "{:?}", report.warnings);
     let monitor = Monitor::none().with_time_limit(std::time::Duration::ZERO);
-    let timed = solve(view(&case), case.targets(), &case.costs, Intercept::None, &tight(), &monitor).unwrap();
-    assert_eq!(timed.status, [Status::TimeLimit]);
+    let without = problem(&case, &case.costs, Intercept::None);
+    let timed = solve(view(&case), without, &tight(), &monitor).unwrap();
+    assert!(timed.problems.len() == 1 && timed.problems[0].status == Status::TimeLimit);
     let cancel = std::sync::atomic::AtomicBool::new(true);
     let monitor = Monitor::none().with_cancel(&cancel);
-    let error = solve(view(&case), case.targets(), &case.costs, Intercept::None, &tight(), &monitor).unwrap_err();
+    let error = solve(view(&case), without, &tight(), &monitor).unwrap_err();
     assert!(matches!(error, Error::Cancelled { .. }));
 
     let says = |case: &Case, costs: &[f64], intercept, settings: DualSettings, word: &str| {
-        let error = solve(view(case), case.targets(), costs, intercept, &settings, &Monitor::none()).unwrap_err();
+        let error = solve(view(case), problem(case, costs, intercept), &settings, &Monitor::none()).unwrap_err();
         assert!(error.to_string().contains(word), "{error}");
     };
     says(&case, &case.costs, Intercept::Free, tight(), "equality");

@@ -7,7 +7,7 @@ use crate::linear_common::Case;
 use widemargin::Error;
 use widemargin::data::DenseView;
 use widemargin::monitor::Monitor;
-use widemargin::problem::{Block, Intercept, LinearObjective, Loss};
+use widemargin::problem::{Block, Intercept, LinearObjective, LinearProblem, Loss};
 use widemargin::solve::Status;
 use widemargin::solve::newton::{NewtonSettings, NewtonStart, Preconditioning, solve};
 
@@ -35,8 +35,9 @@ fn shapes_and_parameters_are_checked() {
     let case = Case::new(20, 4, 3, 1.0, 1);
     let blocks = [case.block()];
     let make = |blocks: &[Block<'_>], costs: &[f64]| {
-        let new = LinearObjective::new(blocks, case.targets(), costs, Loss::SquaredHinge, Intercept::Free, 1);
-        new.map(|_| ())
+        let (loss, intercept) = (Loss::SquaredHinge, Intercept::Free);
+        let problem = LinearProblem { targets: case.targets(), costs, loss, intercept };
+        LinearObjective::new(blocks, problem, 1).map(|_| ())
     };
     assert!(matches!(make(&blocks, &[1.0; 19]), Err(Error::Shape { .. })));
     assert!(matches!(make(&[], &[]), Err(Error::NoSamples(_))));
@@ -63,17 +64,17 @@ fn limits_are_statuses_and_their_gaps_are_true() {
     let case = Case::new(500, 30, 3, 100.0, 2);
     let settings = NewtonSettings { tol: 1e-6, max_iter: 1, ..NewtonSettings::default() };
     let found = case.solve_with(&[case.block()], &settings);
-    assert!(found.status.contains(&Status::IterationLimit));
+    assert!(found.problems.iter().any(|one| one.status == Status::IterationLimit));
     let report = found.report(Vec::new(), &settings);
     assert!(report.warnings[0].contains("not converged after 1 Newton steps"), "{:?}", report.warnings);
     let mut objective = case.objective(&[case.block()], 1);
     let monitor = Monitor::none().with_time_limit(Duration::ZERO);
     let early = solve(&mut objective, &NewtonSettings::default(), None, &monitor).unwrap();
-    assert!(early.status.iter().all(|status| *status == Status::TimeLimit));
+    assert!(early.problems.iter().all(|one| one.status == Status::TimeLimit));
     for found in [found, early] {
         for k in 0..3 {
             let (minimum, _) = case.minimum(k);
-            assert!(found.gap(k) >= (found.primal[k] - minimum) / found.primal[k] - 1e-6);
+            assert!(found.problems[k].gap() >= (found.problems[k].primal - minimum) / found.problems[k].primal - 1e-6);
         }
     }
 }
@@ -102,7 +103,7 @@ fn degenerate_problems_end_well() {
         for preconditioner in [Preconditioning::Gram, Preconditioning::Diagonal] {
             let settings = NewtonSettings { preconditioner, ..NewtonSettings::default() };
             let found = case.solve_with(&[case.block()], &settings);
-            assert!(found.status.iter().all(|s| *s == Status::Converged), "{case:?} {found:?}");
+            assert!(found.problems.iter().all(|one| one.status == Status::Converged), "{case:?} {found:?}");
             assert!(found.weights.iter().all(|w| w.is_finite()) && found.intercepts.iter().all(|b| b.is_finite()));
         }
     }

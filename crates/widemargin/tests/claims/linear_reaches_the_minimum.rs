@@ -26,13 +26,17 @@ fn agrees_with_fixed_figures() {
     for (intercept, objectives) in expected {
         let found = Case { intercept, ..case.clone() }.solve(1e-6);
         for (k, right) in objectives.iter().enumerate() {
-            assert!((found.primal[k] - right).abs() <= 1e-6 * right, "{intercept:?} {k}: {}", found.primal[k]);
-            assert_eq!(found.status[k], Status::Converged);
+            assert!(
+                (found.problems[k].primal - right).abs() <= 1e-6 * right,
+                "{intercept:?} {k}: {}",
+                found.problems[k].primal
+            );
+            assert_eq!(found.problems[k].status, Status::Converged);
         }
     }
     // A free intercept can only do better than one that costs.
     let free = Case { intercept: Intercept::Free, ..case }.solve(1e-6);
-    assert!(free.primal.iter().zip(expected[1].1).all(|(free, penalized)| *free < penalized));
+    assert!(free.problems.iter().zip(expected[1].1).all(|(free, penalized)| free.primal < penalized));
 }
 
 proptest! {
@@ -55,17 +59,17 @@ proptest! {
         let kinds = [Preconditioning::Auto, Preconditioning::Gram, Preconditioning::Diagonal];
         let settings = NewtonSettings { tol, preconditioner: kinds[preconditioner], ..NewtonSettings::default() };
         let found = case.solve_with(&[case.block()], &settings);
-        for k in 0..found.primal.len() {
+        for k in 0..found.problems.len() {
             let (minimum, _) = case.minimum(k);
             let mut point: Vec<f64> = found.weights[k * d..(k + 1) * d].iter().map(|w| f64::from(*w)).collect();
             point.push(found.intercepts[k]);
             let value = case.value(k, &point);
             // The reported objective is that of the returned weights but for the single precision of the scores,
             // which weighs more the larger C is; the gap is a true bound.
-            prop_assert!((found.primal[k] - value).abs() <= 5e-6 * value + 1e-12, "{} {}", found.primal[k], value);
-            prop_assert!(found.gap(k) >= (value - minimum) / value - 1e-6, "{:?} {}", found, minimum);
-            prop_assert!(found.dual[k] <= minimum * (1.0 + 5e-6) + 1e-12);
-            prop_assert!(found.status[k] == Status::Converged && found.gap(k) <= tol, "{:?}", found);
+            prop_assert!((found.problems[k].primal - value).abs() <= 5e-6 * value + 1e-12, "{} {}", found.problems[k].primal, value);
+            prop_assert!(found.problems[k].gap() >= (value - minimum) / value - 1e-6, "{:?} {}", found, minimum);
+            prop_assert!(found.problems[k].dual <= minimum * (1.0 + 5e-6) + 1e-12);
+            prop_assert!(found.problems[k].status == Status::Converged && found.problems[k].gap() <= tol, "{:?}", found);
         }
     }
 }
@@ -80,7 +84,7 @@ fn a_small_tolerance_gives_a_close_objective() {
             let found = case.solve(1e-6);
             for k in 0..4 {
                 let (minimum, point) = case.minimum(k);
-                assert!((found.primal[k] - minimum).abs() <= 1e-6 * minimum, "{loss} {intercept:?}");
+                assert!((found.problems[k].primal - minimum).abs() <= 1e-6 * minimum, "{loss} {intercept:?}");
                 if intercept != Intercept::None {
                     assert!((found.intercepts[k] - point[25]).abs() < 1e-3 * point[25].abs().max(1.0));
                 }
@@ -97,11 +101,14 @@ fn a_large_c_takes_few_steps_and_passes() {
         let mut case = Case::new(500, 160, 3, 1000.0, 21);
         case.intercept = intercept;
         let found = case.solve(1e-3);
-        assert!(found.iterations.iter().all(|&steps| steps <= 13), "{intercept:?} {:?}", found.iterations);
+        assert!(found.problems.iter().all(|one| one.iterations <= 13), "{intercept:?} {:?}", found.problems);
         assert!(found.passes <= 60, "{intercept:?} {}", found.passes);
         for k in 0..3 {
             let (minimum, _) = case.minimum(k);
-            assert!(found.status[k] == Status::Converged && found.primal[k] <= 1.0011 * minimum, "{intercept:?}");
+            assert!(
+                found.problems[k].status == Status::Converged && found.problems[k].primal <= 1.0011 * minimum,
+                "{intercept:?}"
+            );
         }
     }
 }

@@ -12,13 +12,30 @@
 //! with 32 registers), so that 10 loads feed 24 multiply-adds: with two loads and two multiply-adds per cycle,
 //! arithmetic is the limit as long as the panel stays in the second-level cache.
 
-mod panel;
 mod tile;
 
 use crate::isa::{Isa, dispatch};
 use crate::simd::Simd;
 
-pub(crate) use panel::Panel;
+/// Selected rows of a row-major matrix.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Panel<'a> {
+    values: &'a [f32],
+    n_cols: usize,
+    rows: &'a [u32],
+}
+
+impl<'a> Panel<'a> {
+    /// The rows `rows` of `values`, which has `n_cols` numbers per row.
+    ///
+    /// # Panics
+    /// If a row is out of range: the loops below do not check.
+    pub fn new(values: &'a [f32], n_cols: usize, rows: &'a [u32]) -> Self {
+        let n_rows = values.len().checked_div(n_cols).unwrap_or(0);
+        assert!(n_cols == 0 || rows.iter().all(|&row| (row as usize) < n_rows), "a row beyond the matrix");
+        Panel { values, n_cols, rows }
+    }
+}
 
 /// out\[k\]\[i\] = φ_i · w_k for the rows i of `panel`; `weights` is \[problem\]\[feature\], `out` \[problem\]\[row\].
 ///

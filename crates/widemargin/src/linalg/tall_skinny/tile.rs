@@ -3,7 +3,7 @@
 
 use std::slice::from_raw_parts as slice;
 
-use super::panel::Panel;
+use super::Panel;
 use crate::simd::{Simd, prefetch};
 
 /// Features of one block of [`scores`]: 4 rows and 6 problems of it are 40 KiB, so that a problem tile stays in the

@@ -27,7 +27,7 @@ impl<S: Similarity> Expander<S> {
         };
         clock.end("bases")?;
         let normalization = (self.normalization, self.cut);
-        let expansion = BasisExpansion::before_normalization(self.similarity, bases, normalization, training)
+        let (expansion, _) = BasisExpansion::before_normalization(self.similarity, bases, normalization, training)
             .map_err(|error| error.of_bases_and_rows(&chosen.rows, &[]))?;
         Ok((expansion, Basis::of(&self.basis, chosen.rows), chosen.warning))
     }

@@ -14,7 +14,7 @@ use crate::model::explanation::Decided;
 use crate::model::file::{Array, Reader, array, by_name};
 use crate::model::origin::Origin;
 use crate::monitor::Monitor;
-use crate::problem::{Intercept, Loss, OneVsRest, Penalty};
+use crate::problem::{Intercept, LinearProblem, Loss, OneVsRest, Penalty};
 use crate::similarity::Similarity;
 use crate::solve::dual::{DualSettings, linear};
 use crate::solve::thin_plate::PathPoint;
@@ -117,7 +117,8 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         monitor: &Monitor<'_>,
     ) -> Result<Scores> {
         let k = self.task.intercepts.len();
-        let decision = self.decision.get_or_init(|| self.expansion.decision(&self.task.weights, k)).as_ref();
+        let decide = || self.expansion.has_decision().then(|| self.expansion.decision(&self.task.weights, k));
+        let decision = self.decision.get_or_init(decide).as_ref();
         let mut values = products(&self.expansion, (decision, &self.task.weights), k, samples, threads, monitor)?;
         for row in values.chunks_mut(k) {
             row.iter_mut().zip(&self.task.intercepts).for_each(|(score, b)| *score = (f64::from(*score) + b) as f32);
@@ -210,7 +211,8 @@ impl<S: Similarity> BasisExpansionSvc<S> {
             seed: training.seed,
             ..default
         });
-        let alphas = linear::solve(phi.view()?, targets, &costs, self.task.intercept, &settings, monitor)?.alphas;
+        let problem = LinearProblem { targets, costs: &costs, loss: Loss::Hinge, intercept: self.task.intercept };
+        let alphas = linear::solve(phi.view()?, problem, &settings, monitor)?.alphas;
         let (n_rows, n_cols) = (phi.n_rows, targets.n_problems());
         let values = (0..n_rows * n_cols).map(|at| alphas[at % n_cols * n_rows + at / n_cols]).collect();
         Ok(DenseMatrix { values, n_rows, n_cols })

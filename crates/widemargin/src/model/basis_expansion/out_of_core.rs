@@ -29,8 +29,8 @@ use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::partition::Recorded;
 use crate::problem::{
-    Block, HeldOutRows, HeldOutScores, LinearObjective, OneVsRest, PassObjective, Penalty, Room, SampledObjective,
-    Targets,
+    Block, HeldOutRows, HeldOutScores, LinearObjective, LinearProblem, OneVsRest, PassObjective, Penalty, Room,
+    SampledObjective,
 };
 use crate::similarity::Similarity;
 use crate::solve::newton::{self, NewtonSettings, NewtonSolution, NewtonStart};
@@ -129,7 +129,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             }
         };
         let costs = chosen_c.costs(&weights, labels.classes().len())?;
-        let problem = Targets { targets, costs: &costs, loss, intercept: self.task.intercept };
+        let problem = LinearProblem { targets, costs: &costs, loss, intercept: self.task.intercept };
         let blocks =
             Blocks { pieces: &pieces, hessian_sample: &hessian_sample, labels, problem, plan, resources, pool };
         let start = chosen_c.start.as_ref().map(Start::newton);
@@ -167,7 +167,7 @@ struct Blocks<'a, S: Similarity> {
     pieces: &'a FeaturePieces<'a, S>,
     hessian_sample: &'a HessianSample,
     labels: &'a Labels,
-    problem: Targets<'a>,
+    problem: LinearProblem<'a>,
     plan: Plan,
     resources: &'a Resources<'a>,
     pool: Arc<Pool>,
@@ -206,7 +206,7 @@ impl<S: Similarity> Blocks<'_, S> {
                 costs[row] = 0.0;
             }
         }
-        let problem = Targets { costs: &costs, ..self.problem };
+        let problem = LinearProblem { costs: &costs, ..self.problem };
         let (plan, pool) = (self.plan, self.pool.clone());
         let without = Blocks { problem, plan, pool, ..*self };
         let settings = NewtonSettings { tol: settings.tol.max(COMPARISON_TOL), ..*settings };
@@ -227,12 +227,12 @@ impl<S: Similarity> Blocks<'_, S> {
         answers: &'static str,
         monitor: &Monitor<'_>,
     ) -> Result<(NewtonSolution, String)> {
-        let Targets { loss, intercept, costs, .. } = self.problem;
         let d = self.pieces.expansion.n_features();
-        let (codes, stand) = stand_ins(&self.hessian_sample.rows, self.labels, costs);
+        let (codes, stand) = stand_ins(&self.hessian_sample.rows, self.labels, self.problem.costs);
         let targets = OneVsRest::of(self.labels).with_codes(&codes);
+        let of_sample = LinearProblem { targets, costs: &stand, ..self.problem };
         let phi = Block::from(DenseView::new(&self.hessian_sample.phi, self.hessian_sample.rows.len(), d)?);
-        let mut of_resident = LinearObjective::new(&[phi], targets, &stand, loss, intercept, settings.threads)?;
+        let mut of_resident = LinearObjective::new(&[phi], of_sample, settings.threads)?;
         let first = newton::solve(&mut of_resident, settings, start, monitor)?;
         if self.plan.is_whole() {
             let megabytes = size_of_val(self.hessian_sample.phi.as_slice()) as f64 / 1e6;
@@ -250,7 +250,7 @@ impl<S: Similarity> Blocks<'_, S> {
         };
         let all = PassObjective::new(self.pieces, self.problem, room, self.pool.clone(), *monitor)?;
         let all = Recorded::new(all, self.resources.checkpoint, answers)?;
-        let sample = LinearObjective::new(&[phi], targets, &stand, loss, intercept, settings.threads)?;
+        let sample = LinearObjective::new(&[phi], of_sample, settings.threads)?;
         let mut objective = SampledObjective::new(all, sample)?;
         let start = NewtonStart { weights: &first.weights, intercepts: &first.intercepts };
         let solution = newton::solve(&mut objective, settings, Some(start), monitor)?;

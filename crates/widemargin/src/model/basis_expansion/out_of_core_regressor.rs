@@ -28,7 +28,7 @@ use crate::partition::{Executor, Query, Recorded, add_answer};
 use crate::problem::{Loss, Pieces};
 use crate::similarity::Similarity;
 use crate::solve::residuals;
-use crate::solve::ridge::{ROWS, RidgeFeatures, RidgeRows};
+use crate::solve::ridge::{ROWS, RidgeFeatures, RidgeRows, Values};
 
 /// The checkpoint name of the sums.
 const ANSWERS: &str = "answers";
@@ -150,9 +150,8 @@ impl<S: Similarity> FeaturesInPasses<'_, S> {
         let (width, targets) = (self.pieces.n_features(), self.targets);
         let answer = |some: Range<usize>| {
             let own = rows.start + some.start..rows.start + some.end;
-            let values = &phi[some.start * width..some.end * width];
-            let features =
-                RidgeFeatures::Plain { values: values.into(), has_intercept: targets.has_intercept, first: own.start };
+            let values = Values::Single(&phi[some.start * width..some.end * width]);
+            let features = RidgeFeatures::Plain { values, has_intercept: targets.has_intercept, first: own.start };
             query.answer(&mut targets.row_targets().part(own, features, width), monitor)
         };
         self.pool.fold_chunks(rows.len(), ROWS, answer, |next| add_answer(query, total, next))

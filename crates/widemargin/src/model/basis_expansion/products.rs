@@ -77,7 +77,7 @@ pub(super) fn precise_products<S: Similarity>(
     let scales: Vec<f64> = (0..k).map(scale).collect();
     let decision = once.get_or_init(|| {
         let scaled: Vec<f64> = weights.iter().enumerate().map(|(at, weight)| weight / scales[at / d.max(1)]).collect();
-        Some(expansion.precise_decision(&scaled, k))
+        Some(expansion.decision(&scaled, k))
     });
     let products = products(expansion, (decision.as_ref(), &[]), k, samples, threads, monitor)?;
     Ok(products.iter().enumerate().map(|(at, product)| f64::from(*product) * scales[at % k]).collect())

@@ -7,7 +7,7 @@ use crate::monitor::Monitor;
 use crate::problem::Loss;
 use crate::solve::residuals;
 use crate::solve::ridge::FeatureSolution;
-use crate::solve::{Report, Stage, Status};
+use crate::solve::{Report, Stage};
 
 /// A solution for the standard targets, and its report.
 pub(super) struct Solution {
@@ -58,17 +58,8 @@ pub(super) fn by_residuals(
         Some(d2) if d2 <= 0.0 => Some(no_better(d2)),
         _ => None,
     };
-    let solved = fit.solved;
-    let report = move |stages| {
-        let status: Vec<Status> = solved.iter().map(|one| one.status).collect();
-        let (primal, dual): (Vec<f64>, Vec<f64>) = solved.iter().map(|one| (one.primal, one.dual)).unzip();
-        let (iterations, n_support) = solved.iter().map(|one| (one.iterations, one.n_support)).unzip();
-        let gaps = solved.iter().map(|one| one.gap()).collect();
-        let mut report = Report::of(&status, iterations, (&primal, &dual), gaps, n_support, stages);
-        let at_limit = format!("after {} Newton steps", report.max_iterations());
-        report.warn_unless_converged(&at_limit, None);
-        report
-    };
+    let problems = fit.problems;
+    let report = move |stages| Report::of_solver(&problems, stages, "Newton steps", None);
     let mut task = Regression::new(loss, fit.c, has_intercept, fit.weights, fit.intercepts);
     (task.epsilons, task.loss_path) = (fit.epsilons, fit.path);
     Ok(Solution { task, warning, report: Box::new(report) })

@@ -4,12 +4,12 @@ use super::start::Start;
 use crate::data::{CsrMatrix, DenseView, Labels, Vectors};
 use crate::error::Result;
 use crate::monitor::Monitor;
-use crate::problem::{Block, Intercept, LinearObjective, Loss, OneVsRest, Penalty};
+use crate::problem::{Block, Intercept, LinearObjective, LinearProblem, Loss, OneVsRest, Penalty};
 use crate::solve::dual::DualSettings;
 use crate::solve::dual::linear::{self, LinearDual};
-use crate::solve::l1::{self, L1Settings, L1Solution};
+use crate::solve::l1::{self, L1Settings};
 use crate::solve::newton::{self, NewtonSettings, NewtonSolution};
-use crate::solve::{Report, Status};
+use crate::solve::{ProblemReport, Report};
 use crate::tuning::SPARSE_EPOCHS;
 
 /// The linear SVM on the features.
@@ -53,25 +53,25 @@ enum Descended {
 
 impl Solver {
     pub fn solve(&self, phi: &Vectors, labels: &Labels, costs: &[f64], monitor: &Monitor<'_>) -> Result<Solution> {
-        let targets = OneVsRest::of(labels);
+        let (loss, intercept) = (self.loss, self.intercept);
+        let problem = LinearProblem { targets: OneVsRest::of(labels), costs, loss, intercept };
         let (threads, tol) = (self.threads, self.tol);
         if self.penalty == Penalty::L1 {
-            return self.solve_l1(phi.dense()?.view()?, targets, costs, monitor);
+            return self.solve_l1(phi.dense()?.view()?, problem, monitor);
         }
-        let loss = self.loss;
         if !loss.is_smooth() {
-            return self.solve_dual(phi.dense()?.view()?, targets, costs, monitor);
+            return self.solve_dual(phi.dense()?.view()?, problem, monitor);
         }
-        let (default, intercept) = (NewtonSettings::default(), self.intercept);
+        let default = NewtonSettings::default();
         let max_iter = self.max_iter.unwrap_or(default.max_iter);
         let settings = NewtonSettings { tol, max_iter, threads, ..default };
-        let mut objective = LinearObjective::new(&[Block::of(phi)?], targets, costs, loss, intercept, threads)?;
+        let mut objective = LinearObjective::new(&[Block::of(phi)?], problem, threads)?;
         let mut descended = None;
         if let (Vectors::Sparse(rows), Loss::SquaredHinge) = (phi, loss)
             && self.max_iter.is_none_or(|most| most >= SPARSE_EPOCHS)
-            && targets.is_even()
+            && problem.targets.is_even()
         {
-            match self.descend(rows, targets, costs, monitor)? {
+            match self.descend(rows, problem, monitor)? {
                 Some(Descended::Solved(solution)) => return Ok(*solution),
                 Some(Descended::On(start)) => descended = Some(start),
                 None => {}
@@ -88,8 +88,7 @@ impl Solver {
     fn descend(
         &self,
         rows: &CsrMatrix<f32>,
-        targets: OneVsRest<'_>,
-        costs: &[f64],
+        problem: LinearProblem<'_>,
         monitor: &Monitor<'_>,
     ) -> Result<Option<Descended>> {
         let alphas = match &self.start {
@@ -100,8 +99,7 @@ impl Solver {
         let intercept = self.intercept;
         let settings =
             DualSettings { tol: self.tol, max_epochs: SPARSE_EPOCHS, seed: self.seed, threads: self.threads };
-        let problem = LinearDual { features: rows, targets, loss: Loss::SquaredHinge, costs, intercept };
-        let solved = problem.solve_sparse(alphas, &settings, monitor)?;
+        let solved = LinearDual { features: rows, problem }.solve_sparse(alphas, &settings, monitor)?;
         let report = solved.report(Vec::new(), &settings);
         let is_solved = solved.is_solved();
         let (weights, intercepts) = (solved.weights, solved.intercepts);
@@ -115,8 +113,7 @@ impl Solver {
     fn solve_l1(
         &self,
         rows: DenseView<'_, f32>,
-        targets: OneVsRest<'_>,
-        costs: &[f64],
+        problem: LinearProblem<'_>,
         monitor: &Monitor<'_>,
     ) -> Result<Solution> {
         let default = L1Settings::default();
@@ -124,40 +121,29 @@ impl Solver {
         let settings = L1Settings { tol: self.tol, max_epochs, threads: self.threads };
         // A penalized intercept would be one more weight to be made 0.
         let intercept = if self.intercept == Intercept::None { Intercept::None } else { Intercept::Free };
-        let solved = l1::solve(&rows, targets, costs, intercept, &settings, monitor)?;
-        let of = |number: fn(&L1Solution) -> f64| -> Vec<f64> { solved.iter().map(number).collect() };
-        let status: Vec<Status> = solved.iter().map(|solution| solution.status).collect();
-        let used = |solution: &L1Solution| solution.weights.iter().filter(|w| **w != 0.0).count() as u32;
-        let mut report = Report::of(
-            &status,
-            solved.iter().map(|solution| solution.epochs).collect(),
-            (&of(|solution| solution.primal), &of(|solution| solution.dual)),
-            of(L1Solution::gap),
-            solved.iter().map(used).collect(),
-            Vec::new(),
-        );
+        let problem = LinearProblem { loss: Loss::SquaredHinge, intercept, ..problem };
+        let solved = l1::solve(&rows, problem, &settings, monitor)?;
+        let problems: Vec<ProblemReport> = solved.iter().map(|solution| solution.report).collect();
+        let mut report = Report::of_solver(&problems, Vec::new(), "passes (raise max_iter)", Some(self.tol));
         report.notes.push("n_support counts the weights that are not 0".into());
-        report.warn_unless_converged(&format!("after {max_epochs} passes (raise max_iter)"), Some(self.tol));
         let weights = solved.iter().flat_map(|solution| solution.weights.iter().map(|w| *w as f32)).collect();
-        let intercepts = of(|solution| solution.intercept);
+        let intercepts = solved.iter().map(|solution| solution.intercept).collect();
         Ok(Solution { weights, intercepts, intercept, report, alphas: Vec::new() })
     }
 
     fn solve_dual(
         &self,
         rows: DenseView<'_, f32>,
-        targets: OneVsRest<'_>,
-        costs: &[f64],
+        problem: LinearProblem<'_>,
         monitor: &Monitor<'_>,
     ) -> Result<Solution> {
         let default = DualSettings::default();
         let max_epochs = self.max_iter.unwrap_or(default.max_epochs);
         let (tol, seed, threads) = (self.tol, self.seed, self.threads);
         let settings = DualSettings { tol, max_epochs, seed, threads };
-        let intercept = self.intercept;
-        let solution = linear::solve(rows, targets, costs, intercept, &settings, monitor)?;
+        let solution = linear::solve(rows, problem, &settings, monitor)?;
         let report = solution.report(Vec::new(), &settings);
         let (weights, intercepts) = (solution.weights, solution.intercepts);
-        Ok(Solution { weights, intercepts, intercept, report, alphas: Vec::new() })
+        Ok(Solution { weights, intercepts, intercept: self.intercept, report, alphas: Vec::new() })
     }
 }

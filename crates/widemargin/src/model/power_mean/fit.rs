@@ -185,12 +185,7 @@ impl PowerMeanParams {
 }
 
 pub(crate) fn report(solution: &DualSolution, stages: Vec<Stage>, params: &PowerMeanParams) -> Report {
-    let gaps = (0..solution.primal.len()).map(|k| solution.gap(k)).collect();
-    let (iterations, objectives) = (solution.epochs.clone(), (&solution.primal[..], &solution.dual[..]));
-    let mut report = Report::of(&solution.status, iterations, objectives, gaps, solution.n_support.clone(), stages);
-    let at_limit = format!("after {} epochs and steps (raise max_iter)", report.max_iterations());
-    report.warn_unless_converged(&at_limit, Some(params.tol));
-    report
+    Report::of_solver(&solution.problems, stages, "epochs and steps (raise max_iter)", Some(params.tol))
 }
 
 /// A trained power mean SVM.

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
     use crate::data::DenseView;
     use crate::monitor::Monitor;
-    use crate::problem::{Intercept, LinearObjective, Loss};
+    use crate::problem::{Intercept, LinearObjective, LinearProblem, Loss};
     use crate::solve::newton::{self, NewtonSettings};
 
     /// Numbers from −1 to 1.
@@ -113,7 +113,8 @@ mod tests {
         let solve = |costs: &[f64]| {
             let blocks = [phi];
             let (loss, intercept) = (Loss::SquaredHinge, Intercept::None);
-            let mut objective = LinearObjective::new(&blocks, targets, costs, loss, intercept, 1).unwrap();
+            let problem = LinearProblem { targets, costs, loss, intercept };
+            let mut objective = LinearObjective::new(&blocks, problem, 1).unwrap();
             let settings = NewtonSettings { tol: 1e-8, threads: 1, ..NewtonSettings::default() };
             newton::solve(&mut objective, &settings, None, &Monitor::none()).unwrap().weights
         };

@@ -10,10 +10,10 @@ use crate::expansion::{explicit, explicit_bytes};
 use crate::model::PowerMeanParams;
 use crate::monitor::{Monitor, Stopped};
 use crate::par::Pool;
-use crate::problem::{Block, HeldOutRows, Intercept, LinearObjective, Loss};
-use crate::solve::Status;
+use crate::problem::{Block, HeldOutRows, Intercept, LinearObjective, LinearProblem, Loss};
 use crate::solve::dual::{DualProblem, DualSettings, DualSolution};
 use crate::solve::newton::{self, NewtonSettings, NewtonStart};
+use crate::solve::{ProblemReport, Status};
 use crate::tuning::{
     EXPECTED_NEWTON_STEPS, MAX_PRIMAL_BYTES, MIN_ROWS_PER_COORDINATE, PRIMAL_EPOCHS, PRIMAL_EPOCHS_IF_WIDE,
     PRIMAL_HELD_OUT_TOL, PRODUCTS_PER_NONZERO,
@@ -35,7 +35,9 @@ impl PowerMeanParams {
 
     /// Whether the descent was cut short without converging.
     pub(crate) fn wants_primal(&self, problem: &DualProblem<'_>, solution: &DualSolution, epochs: u32) -> bool {
-        epochs < self.max_epochs && problem.rows.n_nonzero() > 0 && solution.status.contains(&Status::IterationLimit)
+        epochs < self.max_epochs
+            && problem.rows.n_nonzero() > 0
+            && solution.problems.iter().any(|problem| problem.status == Status::IterationLimit)
     }
 
     /// Solves the problems, starting from the weights of `solution`; the decision values of held-out rows are by
@@ -58,14 +60,14 @@ impl PowerMeanParams {
         let n_problems = problem.targets.n_problems();
         let (d, loss) = (phi.n_cols, Loss::SquaredHinge);
         let block = Block::from(phi.view()?);
-        let kind = (loss, Intercept::None);
         let (blocks, targets) = ([block], problem.targets);
-        let mut objective = LinearObjective::monitored(&blocks, targets, problem.costs, kind, self.threads, *monitor)?;
+        let all = LinearProblem { targets, costs: problem.costs, loss, intercept: Intercept::None };
+        let mut objective = LinearObjective::new(&blocks, all, self.threads)?.monitored(*monitor);
         let start = transposed(&solution.weights, d, n_problems);
         let start = NewtonStart { weights: &start, intercepts: &vec![0.0; n_problems] };
         let settings = NewtonSettings {
             tol: self.tol,
-            max_iter: self.max_epochs - solution.epochs.iter().copied().max().unwrap_or(0),
+            max_iter: self.max_epochs - solution.problems.iter().map(|problem| problem.iterations).max().unwrap_or(0),
             threads: self.threads,
             ..NewtonSettings::default()
         };
@@ -83,7 +85,8 @@ impl PowerMeanParams {
         solution.held_out = loo_values.unwrap_or_else(|| vec![Vec::new(); n_problems]);
         for set in sets {
             let costs = set.rest(problem.costs.to_vec());
-            let mut rest = LinearObjective::monitored(&blocks, targets, &costs, kind, self.threads, *monitor)?;
+            let rest = LinearProblem { costs: &costs, ..all };
+            let mut rest = LinearObjective::new(&blocks, rest, self.threads)?.monitored(*monitor);
             // From 0: at the solution the gap may be below this already, with weights that know the rows.
             let settings = NewtonSettings { tol: self.tol.max(PRIMAL_HELD_OUT_TOL), ..settings };
             let without = newton::solve(&mut rest, &settings, None, &monitor.without_progress())?;
@@ -96,12 +99,8 @@ impl PowerMeanParams {
             }
         }
         solution.weights = transposed(&solved.weights, n_problems, d);
-        for k in 0..n_problems {
-            solution.epochs[k] += solved.iterations[k];
-            solution.status[k] = solved.status[k];
-            solution.primal[k] = solved.primal[k];
-            solution.dual[k] = solved.dual[k];
-            solution.n_support[k] = solved.n_support[k];
+        for (problem, solved) in solution.problems.iter_mut().zip(solved.problems) {
+            *problem = ProblemReport { iterations: problem.iterations + solved.iterations, ..solved };
         }
         Ok(())
     }

@@ -29,7 +29,7 @@ use crate::solve::thin_plate::{
     BLOCK, BlockStorage, FitSettings, Fitted, PathOptions, PathPoint, Polynomials, Problems, Run, Solved, Stop,
     WhyNotFree, fit_exact, memory,
 };
-use crate::solve::{CalibratedOn, Calibration, ErrorEstimate, EstimateMethod, Report, Stage, Status};
+use crate::solve::{CalibratedOn, Calibration, ErrorEstimate, EstimateMethod, ProblemReport, Report, Stage, Status};
 use crate::tuning::{
     LAMBDA_PATH_LOWEST, MAX_SOLVED_GAP, SAMPLES_PER_FREE_POLYNOMIAL, SELECTION_SAMPLES, TRANSFERABLE_LAMBDAS,
 };
@@ -237,12 +237,16 @@ impl ThinPlateParams {
             Status::Converged if gap.abs() > MAX_SOLVED_GAP => Status::PrecisionLimit,
             status => status,
         };
-        let status: Vec<Status> = best.solutions.iter().zip(&gaps).map(status).collect();
-        let primal: Vec<f64> = best.solutions.iter().map(|solution| c * solution.objective).collect();
-        let dual: Vec<f64> = best.solutions.iter().map(|solution| solution.dual).collect();
-        let steps = best.solutions.iter().map(|solution| solution.steps).collect();
-        let n_support = best.solutions.iter().map(|solution| solution.n_inside as u32).collect();
-        let mut report = Report::of(&status, steps, (&primal, &dual), gaps, n_support, stages);
+        let problem = |(solution, gap): (&Solved, &f64)| ProblemReport {
+            status: status((solution, gap)),
+            iterations: solution.steps,
+            primal: c * solution.objective,
+            dual: solution.dual,
+            n_support: solution.n_inside as u32,
+        };
+        let problems: Vec<ProblemReport> = best.solutions.iter().zip(&gaps).map(problem).collect();
+        let mut report = Report::of(&problems, stages);
+        report.gaps = gaps;
         let solved = report.status;
         if fitted.outcome.cut {
             report.status = Status::TimeLimit;

@@ -47,7 +47,9 @@ impl<'a, E: Entry> AdditiveRows<'a, E> {
     }
 }
 
-impl<E: Entry> DualRows<f32, LANES> for AdditiveRows<'_, E> {
+impl<E: Entry> DualRows<LANES> for AdditiveRows<'_, E> {
+    type Number = f32;
+
     const NEIGHBORS: usize = 4;
 
     fn n_rows(&self) -> usize {
@@ -62,16 +64,7 @@ impl<E: Entry> DualRows<f32, LANES> for AdditiveRows<'_, E> {
     #[inline(always)]
     fn dot<S: Simd>(&self, simd: S, row: usize, weights: &Weights<f32, LANES>) -> [f32; LANES] {
         let mut sums = Flat::ZERO;
-        let dot: Dot<S, E> = match (weights.vectors, self.tables.is_wide()) {
-            (1, false) => dot::<S, E, 1, false>,
-            (2, false) => dot::<S, E, 2, false>,
-            (3, false) => dot::<S, E, 3, false>,
-            (_, false) => dot::<S, E, 4, false>,
-            (1, true) => dot::<S, E, 1, true>,
-            (2, true) => dot::<S, E, 2, true>,
-            (3, true) => dot::<S, E, 3, true>,
-            (_, true) => dot::<S, E, 4, true>,
-        };
+        let (dot, _) = kernels::<S, E>(weights.vectors, self.tables.is_wide());
         let (read, lanes) = (self.tables.read().as_ptr(), weights.lanes.as_ptr());
         // SAFETY: `CodedRows` has every feature below n_features and every code in the book, and the weights and tables
         // were sized by those.
@@ -92,16 +85,7 @@ impl<E: Entry> DualRows<f32, LANES> for AdditiveRows<'_, E> {
         for node in 0..weights.n_nodes {
             spread.0[node * weights.n_classes..][..LANES].copy_from_slice(steps);
         }
-        let add: Add<S, E> = match (weights.vectors, self.tables.is_wide()) {
-            (1, false) => add::<S, E, 1, false>,
-            (2, false) => add::<S, E, 2, false>,
-            (3, false) => add::<S, E, 3, false>,
-            (_, false) => add::<S, E, 4, false>,
-            (1, true) => add::<S, E, 1, true>,
-            (2, true) => add::<S, E, 2, true>,
-            (3, true) => add::<S, E, 3, true>,
-            (_, true) => add::<S, E, 4, true>,
-        };
+        let (_, add) = kernels::<S, E>(weights.vectors, self.tables.is_wide());
         let (write, lanes) = (self.tables.write().as_ptr(), weights.lanes.as_mut_ptr());
         // SAFETY: as in `dot`.
         unsafe { add(simd, self.row(row), write, &weights.pattern, lanes, &spread) };
@@ -131,6 +115,21 @@ impl Flat {
 type Vector = [f32; LANES];
 type Dot<S, E> = unsafe fn(S, &[E], *const f32, &Pattern<LANES>, *const Vector, &mut Flat);
 type Add<S, E> = unsafe fn(S, &[E], *const f32, &Pattern<LANES>, *mut Vector, &Flat);
+
+/// The functions for a number of vectors and a size of the table's entries.
+#[inline(always)]
+fn kernels<S: Simd, E: Entry>(vectors: usize, is_wide: bool) -> (Dot<S, E>, Add<S, E>) {
+    match (vectors, is_wide) {
+        (1, false) => (dot::<S, E, 1, false>, add::<S, E, 1, false>),
+        (2, false) => (dot::<S, E, 2, false>, add::<S, E, 2, false>),
+        (3, false) => (dot::<S, E, 3, false>, add::<S, E, 3, false>),
+        (_, false) => (dot::<S, E, 4, false>, add::<S, E, 4, false>),
+        (1, true) => (dot::<S, E, 1, true>, add::<S, E, 1, true>),
+        (2, true) => (dot::<S, E, 2, true>, add::<S, E, 2, true>),
+        (3, true) => (dot::<S, E, 3, true>, add::<S, E, 3, true>),
+        (_, true) => (dot::<S, E, 4, true>, add::<S, E, 4, true>),
+    }
+}
 
 /// The parts of V vectors; only the first [`LANES`] / `S::LANES` of each are in use.
 type Parts<T, const V: usize> = [[T; MAX_PARTS]; V];

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 
 use super::descent::Course;
-use super::loss_terms::LossTerms;
+use super::problem::LossTerms;
 use crate::error::Result;
 use crate::expansion::{AdditiveMap, CodedRows};
 use crate::problem::{Loss, OneVsRest};

@@ -20,13 +20,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::additive::{AdditiveRows, LANES};
 use super::block_problem::{BlockProblem, BlockRows, BlockState, Blocks, Deal, DualCheckpoint, Keep, Loaded};
 use super::certificate::Sums;
-use super::coordinate::Lanes;
-use super::descent::{self, Course, Problems, State};
+use super::descent::{Course, Problems, State};
 use super::order::Order;
-use super::pack::Pack;
-use super::problem::{DualSolution, additive_shards};
+use super::pack;
+use super::problem::{DualSettings, DualSolution, additive_shards};
 use super::rows::{DualRows, Pass};
-use super::settings::DualSettings;
 use super::tables::Tables;
 use super::weights::Frame;
 use crate::error::Result;
@@ -36,7 +34,6 @@ use crate::monitor::{self, Monitor, Stopped};
 use crate::par::Pool;
 use crate::problem::HeldOutScores;
 use crate::solve::Status;
-use crate::tuning::DUAL_HELD_OUT_TOL;
 
 /// Solves every two-class problem on all blocks, from the start or from a checkpoint. The result does not depend on the
 /// number of threads, and a resumed descent takes the same steps. With it come the decision values of some rows from
@@ -61,7 +58,7 @@ pub(crate) fn solve_blocks(
 }
 
 /// The active problems of a shard.
-type Moving = descent::Moving<f32, LANES>;
+type Moving = pack::Moving<f32, LANES>;
 
 /// A visit of all rows.
 #[derive(Clone, Copy)]
@@ -70,8 +67,8 @@ struct Round {
     number: u32,
     /// Whether no rows are skipped.
     anew: bool,
-    /// The first rows of the block that are left out.
-    n_held_out: usize,
+    /// Whether rows are held out, from a start at 0.
+    holds_out: bool,
 }
 
 struct Descent<'a, E> {
@@ -85,7 +82,7 @@ struct Descent<'a, E> {
     rounds: u32,
     /// Whether no rows are skipped, as after an exact pass.
     anew: bool,
-    problems: Problems<f32>,
+    problems: Problems<f32, LANES>,
     form: PhantomData<E>,
 }
 
@@ -152,53 +149,22 @@ impl<'a, E: Entry> Descent<'a, E> {
     /// descent over the other rows from 0 to [`DUAL_HELD_OUT_TOL`], of at most as many rounds as the solution took. The blocks
     /// stay the same, so that these rows are known, and their dual variables replace those of the solution.
     fn held_out_scores(&self) -> Result<HeldOutScores> {
-        let mut all: Vec<Moving> = self.shards.iter().map(|shard| self.at_zero(shard)).collect();
+        let mut all: Vec<Moving> = self.shards.iter().map(|shard| self.problems.at_zero(shard.clone())).collect();
         let deals = self.deals(None);
-        let n_held_out = |block: usize, rows: &BlockRows| match block {
-            0 => held_out_of(self.blocks.n_rows(), rows.rows.n_rows()),
-            _ => 0,
-        };
         let mut number = 0;
         while all.iter().any(|one| one.lanes.live() != 0) {
             number += 1;
-            all.iter_mut().for_each(|one| one.lanes.begin_epoch());
-            let mut is_late = false;
-            self.each_block(&deals, |block, rows, mut alphas| {
-                if number == 1 {
-                    alphas.fill(0.0);
-                }
-                let round = Round { number, anew: number == 1, n_held_out: n_held_out(block, rows) };
-                is_late = self.visit_all(block, rows, &mut all, &mut alphas, round)?;
-                self.blocks.put_away(rows, &alphas)?;
-                Ok(!is_late)
-            })?;
-            if is_late {
+            if self.visit_blocks(&deals, &mut all, Round { number, anew: number == 1, holds_out: true })? {
                 return Ok(HeldOutScores::default());
             }
-            for Moving { pack, lanes, .. } in &mut all {
-                lanes.end_epoch();
-                let has_ended = |class: usize| {
-                    let most = self.problems.states[pack.problems[class]].course.epochs;
-                    lanes.live() >> class & 1 == 1
-                        && (lanes.sums(class).estimate() <= DUAL_HELD_OUT_TOL || number >= most)
-                };
-                let frozen =
-                    (0..pack.problems.len()).filter(|class| has_ended(*class)).fold(0, |bits, at| bits | 1 << at);
-                lanes.freeze(frozen);
-            }
+            all.iter_mut().for_each(|one| self.problems.end_held_out_epoch(one, number));
         }
         let mut found = HeldOutScores::default();
         self.each_block(&deals[..deals.len().min(1)], |block, rows, _| {
-            let held_out = 0..n_held_out(block, rows);
+            let held_out = 0..self.n_held_out(block, rows);
             let coded = self.coded(rows);
             let pass = self.pass(&coded, rows);
-            let values = self.pool.map_mut(&mut all, |_, Moving { pack, .. }| {
-                let mut values = vec![Vec::with_capacity(held_out.len()); pack.problems.len()];
-                pass.each_score(held_out.clone(), pack, |_, scores| {
-                    values.iter_mut().zip(scores).for_each(|(values, score)| values.push(*score));
-                });
-                values
-            });
+            let values = self.pool.map_mut(&mut all, |_, one| pass.scores(held_out.clone(), &one.pack));
             for row in held_out.clone() {
                 let values = values.iter().flatten().map(|values| f64::from(values[row]));
                 found.push(values, rows.codes[row], rows.costs[row], 1.0);
@@ -206,12 +172,6 @@ impl<'a, E: Entry> Descent<'a, E> {
             Ok(true)
         })?;
         Ok(found)
-    }
-
-    /// All problems of a shard before the first round.
-    fn at_zero(&self, shard: &Range<usize>) -> Moving {
-        let pack = Pack::new(&self.problems.frame, shard.clone().collect());
-        Moving { shard: shard.clone(), pack, lanes: Lanes::new(shard.len()) }
     }
 
     /// Rounds until every problem waits for an exact pass. True if the time limit was reached before.
@@ -246,17 +206,30 @@ impl<'a, E: Entry> Descent<'a, E> {
     /// Visits every row once. True if the time limit ended it early.
     fn round(&mut self, moving: &mut [Moving]) -> Result<bool> {
         let deals = self.deals(Some(self.rounds));
-        moving.iter_mut().for_each(|one| one.lanes.begin_epoch());
-        let mut is_late = false;
-        let this = &*self;
-        this.each_block(&deals, |block, rows, mut alphas| {
-            let round = Round { number: this.rounds, anew: this.anew, n_held_out: 0 };
-            is_late = this.visit_all(block, rows, moving, &mut alphas, round)?;
-            this.blocks.put_away(rows, &alphas)?;
-            Ok(!is_late)
-        })?;
+        let round = Round { number: self.rounds, anew: self.anew, holds_out: false };
+        let is_late = self.visit_blocks(&deals, moving, round)?;
         moving.iter_mut().for_each(|one| one.lanes.end_epoch());
         self.anew = false;
+        Ok(is_late)
+    }
+
+    /// The number of rows of a block that are held out: of the first, a tenth of all rows, at most 2,000.
+    fn n_held_out(&self, block: usize, rows: &BlockRows) -> usize {
+        if block == 0 { (self.blocks.n_rows() / 10).min(2000).min(rows.rows.n_rows()) } else { 0 }
+    }
+
+    /// Begins an epoch and passes over all blocks. True if the time limit ended it early.
+    fn visit_blocks(&self, deals: &[Deal], moving: &mut [Moving], round: Round) -> Result<bool> {
+        moving.iter_mut().for_each(|one| one.lanes.begin_epoch());
+        let mut is_late = false;
+        self.each_block(deals, |block, rows, mut alphas| {
+            if round.holds_out && round.anew {
+                alphas.fill(0.0);
+            }
+            is_late = self.visit_all(block, rows, moving, &mut alphas, round)?;
+            self.blocks.put_away(rows, &alphas)?;
+            Ok(!is_late)
+        })?;
         Ok(is_late)
     }
 
@@ -296,8 +269,9 @@ impl<'a, E: Entry> Descent<'a, E> {
         round: Round,
     ) -> Result<(), Stopped> {
         let n_rows = rows.rows.n_rows();
-        let Moving { shard, pack, lanes } = moving;
-        let column = |k: usize| (k - shard.start) * n_rows..(k - shard.start + 1) * n_rows;
+        let first = moving.shard.start;
+        let column = |k: usize| (k - first) * n_rows..(k - first + 1) * n_rows;
+        let pack = &mut moving.pack;
         pack.begin_rows(n_rows);
         for class in 0..pack.problems.len() {
             pack.set_alphas(class, &alphas[column(pack.problems[class])], round.anew);
@@ -305,10 +279,12 @@ impl<'a, E: Entry> Descent<'a, E> {
         let coded = self.coded(rows);
         let seed = mixed(self.problems.settings.seed, block as u64);
         let mut order = Order::new(n_rows, AdditiveRows::<E>::NEIGHBORS, seed);
-        if round.n_held_out > 0 {
-            order.retain(|row| row >= round.n_held_out);
+        if round.holds_out {
+            let n_held_out = self.n_held_out(block, rows);
+            order.retain(|row| row >= n_held_out);
         }
-        let ended = self.pass(&coded, rows).epoch(pack, lanes, order.of(round.number), true, self.monitor);
+        let ended = self.pass(&coded, rows).epoch(moving, order.of(round.number), self.monitor);
+        let pack = &moving.pack;
         for class in 0..pack.problems.len() {
             pack.get_alphas(class, &mut alphas[column(pack.problems[class])]);
         }
@@ -322,18 +298,18 @@ impl<'a, E: Entry> Descent<'a, E> {
         AdditiveRows::new(&rows.rows, entries, &self.tables, diagonal)
     }
 
-    fn pass<'b>(&'b self, coded: &'b AdditiveRows<'b, E>, rows: &'b BlockRows) -> Pass<'b, AdditiveRows<'b, E>> {
+    fn pass<'b>(&'b self, coded: &'b AdditiveRows<'b, E>, rows: &'b BlockRows) -> Pass<'b, AdditiveRows<'b, E>, LANES> {
         Pass { isa: self.problems.frame.isa, rows: coded, terms: self.problem.terms(&rows.codes, &rows.costs) }
     }
 
     /// The objectives of the unsolved problems at fixed weights, over all blocks.
     fn certify(&mut self) -> Result<()> {
         let fixed = self.packed(|course| course.status.is_none());
-        let mut sure: Vec<(Moving, Vec<(Sums, u32)>)> = Vec::new();
-        for one in fixed {
+        let with_sums = |one: Moving| {
             let sums = vec![(Sums::default(), 0); one.pack.problems.len()];
-            sure.push((one, sums));
-        }
+            (one, sums)
+        };
+        let mut sure: Vec<(Moving, Vec<(Sums, u32)>)> = fixed.into_iter().map(with_sums).collect();
         self.each_block(&self.deals(None), |_, rows, alphas| {
             self.monitor.go_on("solve")?;
             let n_rows = rows.rows.n_rows();
@@ -417,12 +393,6 @@ impl<'a, E: Entry> Descent<'a, E> {
         }
         weights
     }
-}
-
-/// The number of rows of the first block that are held out: a tenth of all rows, at most 2,000 and at most the rows of
-/// the block.
-fn held_out_of(n_all: usize, n_rows: usize) -> usize {
-    (n_all / 10).min(2000).min(n_rows)
 }
 
 /// Derives a seed for each number.

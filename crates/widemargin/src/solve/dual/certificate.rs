@@ -28,7 +28,7 @@ impl Certificate {
 }
 
 /// (primal − dual) / primal; 0 if both are zero; NaN is preserved.
-pub(in crate::solve) fn relative_gap(primal: f64, dual: f64) -> f64 {
+fn relative_gap(primal: f64, dual: f64) -> f64 {
     if primal <= 0.0 { 0.0 } else { (primal - dual) / primal }
 }
 

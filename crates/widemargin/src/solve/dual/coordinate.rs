@@ -4,7 +4,7 @@
 use num_traits::Float;
 
 use super::certificate::Sums;
-use super::loss_terms::LossTerms;
+use super::problem::LossTerms;
 use crate::problem::Loss;
 
 /// The numbers in which rows are computed.
@@ -76,14 +76,6 @@ impl<T: Real> Limits<T> {
     }
 }
 
-/// The result of a visit.
-pub(super) enum Visit<T, const L: usize> {
-    /// Nothing changed.
-    Still,
-    /// Δα · y of each lane.
-    Moved([T; L]),
-}
-
 /// The sums of an epoch, lane by lane: see [`Sums`].
 #[derive(Clone, Copy, Debug)]
 struct LaneSums<const L: usize> {
@@ -98,7 +90,7 @@ pub(super) struct Lanes<T, const L: usize> {
     /// Active lanes, one bit each; never one beyond the classes.
     live: u16,
     /// Largest projected gradient of the last epoch (LIBLINEAR's PGmax): rows at 0 beyond it are skipped.
-    threshold: [T; L],
+    pub threshold: [T; L],
     largest: [T; L],
     /// The smallest, below which rows at their upper bound are skipped: see [`Lanes::SKIPS_BOUNDED`].
     lower_threshold: [T; L],
@@ -135,16 +127,6 @@ impl<T: Real, const L: usize> Lanes<T, L> {
         self.live &= !lanes;
     }
 
-    /// The threshold of one lane, for saving.
-    pub fn threshold(&self, lane: usize) -> T {
-        self.threshold[lane]
-    }
-
-    /// Restores a threshold.
-    pub fn set_threshold(&mut self, lane: usize, threshold: T) {
-        self.threshold[lane] = threshold;
-    }
-
     pub fn begin_epoch(&mut self) {
         self.largest = [T::zero(); L];
         self.least = [T::zero(); L];
@@ -163,7 +145,8 @@ impl<T: Real, const L: usize> Lanes<T, L> {
         Sums { loss: loss[lane], linear: linear[lane], alpha_margin: alpha_margin[lane] }
     }
 
-    /// Solves the coordinate of one row in every live lane that does not skip the row (one bit each).
+    /// Solves the coordinate of one row in every live lane that does not skip the row (one bit each); the steps, if any
+    /// lane moved.
     ///
     /// Inlined into functions compiled for each instruction set.
     #[inline(always)]
@@ -174,8 +157,7 @@ impl<T: Real, const L: usize> Lanes<T, L> {
         alphas: &mut [T; L],
         shrunk: &mut u16,
         limits: &impl OfLanes<T>,
-        shrinking: bool,
-    ) -> Visit<T, L> {
+    ) -> Option<[T; L]> {
         let (zero, one, half) = (T::zero(), T::one(), T::of(0.5));
         let mut margins = [zero; L];
         let mut gradients = [zero; L];
@@ -184,19 +166,16 @@ impl<T: Real, const L: usize> Lanes<T, L> {
             gradients[l] = margins[l] - one + alphas[l] * limits.of(l).ridge;
         }
         let mut moving = self.live & !*shrunk;
-        let mut bounded = 0;
-        if shrinking {
-            let mut beyond = 0;
-            for l in 0..L {
-                beyond |= u16::from((alphas[l] == zero) & (gradients[l] > self.threshold[l])) << l;
-                if Self::SKIPS_BOUNDED {
-                    let is_bounded = (alphas[l] == limits.of(l).upper) & (gradients[l] < self.lower_threshold[l]);
-                    bounded |= u16::from(is_bounded) << l;
-                }
+        let (mut beyond, mut bounded) = (0, 0);
+        for l in 0..L {
+            beyond |= u16::from((alphas[l] == zero) & (gradients[l] > self.threshold[l])) << l;
+            if Self::SKIPS_BOUNDED {
+                let is_bounded = (alphas[l] == limits.of(l).upper) & (gradients[l] < self.lower_threshold[l]);
+                bounded |= u16::from(is_bounded) << l;
             }
-            *shrunk |= moving & (beyond | bounded);
-            moving &= !beyond;
         }
+        *shrunk |= moving & (beyond | bounded);
+        moving &= !beyond;
         let mut steps = [zero; L];
         let mut moves = false;
         for l in 0..L {
@@ -226,6 +205,6 @@ impl<T: Real, const L: usize> Lanes<T, L> {
                 self.bounded.alpha_margin[l] += (alpha * margins[l]).into();
             }
         }
-        if moves { Visit::Moved(steps) } else { Visit::Still }
+        moves.then_some(steps)
     }
 }

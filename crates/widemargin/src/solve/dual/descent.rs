@@ -10,16 +10,15 @@ use serde::{Deserialize, Serialize};
 
 use super::certificate::{Certificate, StopRule};
 use super::coordinate::{Lanes, Real};
-use super::loss_terms::LossTerms;
 use super::order::Order;
-use super::pack::Pack;
+use super::pack::{Moving, Pack};
+use super::problem::{DualSettings, LossTerms};
 use super::rows::{DualRows, Pass};
-use super::settings::DualSettings;
 use super::weights::Frame;
 use crate::error::Result;
 use crate::monitor::{Monitor, Progress, Stopped, is_late};
 use crate::problem::HeldOutRows;
-use crate::solve::Status;
+use crate::solve::{ProblemReport, Status};
 use crate::tuning::{DUAL_HELD_OUT_TOL, EPOCHS_PER_EXACT_PASS};
 
 /// Splits the problems into shards of at most `most`, at least one per thread if there are enough.
@@ -97,21 +96,14 @@ impl<T: Real> State<T> {
     }
 
     /// How it ended.
-    pub fn status(&self) -> Status {
-        self.course.status.unwrap_or(Status::IterationLimit)
+    pub fn report(&self) -> ProblemReport {
+        let Course { epochs, status, certificate: Certificate { primal, dual }, n_support, .. } = self.course;
+        ProblemReport { status: status.unwrap_or(Status::IterationLimit), iterations: epochs, primal, dual, n_support }
     }
 }
 
-/// Some problems of a shard, packed.
-pub(super) struct Moving<T, const L: usize> {
-    /// All problems of the shard.
-    pub shard: Range<usize>,
-    pub pack: Pack<T, L>,
-    pub lanes: Lanes<T, L>,
-}
-
 /// Problems that descend.
-pub(super) struct Problems<T> {
+pub(super) struct Problems<T, const L: usize> {
     pub frame: Frame,
     pub settings: DualSettings,
     /// Rows whose dual variables are stored here; 0 if they are stored with the rows.
@@ -121,7 +113,7 @@ pub(super) struct Problems<T> {
     pub states: Vec<State<T>>,
 }
 
-impl<T: Real> Problems<T> {
+impl<T: Real, const L: usize> Problems<T, L> {
     pub fn course(&mut self, k: usize) -> &mut Course {
         &mut self.states[k - self.range.start].course
     }
@@ -131,13 +123,14 @@ impl<T: Real> Problems<T> {
         shard.clone().filter(|k| passes(&self.states[k - self.range.start].course)).collect()
     }
 
+    /// All problems of a shard, with weights of 0.
+    pub fn at_zero(&self, shard: Range<usize>) -> Moving<T, L> {
+        let pack = Pack::new(&self.frame, shard.clone().collect());
+        Moving { lanes: Lanes::new(shard.len()), shard, pack }
+    }
+
     /// Packs problems of a shard, if there are any; `anew` if they skip no rows.
-    pub fn pack<const L: usize>(
-        &mut self,
-        shard: Range<usize>,
-        problems: Vec<usize>,
-        anew: bool,
-    ) -> Option<Moving<T, L>> {
+    pub fn pack(&mut self, shard: Range<usize>, problems: Vec<usize>, anew: bool) -> Option<Moving<T, L>> {
         if problems.is_empty() {
             return None;
         }
@@ -148,13 +141,13 @@ impl<T: Real> Problems<T> {
             let State { course, weights, alphas, .. } = &mut self.states[pack.problems[class] - self.range.start];
             pack.weights.set(class, &std::mem::take(weights));
             pack.set_alphas(class, &std::mem::take(alphas), anew);
-            lanes.set_threshold(class, T::of(f64::from_bits(course.threshold)));
+            lanes.threshold[class] = T::of(f64::from_bits(course.threshold));
         }
         Some(Moving { shard, pack, lanes })
     }
 
     /// Takes back what a pack has.
-    pub fn unpack<const L: usize>(&mut self, pack: &Pack<T, L>) {
+    pub fn unpack(&mut self, pack: &Pack<T, L>) {
         for (class, &k) in pack.problems.iter().enumerate() {
             let State { weights, alphas, .. } = &mut self.states[k - self.range.start];
             *weights = vec![T::zero(); self.frame.n_weights()];
@@ -165,7 +158,7 @@ impl<T: Real> Problems<T> {
     }
 
     /// Removes problems that do not move, if none does or that saves a vector.
-    pub fn repack<const L: usize>(&mut self, moving: Moving<T, L>) -> Option<Moving<T, L>> {
+    pub fn repack(&mut self, moving: Moving<T, L>) -> Option<Moving<T, L>> {
         let Moving { shard, pack, lanes } = &moving;
         let left = lanes.live().count_ones() as usize;
         if left > 0 && self.frame.vectors_for::<L>(left) == pack.weights.vectors {
@@ -178,7 +171,7 @@ impl<T: Real> Problems<T> {
     }
 
     /// Ends an epoch of the live problems: those whose estimated gap is small enough wait for an exact pass.
-    pub fn end_epoch<const L: usize>(&mut self, all: &mut [Moving<T, L>], monitor: &Monitor<'_>) {
+    pub fn end_epoch(&mut self, all: &mut [Moving<T, L>], monitor: &Monitor<'_>) {
         let max_epochs = self.settings.max_epochs;
         let (mut worst, mut most): (f64, u32) = (0.0, 0);
         for Moving { pack, lanes, .. } in all {
@@ -190,7 +183,7 @@ impl<T: Real> Problems<T> {
                 (worst, most) = (worst.max(estimate), most.max(course.epochs));
                 let is_due = course.epochs.is_multiple_of(EPOCHS_PER_EXACT_PASS) || course.epochs >= max_epochs;
                 course.is_near = course.rule.is_near(estimate) || is_due;
-                course.threshold = lanes.threshold(class).into().to_bits();
+                course.threshold = lanes.threshold[class].into().to_bits();
                 frozen |= u16::from(course.is_near) << class;
             }
             lanes.freeze(frozen);
@@ -198,24 +191,34 @@ impl<T: Real> Problems<T> {
         let (done, total) = (u64::from(most), u64::from(max_epochs));
         monitor.tell(Progress { stage: "solve", done, total, gap: Some(worst) });
     }
+
+    /// Ends an epoch without the rows held out: of the problems whose estimated gap is at most [`DUAL_HELD_OUT_TOL`], or
+    /// that took as many epochs with all rows, it was the last.
+    pub fn end_held_out_epoch(&self, Moving { pack, lanes, .. }: &mut Moving<T, L>, epoch: u32) {
+        lanes.end_epoch();
+        let has_ended = |&(class, &k): &(usize, &usize)| {
+            let most = self.states[k - self.range.start].course.epochs;
+            lanes.sums(class).estimate() <= DUAL_HELD_OUT_TOL || epoch >= most
+        };
+        let ended = pack.problems.iter().enumerate().filter(has_ended);
+        let frozen = ended.fold(0, |bits, (class, _)| bits | 1 << class);
+        lanes.freeze(frozen);
+    }
 }
 
 /// A shard of problems on rows in memory.
-pub(super) struct Descent<'a, R, T> {
-    pub pass: Pass<'a, R>,
-    pub problems: Problems<T>,
+pub(super) struct Descent<'a, R: DualRows<L>, const L: usize> {
+    pub pass: Pass<'a, R, L>,
+    pub problems: Problems<R::Number, L>,
     pub monitor: &'a Monitor<'a>,
 }
 
-impl<R, T: Real> Descent<'_, R, T> {
+impl<R: DualRows<L>, const L: usize> Descent<'_, R, L> {
     /// Solves the problems from their states; a time limit ends with the current state.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled).
-    pub fn run<const L: usize>(&mut self) -> Result<()>
-    where
-        R: DualRows<T, L>,
-    {
+    pub fn run(&mut self) -> Result<()> {
         let mut order = Order::new(self.pass.rows.n_rows(), R::NEIGHBORS, self.problems.settings.seed);
         let all = self.problems.range.clone();
         loop {
@@ -226,31 +229,27 @@ impl<R, T: Real> Descent<'_, R, T> {
                 return Ok(());
             };
             let open = self.problems.which(&all, |one| one.status.is_none() && one.epochs == epoch);
-            let stopped = is_late(self.descend::<L>(&open, epoch, &mut order), "solve")?;
-            self.certify::<L>(open.clone());
+            let stopped = is_late(self.descend(&open, epoch, &mut order), "solve")?;
+            self.certify(open.clone());
             let max_epochs = self.problems.settings.max_epochs;
             open.into_iter().for_each(|k| self.problems.course(k).judge(max_epochs, stopped));
         }
     }
 
     /// Epochs until the estimated gap of every open problem is small enough, or the epochs run out.
-    fn descend<const L: usize>(&mut self, open: &[usize], mut epoch: u32, order: &mut Order) -> Result<(), Stopped>
-    where
-        R: DualRows<T, L>,
-    {
-        let mut moving = self.problems.pack::<L>(self.problems.range.clone(), open.to_vec(), true);
+    fn descend(&mut self, open: &[usize], mut epoch: u32, order: &mut Order) -> Result<(), Stopped> {
+        let mut moving = self.problems.pack(self.problems.range.clone(), open.to_vec(), true);
         order.begin();
         while let Some(mut one) = moving {
             epoch += 1;
-            let Moving { pack, lanes, .. } = &mut one;
-            lanes.begin_epoch();
-            if let Err(stopped) = self.pass.epoch(pack, lanes, order.of(epoch), true, self.monitor) {
-                self.problems.unpack(pack);
+            one.lanes.begin_epoch();
+            if let Err(stopped) = self.pass.epoch(&mut one, order.of(epoch), self.monitor) {
+                self.problems.unpack(&one.pack);
                 return Err(stopped);
             }
-            lanes.end_epoch();
+            one.lanes.end_epoch();
             if L == 1 {
-                order.retain(|row| pack.shrunk[row] == 0);
+                order.retain(|row| one.pack.shrunk[row] == 0);
             }
             self.problems.end_epoch(std::slice::from_mut(&mut one), self.monitor);
             moving = self.problems.repack(one);
@@ -259,11 +258,8 @@ impl<R, T: Real> Descent<'_, R, T> {
     }
 
     /// The objectives of some problems over all rows.
-    fn certify<const L: usize>(&mut self, problems: Vec<usize>)
-    where
-        R: DualRows<T, L>,
-    {
-        let Some(Moving { mut pack, .. }) = self.problems.pack::<L>(self.problems.range.clone(), problems, true) else {
+    fn certify(&mut self, problems: Vec<usize>) {
+        let Some(Moving { mut pack, .. }) = self.problems.pack(self.problems.range.clone(), problems, true) else {
             return;
         };
         let certificates = self.pass.rows.certify(&self.pass, &mut pack);
@@ -271,7 +267,7 @@ impl<R, T: Real> Descent<'_, R, T> {
         for (k, certificate) in pack.problems.into_iter().zip(certificates) {
             let State { course, alphas, .. } = &mut self.problems.states[k - self.problems.range.start];
             course.certificate = certificate;
-            course.n_support = alphas.iter().filter(|alpha| **alpha > T::zero()).count() as u32;
+            course.n_support = alphas.iter().filter(|alpha| **alpha > R::Number::of(0.0)).count() as u32;
         }
     }
 
@@ -279,37 +275,24 @@ impl<R, T: Real> Descent<'_, R, T> {
     /// from 0 to [`DUAL_HELD_OUT_TOL`], of at most as many epochs as the solution took. From the solution it would begin
     /// near that gap, with dual variables that still depend on the rows held out. With a time limit that has passed
     /// there are none.
-    pub fn hold_out<const L: usize>(&mut self, sets: &[HeldOutRows]) -> Result<(), Stopped>
-    where
-        R: DualRows<T, L>,
-    {
+    pub fn hold_out(&mut self, sets: &[HeldOutRows]) -> Result<(), Stopped> {
         let mut values = vec![Vec::new(); self.problems.states.len()];
         let mut order = Order::new(self.pass.rows.n_rows(), R::NEIGHBORS, 0);
         for set in sets {
             let costs = set.rest(self.pass.terms.costs.to_vec());
             let pass = Pass { terms: LossTerms { costs: &costs, ..self.pass.terms }, ..self.pass };
-            let mut pack = Pack::<T, L>::new(&self.problems.frame, self.problems.range.clone().collect());
-            pack.begin_rows(self.problems.n_rows);
-            let mut lanes = Lanes::new(values.len());
+            let mut moving = self.problems.at_zero(self.problems.range.clone());
+            moving.pack.begin_rows(self.problems.n_rows);
             for epoch in 1.. {
-                lanes.begin_epoch();
-                pass.epoch(&mut pack, &mut lanes, order.of(epoch), true, self.monitor)?;
-                lanes.end_epoch();
-                let has_ended = |class: usize, course: &Course| {
-                    lanes.live() >> class & 1 == 1
-                        && (lanes.sums(class).estimate() <= DUAL_HELD_OUT_TOL || epoch >= course.epochs)
-                };
-                let ended =
-                    self.problems.states.iter().enumerate().filter(|(class, one)| has_ended(*class, &one.course));
-                let frozen = ended.fold(0, |bits, (class, _)| bits | 1 << class);
-                lanes.freeze(frozen);
-                if lanes.live() == 0 {
+                moving.lanes.begin_epoch();
+                pass.epoch(&mut moving, order.of(epoch), self.monitor)?;
+                self.problems.end_held_out_epoch(&mut moving, epoch);
+                if moving.lanes.live() == 0 {
                     break;
                 }
             }
-            pass.each_score(set.rows(), &pack, |_, scores| {
-                values.iter_mut().zip(scores).for_each(|(values, score)| values.push(*score));
-            });
+            let of_set = pass.scores(set.rows(), &moving.pack);
+            values.iter_mut().zip(of_set).for_each(|(values, of_set)| values.extend(of_set));
         }
         self.problems.states.iter_mut().zip(values).for_each(|(one, values)| one.held_out = values);
         Ok(())

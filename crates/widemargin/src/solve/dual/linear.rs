@@ -20,12 +20,11 @@
 //! 8 bytes of the row. Dense rows have one problem at a time: their weights fit a cache, so that rows gain nothing from
 //! being read once for several.
 
-use super::certificate::{Certificate, relative_gap};
+use super::certificate::Certificate;
 use super::descent::{Descent, Problems, State, shards};
-use super::loss_terms::LossTerms;
 use super::pack::Pack;
+use super::problem::{DualSettings, LossTerms};
 use super::rows::{DualRows, Pass};
-use super::settings::DualSettings;
 use super::weights::{Frame, Weights};
 use crate::data::{CsrMatrix, DenseView, Rows};
 use crate::error::{Error, Result, require, require_gap};
@@ -33,10 +32,10 @@ use crate::isa::Isa;
 use crate::memory::prefetch;
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::problem::{Intercept, Loss, OneVsRest};
+use crate::problem::{Intercept, LinearProblem, Loss};
 use crate::simd::Simd;
 use crate::solve::newton::line_search::{SlopeAt, find_zeros};
-use crate::solve::{Report, Stage, Status};
+use crate::solve::{ProblemReport, Report, Stage, Status};
 
 /// Σ α y relative to Σ α that counts as 0 (decision 0028).
 const DUAL_BALANCE_TOL: f64 = 1e-12;
@@ -44,93 +43,64 @@ const DUAL_BALANCE_TOL: f64 = 1e-12;
 /// Sparse problems that descend together.
 const LANES: usize = 8;
 
-/// The solved problems. All vectors except `weights` and `alphas` have one element per problem.
+/// The solved problems.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinearDualSolution {
     /// `[problem][feature]`.
     pub weights: Vec<f32>,
-    /// 0 if there is no intercept.
+    /// One per problem; 0 if there is no intercept.
     pub intercepts: Vec<f64>,
     /// Dual variables, `[problem][row]`.
     pub alphas: Vec<f64>,
-    /// Passes over the rows.
-    pub epochs: Vec<u32>,
-    /// How each problem ended.
-    pub status: Vec<Status>,
-    /// Objectives: of the hinge before the weights are rounded to single precision, of its square at exactly these.
-    pub primal: Vec<f64>,
-    /// Lower bounds on the minimum: the final dual objectives.
-    pub dual: Vec<f64>,
-    /// Rows with a dual variable above 0.
-    pub n_support: Vec<u32>,
+    /// Of each problem. Objectives of the hinge are before the weights are rounded to single precision, of its square at
+    /// exactly these weights.
+    pub problems: Vec<ProblemReport>,
 }
 
 impl LinearDualSolution {
-    /// Relative duality gap of one problem, an upper bound on (objective − minimum) / objective.
-    pub fn gap(&self, k: usize) -> f64 {
-        relative_gap(self.primal[k], self.dual[k])
-    }
-
     /// Whether all problems are solved.
     pub fn is_solved(&self) -> bool {
-        self.status.iter().all(|status| *status == Status::Converged)
+        self.problems.iter().all(|problem| problem.status == Status::Converged)
     }
 
     /// The report of the fit, with a warning if a problem did not converge.
     pub fn report(&self, stages: Vec<Stage>, settings: &DualSettings) -> Report {
-        let gaps = (0..self.primal.len()).map(|k| self.gap(k)).collect();
-        let (iterations, objectives) = (self.epochs.clone(), (&self.primal[..], &self.dual[..]));
-        let mut report = Report::of(&self.status, iterations, objectives, gaps, self.n_support.clone(), stages);
-        let at_limit = format!("after {} epochs (raise max_iter or tol)", report.max_iterations());
-        report.warn_unless_converged(&at_limit, Some(settings.tol));
-        report
+        Report::of_solver(&self.problems, stages, "epochs (raise max_iter or tol)", Some(settings.tol))
     }
 }
 
 /// Minimizes ½‖w_k‖² + Σ_i costs_i · max(0, 1 − y_ik · (w_kᵀφ_i + b_k)) for every problem k, plus ½b_k² if the
 /// intercept is penalized.
 ///
-/// `rows` are samples × features; `targets` and `costs` (C · weight, finite, at least 0) have one element per row.
+/// `rows` are samples × features.
 ///
 /// # Errors
-/// [`Error::Parameter`] for invalid settings and for [`Intercept::Free`]; [`Error::Shape`] if rows, targets and costs
-/// are inconsistent; [`Error::Weight`], [`Error::Value`] for an invalid cost or feature; [`Error::NoSamples`],
+/// [`Error::Parameter`] for invalid settings, for other losses and for [`Intercept::Free`]; [`Error::Shape`] if rows and
+/// problem are inconsistent; [`Error::Weight`], [`Error::Value`] for an invalid cost or feature; [`Error::NoSamples`],
 /// [`Error::Threads`]; [`Error::Cancelled`] if the monitor cancelled (a time limit is a status instead).
 pub fn solve(
     rows: DenseView<'_, f32>,
-    targets: OneVsRest<'_>,
-    costs: &[f64],
-    intercept: Intercept,
+    problem: LinearProblem<'_>,
     settings: &DualSettings,
     monitor: &Monitor<'_>,
 ) -> Result<LinearDualSolution> {
-    check(rows, targets, costs, intercept, settings)?;
-    LinearDual { features: &rows, targets, loss: Loss::Hinge, costs, intercept }.solve::<1>(None, settings, monitor)
-}
-
-fn check(
-    rows: DenseView<'_, f32>,
-    targets: OneVsRest<'_>,
-    costs: &[f64],
-    intercept: Intercept,
-    settings: &DualSettings,
-) -> Result<()> {
+    problem.loss.check_among(&[Loss::Hinge])?;
     let why = "penalized or none: with a free intercept the dual of the hinge has an equality, Σ α y = 0, next to \
                its bounds, and a step along one coordinate would break it";
-    require(intercept != Intercept::Free, "intercept", intercept, why)?;
+    require(problem.intercept != Intercept::Free, "intercept", problem.intercept, why)?;
     require_gap(settings.tol, "0.001")?;
     require(settings.max_epochs > 0, "max_epochs", "0", "at least 1")?;
     let n_rows = rows.n_rows();
     if n_rows == 0 {
         return Err(Error::NoSamples(""));
     }
-    targets.check_costs(n_rows, costs)?;
+    problem.check(n_rows)?;
     if let Some(at) = rows.values().iter().position(|value| !value.is_finite()) {
         let (row, column) = (at / rows.n_cols(), at % rows.n_cols());
         let problem = "is not a finite number: remove or impute it";
         return Err(Error::Value { row, column, value: f64::from(rows.values()[at]), problem });
     }
-    Ok(())
+    LinearDual { features: &rows, problem }.solve::<1>(None, settings, monitor)
 }
 
 /// Rows of features, for `L` problems.
@@ -224,12 +194,8 @@ impl<const L: usize> Features<L> for CsrMatrix<f32> {
 #[derive(Clone, Copy)]
 pub(crate) struct LinearDual<'a, M> {
     pub features: &'a M,
-    pub targets: OneVsRest<'a>,
-    pub loss: Loss,
-    /// C · weight of each row; a row with 0 is ignored.
-    pub costs: &'a [f64],
-    /// Free only with the squared hinge.
-    pub intercept: Intercept,
+    /// A row of cost 0 is ignored; the intercept is free only with the squared hinge.
+    pub problem: LinearProblem<'a>,
 }
 
 impl LinearDual<'_, CsrMatrix<f32>> {
@@ -243,7 +209,7 @@ impl LinearDual<'_, CsrMatrix<f32>> {
         settings: &DualSettings,
         monitor: &Monitor<'_>,
     ) -> Result<LinearDualSolution> {
-        if self.targets.n_problems() == 1 {
+        if self.problem.targets.n_problems() == 1 {
             self.solve::<1>(start, settings, monitor)
         } else {
             self.solve::<LANES>(start, settings, monitor)
@@ -261,11 +227,11 @@ impl<M> LinearDual<'_, M> {
     where
         M: Features<L>,
     {
-        let rows = LinearRows::new::<L>(self);
-        let (n, d, k) = (self.costs.len(), rows.n_features, self.targets.n_problems());
-        let LinearDual { targets, loss, costs, .. } = *self;
+        let rows = LinearRows::new(self);
+        let LinearProblem { targets, loss, costs, .. } = self.problem;
+        let (n, d, k) = (costs.len(), rows.n_features, targets.n_problems());
         let terms = LossTerms { targets, loss, costs, is_symmetric: true };
-        let pass = Pass { isa: Isa::best(), rows: &rows, terms };
+        let pass = Pass::<_, L> { isa: Isa::best(), rows: &rows, terms };
         let start = start.filter(|start| start.len() == n * k);
         // The same for any number of threads: a row takes as long for one problem as for all lanes.
         let shards = shards(k, L, 1);
@@ -275,10 +241,10 @@ impl<M> LinearDual<'_, M> {
             let states = vec![State::new(settings.tol); range.len()];
             let mut problems = Problems { frame: rows.frame(k), settings: *settings, n_rows: n, range, states };
             if let Some(start) = start {
-                rows.begin::<L>(&pass, start, &mut problems);
+                rows.begin(&pass, start, &mut problems);
             }
             let mut descent = Descent { pass, problems, monitor };
-            descent.run::<L>()?;
+            descent.run()?;
             Ok::<_, Error>(descent.problems.states)
         })?;
         let solved: Vec<State<f64>> = solved.into_iter().flatten().collect();
@@ -286,18 +252,14 @@ impl<M> LinearDual<'_, M> {
             weights: solved.iter().flat_map(|one| one.weights[..d].iter().map(|w| *w as f32)).collect(),
             intercepts: solved.iter().map(|one| one.weights[d]).collect(),
             alphas: solved.iter().flat_map(|one| one.alphas.iter().copied()).collect(),
-            epochs: solved.iter().map(|one| one.course.epochs).collect(),
-            status: solved.iter().map(State::status).collect(),
-            primal: solved.iter().map(|one| one.course.certificate.primal).collect(),
-            dual: solved.iter().map(|one| one.course.certificate.dual).collect(),
-            n_support: solved.iter().map(|one| one.course.n_support).collect(),
+            problems: solved.iter().map(State::report).collect(),
         })
     }
 }
 
 /// Features as coordinate descent sees them. After their weights come the intercept b, which is read as 1 and written as
 /// the constant, and Σ α y.
-struct LinearRows<'a, M> {
+struct LinearRows<'a, M, const L: usize> {
     features: &'a M,
     n_features: usize,
     /// ‖φ‖² of each row, with that of the constant.
@@ -307,12 +269,9 @@ struct LinearRows<'a, M> {
     is_free: bool,
 }
 
-impl<'a, M> LinearRows<'a, M> {
-    fn new<const L: usize>(problem: &LinearDual<'a, M>) -> Self
-    where
-        M: Features<L>,
-    {
-        let LinearDual { features, costs, intercept, .. } = *problem;
+impl<'a, M: Features<L>, const L: usize> LinearRows<'a, M, L> {
+    fn new(problem: &LinearDual<'a, M>) -> Self {
+        let LinearDual { features, problem: LinearProblem { costs, intercept, .. } } = *problem;
         let squares: Vec<f64> = (0..costs.len()).map(|row| features.square(row)).collect();
         let constant = match intercept {
             Intercept::None => 0.0,
@@ -333,12 +292,9 @@ impl<'a, M> LinearRows<'a, M> {
 
     /// Sets the problems to some of the dual variables `[problem][row]`, and to the weights that are theirs; rows without
     /// cost have none.
-    fn begin<const L: usize>(&self, pass: &Pass<'_, Self>, start: &[f32], problems: &mut Problems<f64>)
-    where
-        M: Features<L>,
-    {
+    fn begin(&self, pass: &Pass<'_, Self, L>, start: &[f32], problems: &mut Problems<f64, L>) {
         let (n, d, first) = (self.squares.len(), self.n_features, problems.range.start);
-        let mut pack = Pack::<f64, L>::new(&problems.frame, problems.range.clone().collect());
+        let mut pack = problems.at_zero(problems.range.clone()).pack;
         pack.begin_rows(n);
         pass.add_rows(0..n, &mut pack, |row, class, alpha| {
             if pass.terms.costs[row] > 0.0 {
@@ -354,10 +310,7 @@ impl<'a, M> LinearRows<'a, M> {
     }
 
     /// The scores of all rows at the weights, `[row][class]`; a free intercept moves to where their loss is least.
-    fn center<const L: usize>(&self, pass: &Pass<'_, Self>, pack: &mut Pack<f64, L>) -> Vec<f64>
-    where
-        M: Features<L>,
-    {
+    fn center(&self, pass: &Pass<'_, Self, L>, pack: &mut Pack<f64, L>) -> Vec<f64> {
         let (n, n_classes, terms) = (self.squares.len(), pack.problems.len(), &pass.terms);
         let mut scores = Vec::with_capacity(n * n_classes);
         pass.each_score(0..n, pack, |_, of_row| scores.extend_from_slice(of_row));
@@ -394,7 +347,7 @@ impl<'a, M> LinearRows<'a, M> {
 
     /// By what the dual variables of the negative and of the positive rows of each class are multiplied to satisfy the
     /// constraint: those of the larger side are scaled down where an equality wants both sums to be equal.
-    fn scales<const L: usize>(&self, terms: &LossTerms<'_>, pack: &Pack<f64, L>) -> [[f64; L]; 2] {
+    fn scales(&self, terms: &LossTerms<'_>, pack: &Pack<f64, L>) -> [[f64; L]; 2] {
         let mut scales = [[1.0; L]; 2];
         if !self.is_free {
             return scales;
@@ -415,13 +368,15 @@ impl<'a, M> LinearRows<'a, M> {
     }
 
     /// ‖w‖² of a class, with the square of a penalized intercept.
-    fn quadratic<const L: usize>(&self, weights: &Weights<f64, L>, class: usize) -> f64 {
+    fn quadratic(&self, weights: &Weights<f64, L>, class: usize) -> f64 {
         let n = if self.is_free { self.n_features } else { self.n_features + 1 };
         weights.lanes[..n].iter().map(|weights| weights[class] * weights[class]).sum()
     }
 }
 
-impl<M: Features<L>, const L: usize> DualRows<f64, L> for LinearRows<'_, M> {
+impl<M: Features<L>, const L: usize> DualRows<L> for LinearRows<'_, M, L> {
+    type Number = f64;
+
     fn n_rows(&self) -> usize {
         self.squares.len()
     }
@@ -470,7 +425,7 @@ impl<M: Features<L>, const L: usize> DualRows<f64, L> for LinearRows<'_, M> {
     }
 
     /// The dual objective is of the dual variables, and the weights become exactly theirs unless there is a multiplier.
-    fn certify(&self, pass: &Pass<'_, Self>, pack: &mut Pack<f64, L>) -> Vec<Certificate> {
+    fn certify(&self, pass: &Pass<'_, Self, L>, pack: &mut Pack<f64, L>) -> Vec<Certificate> {
         let (n, terms, problems) = (self.squares.len(), &pass.terms, pack.problems.clone());
         let scales = self.scales(terms, pack);
         let zeros = Weights::zeros(&self.frame(terms.targets.n_problems()), problems.len());

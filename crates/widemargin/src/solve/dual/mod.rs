@@ -17,19 +17,17 @@ mod certificate;
 mod coordinate;
 mod descent;
 pub mod linear;
-mod loss_terms;
 mod order;
 mod pack;
 mod problem;
 mod rows;
-mod settings;
 mod tables;
 mod weights;
 
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::expansion::{Entries, Entry};
+use crate::expansion::{Entries, Entry, on_entries};
 use crate::isa::Isa;
 use crate::monitor::{Monitor, is_late};
 use crate::par;
@@ -39,8 +37,7 @@ use crate::solve::Status;
 pub(crate) use block_problem::{BlockProblem, BlockRows, BlockState, Blocks, Deal, DualCheckpoint, Keep, Loaded};
 pub(crate) use blocks::solve_blocks;
 pub(crate) use problem::packed_row_bytes;
-pub use problem::{DualProblem, DualSolution};
-pub use settings::DualSettings;
+pub use problem::{DualProblem, DualSettings, DualSolution};
 
 use additive::AdditiveRows;
 use descent::{Descent, Problems, State};
@@ -94,13 +91,10 @@ impl Additive<'_> {
         let tables = Tables::new(problem.map, problem.rows.book());
         let diagonal = tables.diagonal(problem.rows);
         let shards = additive_shards(problem.targets.n_problems(), problem.map.n_nodes(), pool.threads());
-        let solved = pool.try_map(shards.len(), |at| match problem.rows.entries() {
-            Entries::Narrow(entries) => {
+        let solved = pool.try_map(shards.len(), |at| {
+            on_entries!(problem.rows.entries(), entries => {
                 self.shard(AdditiveRows::new(problem.rows, entries, &tables, &diagonal), shards[at].clone())
-            }
-            Entries::Wide(entries) => {
-                self.shard(AdditiveRows::new(problem.rows, entries, &tables, &diagonal), shards[at].clone())
-            }
+            })
         })?;
         Ok(DualSolution::join(problem.frame(self.isa).n_weights(), solved.into_iter().flatten().collect()))
     }
@@ -125,7 +119,7 @@ impl Additive<'_> {
         let problems = Problems { frame, settings: **settings, n_rows: problem.rows.n_rows(), range: shard, states };
         let mut descent = Descent { pass: Pass { isa: self.isa, rows: &rows, terms }, problems, monitor };
         descent.run()?;
-        let is_limited = descent.problems.states.iter().any(|one| one.status() == Status::IterationLimit);
+        let is_limited = descent.problems.states.iter().any(|one| one.report().status == Status::IterationLimit);
         let is_elsewhere = held_out.is_left_to_another && is_limited;
         if !held_out.sets.is_empty() && !is_elsewhere {
             is_late(descent.hold_out(held_out.sets), "solve")?;

@@ -1,7 +1,9 @@
 //! The state of the two-class problems that are solved together, one in each lane.
 
+use std::ops::Range;
+
 use super::certificate::{Certificate, Sums};
-use super::coordinate::Real;
+use super::coordinate::{Lanes, Real};
 use super::weights::{Frame, Vectors, Weights};
 
 /// Problems that share passes over the rows.
@@ -62,4 +64,12 @@ impl<T: Real, const L: usize> Pack<T, L> {
     pub fn certificate(&self, class: usize, sums: &Sums, is_symmetric: bool) -> Certificate {
         Certificate::new(sums, if is_symmetric { self.weights.squared_norm(class) } else { sums.alpha_margin })
     }
+}
+
+/// Some problems of a shard, packed.
+pub(super) struct Moving<T, const L: usize> {
+    /// All problems of the shard.
+    pub shard: Range<usize>,
+    pub pack: Pack<T, L>,
+    pub lanes: Lanes<T, L>,
 }

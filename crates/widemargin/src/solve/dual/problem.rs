@@ -1,15 +1,36 @@
-//! The inputs and results of the dual solvers.
+//! The settings, inputs and results of the dual solvers.
 
 use std::ops::Range;
 
 use super::additive::LANES;
 use super::descent::{State, shards};
-use super::loss_terms::LossTerms;
 use super::weights::{Frame, MAX_VECTORS};
 use crate::expansion::{AdditiveMap, CodedRows};
 use crate::isa::Isa;
 use crate::problem::{Loss, OneVsRest};
-use crate::solve::Status;
+use crate::solve::{ProblemReport, Status};
+
+/// Slack at which a dual variable of the squared hinge stops, if nothing else stops it.
+const MAX_SLACK: f64 = 1e4;
+
+/// Settings of the solvers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DualSettings {
+    /// Relative duality gap, (objective − dual) / objective, at which a problem is solved; in (0, 1).
+    pub tol: f64,
+    /// The maximum number of passes over the rows; at least 1.
+    pub max_epochs: u32,
+    /// Seed of the order of the rows.
+    pub seed: u64,
+    /// Number of threads, 0 meaning one per core. Results do not depend on it.
+    pub threads: usize,
+}
+
+impl Default for DualSettings {
+    fn default() -> Self {
+        DualSettings { tol: 1e-3, max_epochs: 1000, seed: 0, threads: 0 }
+    }
+}
 
 /// One-vs-rest problems over shared rows.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +59,34 @@ impl<'a> DualProblem<'a> {
     }
 }
 
+/// The losses of the rows in each problem.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LossTerms<'a> {
+    pub targets: OneVsRest<'a>,
+    pub loss: Loss,
+    /// C · weight of each row; a row with 0 is ignored.
+    pub costs: &'a [f64],
+    /// Whether weights are read as they are written, so that they are coordinates of f.
+    pub is_symmetric: bool,
+}
+
+impl LossTerms<'_> {
+    /// C · weight of a row in a problem.
+    #[inline]
+    pub fn cost(&self, row: usize, problem: usize) -> f64 {
+        self.costs[row] * self.targets.weight(row, problem)
+    }
+
+    /// Upper bound of the dual variable of a row with this C · weight. That of the squared hinge is 2 C times the
+    /// loss's slack, at most √n at the optimum of n equal rows. With a map that is not symmetric descent may have no
+    /// optimum to go to, and variables that grow without end: they stop at a slack beyond that of any real problem.
+    #[inline]
+    pub fn upper_bound(&self, cost: f64) -> f64 {
+        let upper = self.loss.upper_bound(cost);
+        if self.is_symmetric || upper.is_finite() { upper } else { MAX_SLACK / self.loss.diagonal(cost) }
+    }
+}
+
 /// How many problems fit the lanes of a shard.
 fn problems_per_shard(n_nodes: usize) -> usize {
     (MAX_VECTORS * LANES / n_nodes).clamp(1, LANES)
@@ -63,16 +112,8 @@ pub struct DualSolution {
     /// Dual variables, one per row; empty if the rows were solved in blocks, for a problem that the time limit left
     /// unstarted, and if only the weights were requested.
     pub alphas: Vec<Vec<f32>>,
-    /// Rows with a dual variable above 0.
-    pub n_support: Vec<u32>,
-    /// Passes over the rows.
-    pub epochs: Vec<u32>,
-    /// How each problem ended.
-    pub status: Vec<Status>,
-    /// Objectives ½‖f‖² + C Σ loss.
-    pub primal: Vec<f64>,
-    /// Dual objectives.
-    pub dual: Vec<f64>,
+    /// How each problem ended, with the objective ½‖f‖² + C Σ loss.
+    pub problems: Vec<ProblemReport>,
     /// The decision values of rows from weights that were learned without them, in the order in which they were held
     /// out; empty if none were, or time was up.
     pub held_out: Vec<Vec<f32>>,
@@ -89,11 +130,7 @@ impl DualSolution {
         }
         DualSolution {
             weights,
-            n_support: solved.iter().map(|one| one.course.n_support).collect(),
-            epochs: solved.iter().map(|one| one.course.epochs).collect(),
-            status: solved.iter().map(State::status).collect(),
-            primal: solved.iter().map(|one| one.course.certificate.primal).collect(),
-            dual: solved.iter().map(|one| one.course.certificate.dual).collect(),
+            problems: solved.iter().map(State::report).collect(),
             held_out: solved.iter().map(|one| one.held_out.clone()).collect(),
             alphas: solved.into_iter().map(|one| one.alphas).collect(),
         }
@@ -101,16 +138,8 @@ impl DualSolution {
 
     /// Ends the problems that another solver was to go on with, where the time limit does not allow it.
     pub(crate) fn end_at_time_limit(&mut self) {
-        for status in &mut self.status {
-            if *status == Status::IterationLimit {
-                *status = Status::TimeLimit;
-            }
-        }
+        let unsolved = self.problems.iter_mut().filter(|problem| problem.status == Status::IterationLimit);
+        unsolved.for_each(|problem| problem.status = Status::TimeLimit);
         self.held_out.clear();
-    }
-
-    /// Relative duality gap of one problem.
-    pub fn gap(&self, k: usize) -> f64 {
-        super::certificate::relative_gap(self.primal[k], self.dual[k])
     }
 }

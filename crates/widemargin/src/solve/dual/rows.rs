@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::certificate::{Certificate, Sums};
-use super::coordinate::{Lanes, Limits, Real, Visit};
-use super::loss_terms::LossTerms;
-use super::pack::Pack;
+use super::coordinate::{Lanes, Limits, Real};
+use super::pack::{Moving, Pack};
+use super::problem::LossTerms;
 use super::weights::Weights;
 use crate::isa::{Isa, dispatch};
 use crate::memory::prefetch;
@@ -19,20 +19,23 @@ const ROWS_PER_CHECK: usize = 1024;
 const AHEAD: usize = 2;
 
 /// Rows φ(x), as coordinate descent sees them, for up to `L` two-class problems at a time.
-pub(super) trait DualRows<T: Real, const L: usize>: Sync {
+pub(super) trait DualRows<const L: usize>: Sync {
+    /// Of weights and dual variables.
+    type Number: Real;
+
     /// How many neighbors in memory are visited together: see [`Order`](super::order::Order).
     const NEIGHBORS: usize = 1;
 
     fn n_rows(&self) -> usize;
 
     /// Q_ii of a row: ‖φ‖², or more.
-    fn diagonal(&self, row: usize) -> T;
+    fn diagonal(&self, row: usize) -> Self::Number;
 
     /// φ·w of a row for each problem; lanes past the problems hold any values.
-    fn dot<S: Simd>(&self, simd: S, row: usize, weights: &Weights<T, L>) -> [T; L];
+    fn dot<S: Simd>(&self, simd: S, row: usize, weights: &Weights<Self::Number, L>) -> [Self::Number; L];
 
     /// w += step · φ for each problem.
-    fn add<S: Simd>(&self, simd: S, row: usize, steps: &[T; L], weights: &mut Weights<T, L>);
+    fn add<S: Simd>(&self, simd: S, row: usize, steps: &[Self::Number; L], weights: &mut Weights<Self::Number, L>);
 
     /// Prefetches a row.
     fn prefetch(&self, _row: usize) {}
@@ -41,10 +44,10 @@ pub(super) trait DualRows<T: Real, const L: usize>: Sync {
     fn prefetch_start(&self, _row: usize) {}
 
     /// Ends an epoch of the live problems, one bit each.
-    fn end_epoch(&self, _live: u16, _weights: &mut Weights<T, L>) {}
+    fn end_epoch(&self, _live: u16, _weights: &mut Weights<Self::Number, L>) {}
 
     /// The objectives of the problems at the weights, which may be replaced by more exact ones, over all rows.
-    fn certify(&self, pass: &Pass<'_, Self>, pack: &mut Pack<T, L>) -> Vec<Certificate>
+    fn certify(&self, pass: &Pass<'_, Self, L>, pack: &mut Pack<Self::Number, L>) -> Vec<Certificate>
     where
         Self: Sized,
     {
@@ -55,54 +58,46 @@ pub(super) trait DualRows<T: Real, const L: usize>: Sync {
 }
 
 /// Passes over rows.
-pub(super) struct Pass<'a, R> {
+pub(super) struct Pass<'a, R, const L: usize> {
     pub isa: Isa,
     pub rows: &'a R,
     pub terms: LossTerms<'a>,
 }
 
-impl<R> Clone for Pass<'_, R> {
+impl<R, const L: usize> Clone for Pass<'_, R, L> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<R> Copy for Pass<'_, R> {}
+impl<R, const L: usize> Copy for Pass<'_, R, L> {}
 
-impl<R> Pass<'_, R> {
-    /// One pass over the rows that at least one live problem does not skip. The caller begins and ends the epoch of
-    /// `lanes`.
-    pub fn epoch<T: Real, const L: usize>(
+impl<R: DualRows<L>, const L: usize> Pass<'_, R, L> {
+    /// One pass over the rows that at least one live problem does not skip. The caller begins and ends the epoch of the
+    /// lanes.
+    pub fn epoch(
         &self,
-        pack: &mut Pack<T, L>,
-        lanes: &mut Lanes<T, L>,
+        moving: &mut Moving<R::Number, L>,
         order: &[u32],
-        shrinking: bool,
         monitor: &Monitor<'_>,
-    ) -> Result<(), Stopped>
-    where
-        R: DualRows<T, L>,
-    {
+    ) -> Result<(), Stopped> {
+        let Moving { pack, lanes, .. } = moving;
         dispatch!(self.isa, simd => simd.compiled(#[inline(always)] || {
-            self.epoch_inlined(simd, pack, lanes, order, shrinking, monitor)
+            self.epoch_inlined(simd, pack, lanes, order, monitor)
         }))?;
         self.rows.end_epoch(lanes.live(), &mut pack.weights);
         Ok(())
     }
 
     #[inline(always)]
-    fn epoch_inlined<T: Real, const L: usize, S: Simd>(
+    fn epoch_inlined<S: Simd>(
         &self,
         simd: S,
-        pack: &mut Pack<T, L>,
-        lanes: &mut Lanes<T, L>,
+        pack: &mut Pack<R::Number, L>,
+        lanes: &mut Lanes<R::Number, L>,
         order: &[u32],
-        shrinking: bool,
         monitor: &Monitor<'_>,
-    ) -> Result<(), Stopped>
-    where
-        R: DualRows<T, L>,
-    {
+    ) -> Result<(), Stopped> {
         let is_even = self.terms.targets.is_even();
         for (at, &row) in order.iter().enumerate() {
             if at % ROWS_PER_CHECK == 0 {
@@ -124,8 +119,8 @@ impl<R> Pass<'_, R> {
             let limits = |cost: f64| Limits::new(&self.terms, cost, self.rows.diagonal(row));
             let (cost, alphas) = (self.terms.costs[row], &mut pack.alphas[row]);
             let shrunk = &mut pack.shrunk[row];
-            let visit = if is_even {
-                lanes.visit(&scores, &signs, alphas, shrunk, &limits(cost), shrinking)
+            let moved = if is_even {
+                lanes.visit(&scores, &signs, alphas, shrunk, &limits(cost))
             } else {
                 let mut each = [Limits::absent(); L];
                 for (each, &problem) in each.iter_mut().zip(&pack.problems) {
@@ -134,11 +129,10 @@ impl<R> Pass<'_, R> {
                         *each = limits(cost * weight);
                     }
                 }
-                lanes.visit(&scores, &signs, alphas, shrunk, &each, shrinking)
+                lanes.visit(&scores, &signs, alphas, shrunk, &each)
             };
-            match visit {
-                Visit::Still => {}
-                Visit::Moved(steps) => self.rows.add(simd, row, &steps, &mut pack.weights),
+            if let Some(steps) = moved {
+                self.rows.add(simd, row, &steps, &mut pack.weights);
             }
         }
         Ok(())
@@ -146,25 +140,23 @@ impl<R> Pass<'_, R> {
 
     /// The signs of a row in the problems of a pack; −1 in lanes past them.
     #[inline(always)]
-    fn signs<T: Real, const L: usize>(&self, row: usize, pack: &Pack<T, L>) -> [T; L] {
-        let mut signs = [-T::one(); L];
+    fn signs(&self, row: usize, pack: &Pack<R::Number, L>) -> [R::Number; L] {
+        let one = R::Number::of(1.0);
+        let mut signs = [-one; L];
         if self.terms.targets.is_multilabel() {
             let lanes = signs.iter_mut().zip(&pack.problems);
-            lanes.for_each(|(sign, &problem)| *sign = T::of(self.terms.targets.sign(row, problem)));
+            lanes.for_each(|(sign, &problem)| *sign = R::Number::of(self.terms.targets.sign(row, problem)));
         } else if let Some(k) = self.terms.targets.positive_problem(row)
             && let Some(sign) = signs.get_mut(usize::from(pack.lane_of[k]))
         {
-            *sign = T::one();
+            *sign = one;
         }
         signs
     }
 
     /// Prefetches the data of a row.
     #[inline(always)]
-    fn prefetch_row<T: Real, const L: usize>(&self, pack: &Pack<T, L>, row: usize)
-    where
-        R: DualRows<T, L>,
-    {
+    fn prefetch_row(&self, pack: &Pack<R::Number, L>, row: usize) {
         self.rows.prefetch_start(row);
         prefetch(&pack.alphas[row..row + 1]);
         prefetch(&pack.shrunk[row..row + 1]);
@@ -172,22 +164,21 @@ impl<R> Pass<'_, R> {
     }
 
     /// w += Σ y · step(row, class) · φ over some rows; the steps of a row come from its dual variables.
-    pub fn add_rows<T: Real, const L: usize>(
+    pub fn add_rows(
         &self,
         rows: Range<usize>,
-        pack: &mut Pack<T, L>,
-        mut step: impl FnMut(usize, usize, &mut T) -> T,
-    ) where
-        R: DualRows<T, L>,
-    {
+        pack: &mut Pack<R::Number, L>,
+        mut step: impl FnMut(usize, usize, &mut R::Number) -> R::Number,
+    ) {
+        let zero = R::Number::of(0.0);
         dispatch!(self.isa, simd => simd.compiled(#[inline(always)] || {
             for row in rows {
                 let signs = self.signs(row, pack);
-                let mut steps = [T::zero(); L];
+                let mut steps = [zero; L];
                 for class in 0..pack.problems.len() {
                     steps[class] = signs[class] * step(row, class, &mut pack.alphas[row][class]);
                 }
-                if steps.iter().any(|step| *step != T::zero()) {
+                if steps.iter().any(|step| *step != zero) {
                     self.rows.add(simd, row, &steps, &mut pack.weights);
                 }
             }
@@ -195,14 +186,12 @@ impl<R> Pass<'_, R> {
     }
 
     /// φ·w of some rows, for each class lane.
-    pub fn each_score<T: Real, const L: usize>(
+    pub fn each_score(
         &self,
         rows: impl Iterator<Item = usize>,
-        pack: &Pack<T, L>,
-        mut take: impl FnMut(usize, &[T]),
-    ) where
-        R: DualRows<T, L>,
-    {
+        pack: &Pack<R::Number, L>,
+        mut take: impl FnMut(usize, &[R::Number]),
+    ) {
         let n_classes = pack.problems.len();
         dispatch!(self.isa, simd => simd.compiled(#[inline(always)] || {
             for row in rows {
@@ -211,11 +200,17 @@ impl<R> Pass<'_, R> {
         }));
     }
 
+    /// The same, one vector for each class lane.
+    pub fn scores(&self, rows: impl Iterator<Item = usize>, pack: &Pack<R::Number, L>) -> Vec<Vec<R::Number>> {
+        let mut scores = vec![Vec::new(); pack.problems.len()];
+        self.each_score(rows, pack, |_, of_row| {
+            scores.iter_mut().zip(of_row).for_each(|(scores, score)| scores.push(*score));
+        });
+        scores
+    }
+
     /// Adds the terms of the objectives at fixed weights, over all rows, to the sums of each class lane.
-    pub fn add_sums<'s, T: Real, const L: usize>(&self, pack: &Pack<T, L>, sums: impl IntoIterator<Item = &'s mut Sums>)
-    where
-        R: DualRows<T, L>,
-    {
+    pub fn add_sums<'s>(&self, pack: &Pack<R::Number, L>, sums: impl IntoIterator<Item = &'s mut Sums>) {
         let mut sums: Vec<&mut Sums> = sums.into_iter().collect();
         self.each_score(0..self.rows.n_rows(), pack, |row, scores| {
             for ((class, sums), &score) in sums.iter_mut().enumerate().zip(scores) {

@@ -1,6 +1,6 @@
 //! The map's numbers for each value of the codebook, precomputed.
 
-use crate::expansion::{AdditiveMap, CodedRows, Entries, Entry};
+use crate::expansion::{AdditiveMap, CodedRows, Entries, Entry, on_entries};
 
 /// Table rows are padded to this number of entries: vectors load 4 or 16 at once.
 const NARROW_STRIDE: usize = 4;
@@ -49,10 +49,7 @@ impl Tables {
     pub fn diagonal(&self, rows: &CodedRows) -> Vec<f32> {
         // The Nyström map is at most the kernel, and its own diagonal is the exact curvature of its problem.
         let exact = |code: usize| self.exact.get(code).copied().unwrap_or(0.0);
-        let diagonal = match rows.entries() {
-            Entries::Narrow(entries) => row_sums(rows.indptr(), entries, &self.diagonal, exact),
-            Entries::Wide(entries) => row_sums(rows.indptr(), entries, &self.diagonal, exact),
-        };
+        let diagonal = on_entries!(rows.entries(), entries => row_sums(rows.indptr(), entries, &self.diagonal, exact));
         diagonal.into_iter().map(|sum| sum as f32).collect()
     }
 

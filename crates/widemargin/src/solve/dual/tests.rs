@@ -5,12 +5,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::certificate::{Certificate, StopRule, Sums};
 use super::linear::{LinearDual, LinearDualSolution};
-use super::loss_terms::LossTerms;
 use super::order::Order;
+use super::problem::LossTerms;
 use super::*;
 use crate::data::{CsrMatrix, DenseView, Rows};
 use crate::expansion::{AdditiveMap, CodedRows, PAPER_NODES, choose_nodes};
-use crate::problem::{Block, HeldOutRows, Intercept, LinearObjective, Loss, OneVsRest};
+use crate::problem::{Block, HeldOutRows, Intercept, LinearObjective, LinearProblem, Loss, OneVsRest};
 use crate::similarity::AdditiveKernel;
 use crate::solve::newton::{self, NewtonSettings};
 use crate::tuning::SPARSE_EPOCHS;
@@ -189,13 +189,22 @@ fn every_path_takes_the_steps_of_the_scalar_solver() {
                 let solved = descent.solve().unwrap();
                 for (k, truth) in truths.iter().enumerate() {
                     let what = format!("{isa:?} {classes} classes {n_nodes} nodes");
-                    assert_eq!((solved.epochs[k], solved.status[k]), (truth.epochs, truth.status), "{what}");
+                    assert_eq!(
+                        (solved.problems[k].iterations, solved.problems[k].status),
+                        (truth.epochs, truth.status),
+                        "{what}"
+                    );
                     let largest = truth.weights.iter().fold(0.0f64, |a, w| a.max(w.abs()));
                     let weights = solved.weights[k..].iter().step_by(truths.len());
                     for (ours, truth) in weights.zip(&truth.weights) {
                         assert!((f64::from(*ours) - truth).abs() <= 1e-5 * largest, "{what}: {ours} {truth}");
                     }
-                    assert!((solved.gap(k) - truth.gap).abs() < 1e-5, "{what}: {} {}", solved.gap(k), truth.gap);
+                    assert!(
+                        (solved.problems[k].gap() - truth.gap).abs() < 1e-5,
+                        "{what}: {} {}",
+                        solved.problems[k].gap(),
+                        truth.gap
+                    );
                 }
             }
         }
@@ -230,7 +239,7 @@ fn squared<'a>(
     costs: &'a [f64],
     intercept: Intercept,
 ) -> LinearDual<'a, CsrMatrix<f32>> {
-    LinearDual { features, targets, loss: Loss::SquaredHinge, costs, intercept }
+    LinearDual { features, problem: LinearProblem { targets, costs, loss: Loss::SquaredHinge, intercept } }
 }
 
 fn sparse_settings(tol: f64, threads: usize) -> DualSettings {
@@ -251,12 +260,11 @@ fn the_solution_is_that_of_newtons_method() {
         for intercept in INTERCEPTS {
             let problem = squared(&rows, targets, &costs, intercept);
             let found = problem.solve_sparse(None, &sparse_settings(1e-4, 1), &Monitor::none()).unwrap();
-            assert!(found.is_solved(), "{n_classes} classes, {intercept}: {:?}", found.epochs);
+            assert!(found.is_solved(), "{n_classes} classes, {intercept}: {:?}", found.problems);
             let again = problem.solve_sparse(None, &sparse_settings(1e-4, 3), &Monitor::none()).unwrap();
             assert_eq!((&again.weights, &again.intercepts), (&found.weights, &found.intercepts));
             let block = Block::Sparse(rows.view().unwrap());
-            let loss = Loss::SquaredHinge;
-            let mut objective = LinearObjective::new(&[block], targets, &costs, loss, intercept, 1).unwrap();
+            let mut objective = LinearObjective::new(&[block], problem.problem, 1).unwrap();
             let settings = NewtonSettings { tol: 1e-7, threads: 1, ..NewtonSettings::default() };
             let truth = newton::solve(&mut objective, &settings, None, &Monitor::none()).unwrap();
             for k in 0..targets.n_problems() {
@@ -275,9 +283,16 @@ fn the_solution_is_that_of_newtons_method() {
                     primal += cost * (1.0 - targets.sign(row, k) * (score + b)).max(0.0).powi(2);
                 }
                 // Its own report, and bounds on the minimum that agree with Newton's method.
-                assert!((found.primal[k] / primal - 1.0).abs() < 1e-12, "{} {primal}", found.primal[k]);
-                assert!(found.gap(k) <= 1e-4 && found.dual[k] <= truth.primal[k] * (1.0 + 1e-6));
-                assert!(found.primal[k] >= truth.dual[k] * (1.0 - 1e-6));
+                assert!(
+                    (found.problems[k].primal / primal - 1.0).abs() < 1e-12,
+                    "{} {primal}",
+                    found.problems[k].primal
+                );
+                assert!(
+                    found.problems[k].gap() <= 1e-4
+                        && found.problems[k].dual <= truth.problems[k].primal * (1.0 + 1e-6)
+                );
+                assert!(found.problems[k].primal >= truth.problems[k].dual * (1.0 - 1e-6));
                 assert!((b - truth.intercepts[k]).abs() < 0.03, "{b} {}", truth.intercepts[k]);
             }
         }
@@ -297,12 +312,15 @@ fn a_start_saves_epochs_and_rows_without_cost_are_ignored() {
         let all = solve(&problem, None);
         let start: Vec<f32> = all.alphas.iter().map(|alpha| *alpha as f32).collect();
         let rest: Vec<f64> = (0..600).map(|row| if row % 10 == 0 { 0.0 } else { 0.06 }).collect();
-        let problem = LinearDual { costs: &rest, ..problem };
+        let problem = LinearDual { problem: LinearProblem { costs: &rest, ..problem.problem }, ..problem };
         let (cold, warm) = (solve(&problem, None), solve(&problem, Some(&start)));
-        let epochs = |solution: &LinearDualSolution| solution.epochs.iter().sum::<u32>();
+        let epochs =
+            |solution: &LinearDualSolution| solution.problems.iter().map(|problem| problem.iterations).sum::<u32>();
         assert!(cold.is_solved() && warm.is_solved() && epochs(&warm) < epochs(&cold), "{intercept}");
         for k in 0..9 {
-            assert!(warm.primal[k] >= cold.dual[k] && cold.primal[k] >= warm.dual[k]);
+            assert!(
+                warm.problems[k].primal >= cold.problems[k].dual && cold.problems[k].primal >= warm.problems[k].dual
+            );
             assert!((0..600).step_by(10).all(|row| warm.alphas[k * 600 + row] == 0.0));
         }
         let before = warm.weights;
@@ -323,6 +341,6 @@ fn reports_no_convergence_at_a_large_c() {
     let costs = vec![1e6; 400];
     let problem = squared(&rows, targets, &costs, Intercept::Free);
     let found = problem.solve_sparse(None, &sparse_settings(1e-6, 1), &Monitor::none()).unwrap();
-    assert!(!found.is_solved() && (0..3).any(|k| found.gap(k) > 1e-6));
-    assert_eq!(found.epochs.iter().max(), Some(&SPARSE_EPOCHS));
+    assert!(!found.is_solved() && (0..3).any(|k| found.problems[k].gap() > 1e-6));
+    assert_eq!(found.problems.iter().map(|problem| problem.iterations).max(), Some(SPARSE_EPOCHS));
 }

@@ -35,10 +35,3 @@ pub(super) fn dual_bound(shape: &Shape, sums: &PointSums, slope: &[f64]) -> f64 
     };
     bound.max(0.0)
 }
-
-/// (primal − dual) / primal; 0 if both are zero.
-pub(in crate::solve) fn relative_gap(primal: f64, dual: f64) -> f64 {
-    // Not with `max`, which ignores NaN.
-    let gap = if primal <= 0.0 { 0.0 } else { (primal - dual) / primal };
-    if gap < 0.0 { 0.0 } else { gap }
-}

@@ -2,6 +2,7 @@
 
 use super::preconditioner::Preconditioner;
 use crate::error::Result;
+use crate::linalg::factor::add_scaled;
 
 /// The stopping rule.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +22,18 @@ pub(super) struct Directions {
     pub products: Vec<u32>,
 }
 
+/// An unsolved system.
+struct System {
+    /// Its number.
+    k: usize,
+    residual: Vec<f64>,
+    path: Vec<f64>,
+    /// rᵀM⁻¹r.
+    square: f64,
+    /// How much of it may remain.
+    limit: f64,
+}
+
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
@@ -35,62 +48,46 @@ pub(super) fn solve(
     targets: &Targets<'_>,
     mut product: impl FnMut(&[usize], &[f64]) -> Result<Option<Vec<f64>>>,
 ) -> Result<Directions> {
-    let n = gradients.len() / size;
-    let mut solved = Directions { points: vec![0.0; gradients.len()], products: vec![0; n] };
-    let mut open: Vec<usize> = (0..n).collect();
-    // Packed in the order of `open`.
-    let mut residuals: Vec<f64> = gradients.iter().map(|g| -g).collect();
-    let mut paths = preconditioner.apply(&residuals);
-    let mut squares: Vec<f64> = (0..n).map(|k| dot(at(&residuals, k, size), at(&paths, k, size))).collect();
-    let limits: Vec<f64> = squares.iter().map(|square| targets.left * square).collect();
+    let mut solved = Directions { points: vec![0.0; gradients.len()], products: vec![0; gradients.len() / size] };
+    let residuals: Vec<f64> = gradients.iter().map(|g| -g).collect();
+    let paths = preconditioner.apply(&residuals);
+    let system = |(k, (residual, path)): (usize, (&[f64], &[f64]))| {
+        let square = dot(residual, path);
+        System { k, residual: residual.to_vec(), path: path.to_vec(), square, limit: targets.left * square }
+    };
+    let mut open: Vec<System> = residuals.chunks(size).zip(paths.chunks(size)).enumerate().map(system).collect();
     for _ in 0..targets.most {
-        let Some(products) = product(&open, &paths)? else { break };
-        let mut still = Vec::new();
-        for (at_open, &k) in open.iter().enumerate() {
-            let (path, along) = (at(&paths, at_open, size), at(&products, at_open, size));
-            let step = squares[k] / dot(path, along);
-            solved.products[k] += 1;
+        let numbers: Vec<usize> = open.iter().map(|system| system.k).collect();
+        let paths: Vec<f64> = open.iter().flat_map(|system| &system.path).copied().collect();
+        let Some(products) = product(&numbers, &paths)? else { break };
+        let mut products = products.chunks(size);
+        open.retain_mut(|System { k, residual, path, square, .. }| {
+            let along = products.next().unwrap_or_default();
+            let step = *square / dot(path, along);
+            solved.products[*k] += 1;
             // 0/0: the residual is already 0, or dominated by rounding.
             if !(step.is_finite() && step > 0.0) {
-                continue;
+                return false;
             }
-            let direction = &mut solved.points[k * size..(k + 1) * size];
-            direction.iter_mut().zip(path).for_each(|(d, p)| *d += step * p);
-            let residual = &mut residuals[at_open * size..(at_open + 1) * size];
-            residual.iter_mut().zip(along).for_each(|(r, h)| *r -= step * h);
-            if 0.5 * dot(residual, residual) > targets.half_squares[k] {
-                still.push(at_open);
-            }
-        }
-        residuals = still.iter().flat_map(|&k| at(&residuals, k, size)).copied().collect();
-        paths = still.iter().flat_map(|&k| at(&paths, k, size)).copied().collect();
-        open = still.iter().map(|&k| open[k]).collect();
-        let solved = preconditioner.apply(&residuals);
-        let mut still = Vec::new();
-        for (at_open, &k) in open.iter().enumerate() {
-            let square = dot(at(&residuals, at_open, size), at(&solved, at_open, size));
-            let turn = square / squares[k];
-            squares[k] = square;
-            let path = &mut paths[at_open * size..(at_open + 1) * size];
-            path.iter_mut().zip(at(&solved, at_open, size)).for_each(|(p, z)| *p = z + turn * *p);
-            if square > limits[k] {
-                still.push(at_open);
-            }
-        }
-        if still.len() < open.len() {
-            residuals = still.iter().flat_map(|&k| at(&residuals, k, size)).copied().collect();
-            paths = still.iter().flat_map(|&k| at(&paths, k, size)).copied().collect();
-            open = still.iter().map(|&k| open[k]).collect();
-        }
+            add_scaled(&mut solved.points[*k * size..(*k + 1) * size], step, path);
+            add_scaled(residual, -step, along);
+            0.5 * dot(residual, residual) > targets.half_squares[*k]
+        });
+        let residuals: Vec<f64> = open.iter().flat_map(|system| &system.residual).copied().collect();
+        let preconditioned = preconditioner.apply(&residuals);
+        let mut preconditioned = preconditioned.chunks(size);
+        open.retain_mut(|System { residual, path, square, limit, .. }| {
+            let solved = preconditioned.next().unwrap_or_default();
+            let before = std::mem::replace(square, dot(residual, solved));
+            let turn = *square / before;
+            path.iter_mut().zip(solved).for_each(|(p, z)| *p = z + turn * *p);
+            *square > *limit
+        });
         if open.is_empty() {
             break;
         }
     }
     Ok(solved)
-}
-
-fn at(points: &[f64], k: usize, size: usize) -> &[f64] {
-    &points[k * size..(k + 1) * size]
 }
 
 #[cfg(test)]

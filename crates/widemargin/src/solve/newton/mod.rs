@@ -20,8 +20,6 @@ mod few_rows;
 pub(super) mod line_search;
 mod preconditioner;
 mod settings;
-mod step;
 
-pub(in crate::solve) use certificate::relative_gap;
 pub use descent::solve;
 pub use settings::{NewtonSettings, NewtonSolution, NewtonStart, Preconditioning};

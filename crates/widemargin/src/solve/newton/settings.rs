@@ -1,7 +1,6 @@
 //! Settings, starting point and result of Newton's method.
 
-use super::certificate;
-use crate::solve::{Report, Stage, Status};
+use crate::solve::{ProblemReport, Report, Stage};
 
 /// The stopping rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,26 +45,16 @@ pub struct NewtonStart<'a> {
     pub intercepts: &'a [f64],
 }
 
-/// The solved problems. All vectors except `weights` have one element per problem.
+/// The solved problems.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewtonSolution {
     /// `[problem][feature]`.
     pub weights: Vec<f32>,
-    /// 0 if there is no intercept.
+    /// One per problem; 0 if there is no intercept.
     pub intercepts: Vec<f64>,
-    /// Newton steps.
-    pub iterations: Vec<u32>,
-    /// Hessian products.
-    pub products: Vec<u32>,
-    /// How each problem ended.
-    pub status: Vec<Status>,
-    /// Objectives ½‖w‖² + Σ c loss, at exactly these weights; with single-precision scores, accurate to about 1e-6
-    /// relative at moderate C and 1e-5 with large weights.
-    pub primal: Vec<f64>,
-    /// Lower bounds on the minimum: the best dual objectives found.
-    pub dual: Vec<f64>,
-    /// Rows with a dual variable above 0.
-    pub n_support: Vec<u32>,
+    /// Of each problem. Objectives are ½‖w‖² + Σ c loss at exactly these weights; with single-precision scores, accurate
+    /// to about 1e-6 relative at moderate C and 1e-5 with large weights.
+    pub problems: Vec<ProblemReport>,
     /// Passes over Φ for Hessian products; each serves all unsolved problems.
     pub passes: u32,
     /// Gram matrices factored.
@@ -73,18 +62,8 @@ pub struct NewtonSolution {
 }
 
 impl NewtonSolution {
-    /// Relative duality gap of one problem, an upper bound on (objective − minimum) / objective.
-    pub fn gap(&self, k: usize) -> f64 {
-        certificate::relative_gap(self.primal[k], self.dual[k])
-    }
-
     /// The report of the fit, with a warning if a problem did not converge.
     pub fn report(&self, stages: Vec<Stage>, settings: &NewtonSettings) -> Report {
-        let gaps = (0..self.primal.len()).map(|k| self.gap(k)).collect();
-        let (iterations, objectives) = (self.iterations.clone(), (&self.primal[..], &self.dual[..]));
-        let mut report = Report::of(&self.status, iterations, objectives, gaps, self.n_support.clone(), stages);
-        let at_limit = format!("after {} Newton steps (raise max_iter or tol)", report.max_iterations());
-        report.warn_unless_converged(&at_limit, Some(settings.tol));
-        report
+        Report::of_solver(&self.problems, stages, "Newton steps (raise max_iter or tol)", Some(settings.tol))
     }
 }

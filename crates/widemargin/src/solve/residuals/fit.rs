@@ -1,9 +1,8 @@
 //! The fit of all outputs: ε, C, and the solutions.
 
 use super::folds::Folds;
-use super::leave_one_out::leave_one_out;
 use super::loss::Rounded;
-use super::newton::{Solved, State, Task};
+use super::newton::{State, Task};
 use super::parted_rows::PartedRows;
 use super::path::{LossPoint, Moments, best, costs, walk};
 use super::spread::{quantile, spread};
@@ -12,6 +11,7 @@ use crate::linalg::factor::Matrix;
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::problem::Loss;
+use crate::solve::ProblemReport;
 use crate::tuning::{
     C_PER_DECADE, HUBER_EPSILON_IN_SPREADS, N_FOLDS, PINBALL_C_PER_DECADE, PINBALL_TOL, RESIDUAL_TOL,
     SELECTION_TIME_SHARE,
@@ -64,7 +64,7 @@ pub(crate) struct Fit {
     /// In the unit of the targets; one point for a fixed C.
     pub path: Vec<LossPoint>,
     /// Of the problems in the unit of the targets.
-    pub solved: Vec<Solved>,
+    pub problems: Vec<ProblemReport>,
 }
 
 /// Bytes that a fit of n rows of d features and k outputs takes in addition to the rows, on `threads` threads, if the
@@ -155,13 +155,13 @@ pub(crate) fn fit(samples: Samples<'_, '_>, choice: Choice, monitor: &Monitor<'_
         );
         Error::parameter("C", "auto", expected)
     })?;
-    let (mut weights, mut intercepts, mut solved) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut weights, mut intercepts, mut problems) = (Vec::new(), Vec::new(), Vec::new());
     for (output, &loss) in losses.iter().enumerate() {
         let mut state = State::new(samples.rows);
         let tol = if is_pinball { PINBALL_TOL } else { RESIDUAL_TOL };
         let one = task(output, monitor).solve(loss, c * factor(output), &mut state, tol)?;
         let square = samples.scales[output].powi(2);
-        solved.push(Solved { primal: square * one.primal, dual: square * one.dual, ..one });
+        problems.push(ProblemReport { primal: square * one.primal, dual: square * one.dual, ..one });
         let shift = samples.rows.shift(&state.point.weights);
         intercepts.push(if samples.has_intercept { state.point.intercept + shift } else { 0.0 });
         weights.extend(state.point.weights);
@@ -175,7 +175,7 @@ pub(crate) fn fit(samples: Samples<'_, '_>, choice: Choice, monitor: &Monitor<'_
     let of_output = |output: usize| losses[output].epsilon().map(|epsilon| epsilon * samples.scales[output]);
     let epsilon = |output: usize| choice.loss.epsilon().or_else(|| of_output(output));
     let epsilons = (0..k).filter_map(epsilon).collect();
-    Ok(Fit { weights, intercepts, epsilons, c, path: path.collect(), solved })
+    Ok(Fit { weights, intercepts, epsilons, c, path: path.collect(), problems })
 }
 
 /// Huber's loss for residuals that are the targets themselves.
@@ -212,7 +212,7 @@ fn residual_spread(
         }
     };
     task.solve(loss, c, &mut state, RESIDUAL_TOL)?;
-    let left = leave_one_out(task, Rounded { loss, width: 0.0 }, c, units, &mut state)?;
+    let left = task.leave_one_out(Rounded { loss, width: 0.0 }, c, units, &mut state)?;
     // Undetermined leave-one-out residuals have no part in it.
     let known = left.into_iter().zip(of_left_out(task.weights, units)).filter(|(residual, _)| residual.is_finite());
     let (left, weights): (Vec<f64>, Vec<f64>) = known.unzip();
@@ -222,7 +222,7 @@ fn residual_spread(
 /// The weighted mean of the leave-one-out losses, starting at the state, and that of their squares.
 fn leave_one_out_loss(task: &Task<'_, '_>, loss: Loss, c: f64, units: &[f64], state: &mut State) -> Result<Moments> {
     task.solve(loss, c, state, RESIDUAL_TOL)?;
-    let left = leave_one_out(task, Rounded { loss, width: 0.0 }, c, units, state)?;
+    let left = task.leave_one_out(Rounded { loss, width: 0.0 }, c, units, state)?;
     Ok(loss_moments(loss, left.into_iter(), &of_left_out(task.weights, units)))
 }
 

@@ -10,32 +10,29 @@ use super::newton::{State, Task};
 use crate::error::Result;
 use crate::tuning::MIN_RESIDUAL_LEVERAGE;
 
-/// The residual of each row by the fit without one copy of it, whose weight is its `unit`; infinite where leave-one-out
-/// is undetermined. The state is at the solution of a loss that is not rounded.
-///
-/// # Errors
-/// [`Error::Cancelled`](crate::Error::Cancelled).
-pub(super) fn leave_one_out(
-    task: &Task<'_, '_>,
-    rounded: Rounded,
-    c: f64,
-    units: &[f64],
-    state: &mut State,
-) -> Result<Vec<f64>> {
-    let residuals = task.residuals(&state.point);
-    let at = |row: usize| rounded.at(residuals[row], 0.0);
-    let is_active = (0..residuals.len()).map(|row| task.weights[row] > 0.0 && at(row).curvature > 0.0).collect();
-    let Some(factor) = task.factor(rounded, c, is_active, state)? else {
-        return Ok(vec![f64::INFINITY; residuals.len()]);
-    };
-    // Without a sample that is no support vector the solution is the same.
-    let support: Vec<usize> = (0..residuals.len()).filter(|&row| at(row).dual != 0.0).collect();
-    let leverages = task.rows.leverages(&factor, &support, task.monitor)?;
-    let mut left = residuals.clone();
-    for (&row, leverage) in support.iter().zip(leverages) {
-        let (at, weight) = (at(row), c * units[row] * leverage);
-        let rest = 1.0 - weight * at.curvature;
-        left[row] = if rest > MIN_RESIDUAL_LEVERAGE { residuals[row] + weight * at.dual / rest } else { f64::INFINITY };
+impl Task<'_, '_> {
+    /// The residual of each row by the fit without one copy of it, whose weight is its `unit`; infinite where leave-one-out
+    /// is undetermined. The state is at the solution of a loss that is not rounded.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled).
+    pub fn leave_one_out(&self, rounded: Rounded, c: f64, units: &[f64], state: &mut State) -> Result<Vec<f64>> {
+        let residuals = self.residuals(&state.point);
+        let at = |row: usize| rounded.at(residuals[row], 0.0);
+        let is_active = (0..residuals.len()).map(|row| self.weights[row] > 0.0 && at(row).curvature > 0.0).collect();
+        let Some(factor) = self.factor(rounded, c, is_active, state)? else {
+            return Ok(vec![f64::INFINITY; residuals.len()]);
+        };
+        // Without a sample that is no support vector the solution is the same.
+        let support: Vec<usize> = (0..residuals.len()).filter(|&row| at(row).dual != 0.0).collect();
+        let leverages = self.rows.leverages(&factor, &support, self.monitor)?;
+        let mut left = residuals.clone();
+        for (&row, leverage) in support.iter().zip(leverages) {
+            let (at, weight) = (at(row), c * units[row] * leverage);
+            let rest = 1.0 - weight * at.curvature;
+            left[row] =
+                if rest > MIN_RESIDUAL_LEVERAGE { residuals[row] + weight * at.dual / rest } else { f64::INFINITY };
+        }
+        Ok(left)
     }
-    Ok(left)
 }

@@ -4,11 +4,10 @@ use std::borrow::Cow;
 
 use crate::data::{DenseMatrix, Vectors};
 use crate::error::{Error, Result};
-use crate::linalg::eigen;
 use crate::linalg::factor::Matrix;
 use crate::par::Pool;
 use crate::problem::Block;
-use crate::solve::ridge::{ChunkedRows, Chunks, RowTargets, Values, first_significant, in_memory, products};
+use crate::solve::ridge::{ChunkedRows, Chunks, RowTargets, Values, in_memory, products, significant};
 
 /// Rows of features.
 pub(crate) enum MemoryRows<'a> {
@@ -31,12 +30,9 @@ impl<'a> MemoryRows<'a> {
             return Ok(MemoryRows::Dense(phi.dense()?));
         }
         let not_finite = || Error::NotFinite { what: "a product of features".into(), value: f64::NAN };
-        let gram = products(phi, pool)?;
-        let decomposed = eigen::symmetric(gram.values(), n, true).ok_or_else(not_finite)?;
-        let first = first_significant(&decomposed.values, 0.0);
-        let mut rows = Matrix::zeros(n, n - first);
-        let mut back = Matrix::from_columns(decomposed.vectors[first * n..].to_vec(), n, n - first);
-        for (at, value) in decomposed.values[first..].iter().enumerate() {
+        let (values, mut back) = significant(&products(phi, pool)?, 0.0).ok_or_else(not_finite)?;
+        let mut rows = Matrix::zeros(n, values.len());
+        for (at, value) in values.iter().enumerate() {
             let root = value.sqrt();
             rows.col_mut(at).iter_mut().zip(back.col(at)).for_each(|(row, u)| *row = root * u);
             back.col_mut(at).iter_mut().for_each(|u| *u /= root);

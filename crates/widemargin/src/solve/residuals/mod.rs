@@ -10,7 +10,6 @@
 //! in memory ([`memory_rows`]) or elsewhere.
 
 mod active_gram;
-mod factor;
 mod fit;
 mod folds;
 mod leave_one_out;
@@ -19,7 +18,6 @@ mod memory_rows;
 mod newton;
 mod parted_rows;
 mod path;
-mod residual_rows;
 mod residual_sums;
 mod spread;
 

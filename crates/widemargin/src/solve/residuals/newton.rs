@@ -11,18 +11,16 @@
 //! enough, its derivatives become the multipliers of the next, narrower one. This is the method of multipliers, whose
 //! gap falls faster than the width.
 
-use super::active_gram::ActiveGram;
-use super::factor::Factor;
+use super::active_gram::{ActiveGram, Factor};
 use super::loss::Rounded;
 use super::parted_rows::PartedRows;
-use super::residual_rows::{Change, Products};
+use super::residual_sums::{Change, Products};
 use crate::error::Result;
 use crate::linalg::factor::{add_scaled, dot};
 use crate::monitor::{Monitor, Progress};
 use crate::problem::Loss;
-use crate::solve::Status;
 use crate::solve::newton::line_search::{SlopeAt, find_zeros};
-use crate::solve::newton::relative_gap;
+use crate::solve::{ProblemReport, Status, relative_gap};
 use crate::tuning::{
     FIRST_WIDTH_OF_ROUNDED_LOSS, GAP_PROGRESS, LINE_SEARCH_SLOPE_TOL, MAX_GAP_OF_ROUNDED_LOSS, RESIDUAL_PATIENCE,
     RESIDUAL_PROGRESS, WIDTH_FACTOR_OF_ROUNDED_LOSS,
@@ -66,24 +64,6 @@ pub(super) struct Point {
     pub shifts: Vec<f64>,
 }
 
-/// How a problem was solved.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Solved {
-    pub status: Status,
-    pub iterations: u32,
-    pub primal: f64,
-    pub dual: f64,
-    /// Rows with α other than 0.
-    pub n_support: u32,
-}
-
-impl Solved {
-    /// (primal − dual) / primal.
-    pub fn gap(&self) -> f64 {
-        relative_gap(self.primal, self.dual)
-    }
-}
-
 /// The values and sums at a point.
 struct Here {
     primal: f64,
@@ -120,7 +100,7 @@ impl Task<'_, '_> {
     ///
     /// # Errors
     /// [`Error::Cancelled`]; a time limit is a status.
-    pub fn solve(&self, loss: Loss, c: f64, state: &mut State, tol: f64) -> Result<Solved> {
+    pub fn solve(&self, loss: Loss, c: f64, state: &mut State, tol: f64) -> Result<ProblemReport> {
         let total: f64 = self.weights.iter().sum();
         let size = self.targets.iter().zip(self.weights).map(|(y, weight)| weight * y.abs()).sum::<f64>() / total;
         let unit = if size > 0.0 { size } else { 1.0 };
@@ -131,8 +111,8 @@ impl Task<'_, '_> {
             self.center(rounded, state)?;
             let here = self.here(rounded, c, state)?;
             dual = dual.max(here.dual).max(0.0);
-            let solved =
-                |status| Solved { status, iterations: steps, primal: here.primal, dual, n_support: here.n_support };
+            let (primal, n_support) = (here.primal, here.n_support);
+            let solved = |status| ProblemReport { status, iterations: steps, primal, dual, n_support };
             let gap = relative_gap(here.primal, dual);
             self.monitor.tell(Progress {
                 stage: "solve",
@@ -240,8 +220,7 @@ impl Task<'_, '_> {
             gram.set(is_active.clone(), self.weights, sum_with)?
         } else {
             // Rounded problems follow each other without a step between, each with other active rows: it adds them.
-            let (sums, weights) = (&mut Products::of(0), self.weights);
-            sum_with(Change { sums, added: &[], removed: &[], weights })?
+            sum_with(Change { sums: &mut Products::of(0), rows: &[], coefficients: &[] })?
         };
         let (mut linear, mut quadratic, mut rounding) = (0.0, 0.5 * dot(&along, &along), 0.0);
         for row in 0..n {

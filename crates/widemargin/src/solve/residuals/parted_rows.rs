@@ -2,23 +2,23 @@
 
 use std::cell::RefCell;
 
-use super::factor::Factor;
-use super::residual_rows::{Change, Extent, Products};
-use super::residual_sums::{Found, ResidualSums, Wanted};
+use super::active_gram::Factor;
+use super::residual_sums::{Change, Found, Products, ResidualSums, Wanted};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::linalg::factor::{add_scaled, dot};
 use crate::monitor::Monitor;
 use crate::partition::Executor;
 use crate::solve::ridge::{RidgeRows, center_of, rounding_of_center};
+use crate::tuning::POWER_ITERATIONS;
 
 /// An executor, whatever its type.
 trait Ask {
-    fn ask(&mut self, wanted: Vec<Wanted>, monitor: &Monitor<'_>) -> Result<Vec<Found>>;
+    fn ask(&mut self, wanted: Vec<Wanted>, monitor: &Monitor<'_>) -> Result<Found>;
 }
 
 impl<E: Executor<Of = RidgeRows>> Ask for E {
-    fn ask(&mut self, wanted: Vec<Wanted>, monitor: &Monitor<'_>) -> Result<Vec<Found>> {
+    fn ask(&mut self, wanted: Vec<Wanted>, monitor: &Monitor<'_>) -> Result<Found> {
         // The solver reports its own progress; this is one of many passes.
         self.reduce(&ResidualSums { wanted }, &monitor.without_progress())
     }
@@ -56,8 +56,8 @@ impl<'e> PartedRows<'e> {
         Ok(PartedRows { executor: RefCell::new(executor), center, numbers, n_all: weights.len() })
     }
 
-    fn ask_one(&self, wanted: Wanted, monitor: &Monitor<'_>) -> Result<Found> {
-        self.executor.borrow_mut().ask(vec![wanted], monitor)?.pop().ok_or_else(wrong)
+    fn ask(&self, wanted: Vec<Wanted>, monitor: &Monitor<'_>) -> Result<Found> {
+        self.executor.borrow_mut().ask(wanted, monitor)
     }
 
     /// The numbers among all rows of some of these.
@@ -65,32 +65,9 @@ impl<'e> PartedRows<'e> {
         rows.iter().map(|&row| self.numbers[row]).collect()
     }
 
-    fn wanted_sum(&self, numbers: &[f64]) -> Wanted {
-        let mut of_all = vec![0.0; self.n_all];
-        self.numbers.iter().zip(numbers).for_each(|(&row, number)| of_all[row] = *number);
-        Wanted::TransposedTimes(of_all)
-    }
-
-    /// The sum less the numbers times the center.
-    fn centered_sum(&self, found: Option<Found>, numbers: &[f64]) -> Result<Vec<f64>> {
-        match found {
-            Some(Found::Sum(mut sum)) if sum.len() == self.center.len() => {
-                add_scaled(&mut sum, -numbers.iter().sum::<f64>(), &self.center);
-                Ok(sum)
-            }
-            _ => Err(wrong()),
-        }
-    }
-
     /// The query of a change, if there is any.
     fn wanted_products(&self, change: &Change<'_>) -> Option<Wanted> {
-        let Change { added, removed, weights, .. } = change;
-        let signed =
-            added.iter().map(|&row| (row, weights[row])).chain(removed.iter().map(|&row| (row, -weights[row])));
-        let mut signed: Vec<(usize, f64)> = signed.collect();
-        signed.sort_unstable_by_key(|(row, _)| *row);
-        let (rows, coefficients): (Vec<usize>, Vec<f64>) = signed.into_iter().unzip();
-        let rows = self.among_all(&rows);
+        let (rows, coefficients) = (self.among_all(change.rows), change.coefficients.to_vec());
         (!rows.is_empty()).then(|| Wanted::Products { rows, coefficients, center: self.center.clone() })
     }
 
@@ -106,7 +83,7 @@ impl<'e> PartedRows<'e> {
 
     /// The product of every row with `weights`.
     pub fn times(&self, weights: &[f64], monitor: &Monitor<'_>) -> Result<Vec<f64>> {
-        let of_all = in_order(self.ask_one(Wanted::Times(weights.to_vec()), monitor)?, self.n_all)?;
+        let of_all = in_order(self.ask(vec![Wanted::Times(weights.to_vec())], monitor)?, self.n_all)?;
         let of_center = dot(&self.center, weights);
         Ok(self.numbers.iter().map(|&row| of_all[row] - of_center).collect())
     }
@@ -114,7 +91,7 @@ impl<'e> PartedRows<'e> {
     /// Changes sums over some rows.
     pub fn add_products(&self, change: Change<'_>, monitor: &Monitor<'_>) -> Result<()> {
         match self.wanted_products(&change) {
-            Some(wanted) => add_found(change.sums, self.ask_one(wanted, monitor)?),
+            Some(wanted) => add_found(change.sums, self.ask(vec![wanted], monitor)?),
             None => Ok(()),
         }
     }
@@ -126,38 +103,56 @@ impl<'e> PartedRows<'e> {
         change: Change<'_>,
         monitor: &Monitor<'_>,
     ) -> Result<Vec<f64>> {
-        let wanted = [Some(self.wanted_sum(numbers)), self.wanted_products(&change)];
-        let mut found = self.executor.borrow_mut().ask(wanted.into_iter().flatten().collect(), monitor)?.into_iter();
-        let sum = self.centered_sum(found.next(), numbers)?;
-        found.try_for_each(|products| add_found(change.sums, products))?;
+        let mut of_all = vec![0.0; self.n_all];
+        self.numbers.iter().zip(numbers).for_each(|(&row, number)| of_all[row] = *number);
+        let mut wanted = vec![Wanted::TransposedTimes(of_all)];
+        wanted.extend(self.wanted_products(&change));
+        let mut found = self.ask(wanted, monitor)?;
+        let mut sum = std::mem::take(&mut found.sum);
+        if sum.len() != self.center.len() {
+            return Err(wrong());
+        }
+        add_scaled(&mut sum, -numbers.iter().sum::<f64>(), &self.center);
+        if !change.rows.is_empty() {
+            add_found(change.sums, found)?;
+        }
         Ok(sum)
     }
 
-    /// How large Σ v φφᵀ is.
-    pub fn extent(&self, weights: &[f64], monitor: &Monitor<'_>) -> Result<Extent> {
+    /// The trace of Σ v φφᵀ, and roughly its largest eigenvalue.
+    pub fn extent(&self, weights: &[f64], monitor: &Monitor<'_>) -> Result<(f64, f64)> {
         let d = self.n_features();
         let (mut sums, all) = (Products::of(d), (0..self.n_rows()).collect::<Vec<usize>>());
-        self.add_products(Change { sums: &mut sums, added: &all, removed: &[], weights }, monitor)?;
+        self.add_products(Change { sums: &mut sums, rows: &all, coefficients: weights }, monitor)?;
         let mut lower = sums.lower;
         let trace: f64 = (0..d).map(|at| lower[at * d + at]).sum();
         if trace <= rounding_of_center(&self.center, weights.iter().sum()) {
             lower.fill(0.0);
         }
-        Extent::new((0..d).map(|at| lower[at * d + at]).collect(), |direction| {
+        let mut direction: Vec<f64> = (0..d).map(|at| lower[at * d + at]).collect();
+        let (trace, mut largest) = (direction.iter().sum::<f64>(), 0.0f64);
+        for _ in 0..POWER_ITERATIONS {
+            let norm = dot(&direction, &direction).sqrt();
+            if norm == 0.0 || trace.is_nan() || trace <= 0.0 {
+                break;
+            }
+            direction.iter_mut().for_each(|x| *x /= norm);
             let mut next = vec![0.0; d];
             for (row, values) in lower.chunks(d).enumerate() {
                 next[row] += dot(&values[..=row], &direction[..=row]);
                 add_scaled(&mut next[..row], direction[row], &values[..row]);
             }
-            Ok((dot(direction, &next), next))
-        })
+            largest = largest.max(dot(&direction, &next));
+            direction = next;
+        }
+        Ok((trace, largest))
     }
 
     /// (φ, 1)ᵀ H⁻¹ (φ, 1) of some rows, in ascending order, with the factor of H.
     pub fn leverages(&self, factor: &Factor, rows: &[usize], monitor: &Monitor<'_>) -> Result<Vec<f64>> {
         let (rows, factor, center) = (self.among_all(rows), factor.clone(), self.center.clone());
         let n = rows.len();
-        in_order(self.ask_one(Wanted::Leverages { rows, factor, center }, monitor)?, n)
+        in_order(self.ask(vec![Wanted::Leverages { rows, factor, center }], monitor)?, n)
     }
 
     /// The contribution of centering to the intercept.
@@ -167,8 +162,7 @@ impl<'e> PartedRows<'e> {
 }
 
 /// Numbers of n rows from runs in any order, which are together all of them.
-fn in_order(found: Found, n: usize) -> Result<Vec<f64>> {
-    let Found::Runs(mut runs) = found else { return Err(wrong()) };
+fn in_order(Found { mut runs, .. }: Found, n: usize) -> Result<Vec<f64>> {
     runs.sort_by_key(|(first, _)| *first);
     let mut numbers = Vec::with_capacity(n);
     for (first, run) in runs.into_iter().filter(|(_, run)| !run.is_empty()) {
@@ -181,14 +175,13 @@ fn in_order(found: Found, n: usize) -> Result<Vec<f64>> {
 }
 
 fn add_found(sums: &mut Products, found: Found) -> Result<()> {
-    match found {
-        Found::Products(more) if (more.lower.len(), more.column.len()) == (sums.lower.len(), sums.column.len()) => {
-            linalg::add(&mut sums.lower, &more.lower);
-            linalg::add(&mut sums.column, &more.column);
-            Ok(())
-        }
-        _ => Err(wrong()),
+    let more = found.products;
+    if (more.lower.len(), more.column.len()) != (sums.lower.len(), sums.column.len()) {
+        return Err(wrong());
     }
+    linalg::add(&mut sums.lower, &more.lower);
+    linalg::add(&mut sums.column, &more.column);
+    Ok(())
 }
 
 fn wrong() -> Error {

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::parted_rows::PartedRows;
-use super::residual_rows::Extent;
 use crate::error::Result;
 use crate::monitor::{Monitor, Progress};
 use crate::solve::{effective_number, explained_standard_error};
@@ -40,7 +39,7 @@ pub(super) fn costs(
     per_decade: i32,
     monitor: &Monitor<'_>,
 ) -> Result<Vec<f64>> {
-    let Extent { trace, largest } = rows.extent(weights, monitor)?;
+    let (trace, largest) = rows.extent(weights, monitor)?;
     let unit = trace / weights.iter().sum::<f64>();
     if unit <= 0.0 || unit.is_nan() {
         // No feature varies.

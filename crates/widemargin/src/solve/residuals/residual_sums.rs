@@ -4,8 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::factor::Factor;
-use super::residual_rows::Products;
+use super::active_gram::Factor;
 use crate::error::{Error, Result};
 use crate::linalg::factor::{Matrix, add_scaled};
 use crate::linalg::{self, Columns, add_gram};
@@ -26,38 +25,60 @@ pub(crate) enum Wanted {
     Leverages { rows: Vec<usize>, factor: Factor, center: Vec<f64> },
 }
 
-/// The results of some rows.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) enum Found {
+/// Sums over rows.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Products {
+    /// The lower triangle of Σ v φφᵀ, row-major.
+    pub lower: Vec<f64>,
+    /// Σ v φ.
+    pub column: Vec<f64>,
+}
+
+impl Products {
+    /// Of no rows.
+    pub fn of(n_features: usize) -> Self {
+        Products { lower: vec![0.0; n_features * n_features], column: vec![0.0; n_features] }
+    }
+}
+
+/// Rows whose products are added to sums, ascending, each with its v; a negative one takes a row away.
+pub(crate) struct Change<'a> {
+    pub sums: &'a mut Products,
+    pub rows: &'a [usize],
+    pub coefficients: &'a [f64],
+}
+
+/// The results of some rows; empty where they were not requested.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Found {
     /// Numbers of rows, with the place of the first of each run: among all rows, or among the requested ones.
-    Runs(Vec<(usize, Vec<f64>)>),
-    Sum(Vec<f64>),
+    pub runs: Vec<(usize, Vec<f64>)>,
+    pub sum: Vec<f64>,
     /// Empty where none of the rows is meant.
-    Products(Products),
+    pub products: Products,
 }
 
 // The answers have a number of each row, or features × features: a checkpoint with them would be larger than the
 // features.
-part_query! { pub(crate) RidgeRows: ResidualSums "residual_sums" { wanted: Vec<Wanted> } -> Vec<Found> { IS_RECORDED = false }
+part_query! { pub(crate) RidgeRows: ResidualSums "residual_sums" { wanted: Vec<Wanted> } -> Found { IS_RECORDED = false }
 |at, part, monitor| {
-    let rows = PlainRows::new(part)?;
-    at.wanted.iter().map(|wanted| rows.answer(wanted, monitor)).collect()
+    let (rows, mut found) = (PlainRows::new(part)?, Found::default());
+    at.wanted.iter().try_for_each(|wanted| rows.answer(wanted, &mut found, monitor))?;
+    Ok(found)
 },
-|_, total, next| total.iter_mut().zip(next).for_each(|(total, next)| total.add(next)) }
+|_, total, next| {
+    total.runs.extend(next.runs);
+    add_any(&mut total.sum, next.sum);
+    add_any(&mut total.products.lower, next.products.lower);
+    add_any(&mut total.products.column, next.products.column);
+} }
 
-impl Found {
-    /// Adds the results of the rows that follow.
-    fn add(&mut self, next: Found) {
-        match (self, next) {
-            (Found::Runs(runs), Found::Runs(next)) => runs.extend(next),
-            (Found::Sum(sum), Found::Sum(next)) => linalg::add(sum, &next),
-            (Found::Products(sums), Found::Products(next)) if sums.column.is_empty() => *sums = next,
-            (Found::Products(sums), Found::Products(next)) if !next.column.is_empty() => {
-                linalg::add(&mut sums.lower, &next.lower);
-                linalg::add(&mut sums.column, &next.column);
-            }
-            _ => {}
-        }
+/// Adds the sums of the rows that follow, of which either may be empty.
+fn add_any(sums: &mut Vec<f64>, next: Vec<f64>) {
+    if sums.is_empty() {
+        *sums = next;
+    } else {
+        linalg::add(sums, &next);
     }
 }
 
@@ -87,13 +108,13 @@ impl<'p> PlainRows<'p> {
         before(self.numbers.start)..before(self.numbers.end)
     }
 
-    fn answer(&self, wanted: &Wanted, monitor: &Monitor<'_>) -> Result<Found> {
+    fn answer(&self, wanted: &Wanted, found: &mut Found, monitor: &Monitor<'_>) -> Result<()> {
         monitor.go_on("solve")?;
         match wanted {
             Wanted::Times(weights) => {
                 self.check(weights.len(), self.width)?;
                 let products = self.numbers.clone().map(|row| self.row(row).dot(weights)).collect();
-                Ok(Found::Runs(vec![(self.numbers.start, products)]))
+                found.runs.push((self.numbers.start, products));
             }
             Wanted::TransposedTimes(numbers) => {
                 let own = numbers.get(self.numbers.clone()).unwrap_or_default();
@@ -102,13 +123,13 @@ impl<'p> PlainRows<'p> {
                 for (row, number) in self.numbers.clone().zip(own).filter(|(_, number)| **number != 0.0) {
                     self.row(row).add_to(&mut sum, *number);
                 }
-                Ok(Found::Sum(sum))
+                found.sum = sum;
             }
             Wanted::Products { rows, coefficients, center } => {
                 self.check(center.len(), self.width)?;
                 self.check(coefficients.len(), rows.len())?;
                 let own = self.own(rows);
-                self.products(&rows[own.clone()], &coefficients[own], center, monitor).map(Found::Products)
+                found.products = self.products(&rows[own.clone()], &coefficients[own], center, monitor)?;
             }
             Wanted::Leverages { rows, factor, center } => {
                 self.check(center.len(), self.width)?;
@@ -122,9 +143,10 @@ impl<'p> PlainRows<'p> {
                         .for_each(|(to, &row)| self.row(row).centered(center, 1.0, columns.col_mut(to)));
                     leverages.extend(factor.leverages(columns));
                 }
-                Ok(Found::Runs(vec![(own.start, leverages)]))
+                found.runs.push((own.start, leverages));
             }
         }
+        Ok(())
     }
 
     fn products(

@@ -2,7 +2,6 @@ use proptest::prelude::*;
 
 use super::fit::{Choice, Fit, Samples, fit};
 use super::folds::Folds;
-use super::leave_one_out::leave_one_out;
 use super::loss::Rounded;
 use super::memory_rows::MemoryRows;
 use super::newton::{State, Task};
@@ -12,8 +11,8 @@ use crate::linalg::factor::Matrix;
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::Loss;
-use crate::solve::Status;
 use crate::solve::ridge::{FeatureRidge, Fitted, RowTargets};
+use crate::solve::{ProblemReport, Status};
 use crate::tuning::N_FOLDS;
 
 const N: usize = 31;
@@ -66,7 +65,7 @@ fn solved(
     targets: &[f64],
     weights: &[f64],
     (loss, c, has_intercept): (Loss, f64, bool),
-) -> (Vec<f64>, f64, super::newton::Solved) {
+) -> (Vec<f64>, f64, ProblemReport) {
     with_rows(phi, weights, has_intercept, |rows, memory| {
         let task = Task { rows, targets, weights, has_intercept, monitor: &Monitor::none() };
         let mut state = State::new(rows);
@@ -163,7 +162,7 @@ fn leave_one_out_residuals_equal_refits_if_no_other_sample_crosses_a_corner() {
                 let whole = of(&weights, &mut state);
                 let task = Task { rows, targets: &targets, weights: &weights, has_intercept: true, monitor: &monitor };
                 let rounded = Rounded { loss, width: 0.0 };
-                let loo = leave_one_out(&task, rounded, c, &units, &mut state).unwrap();
+                let loo = task.leave_one_out(rounded, c, &units, &mut state).unwrap();
                 let (mut n_exact, mut mean, mut truth) = (0, 0.0, 0.0);
                 for row in 0..N {
                     let mut fewer = weights.clone();
@@ -247,7 +246,7 @@ fn threads_change_no_bit_and_the_chosen_point_is_the_best() {
         assert_eq!((one.c, &one.epsilons), (two.c, &two.epsilons), "{name}");
         let best = one.path.iter().map(|point| point.d2).fold(f64::NEG_INFINITY, f64::max);
         assert!(one.path.iter().any(|point| point.c == one.c && point.d2 == best), "{name}");
-        assert!(one.path.is_sorted_by(|a, b| a.c < b.c) && one.solved[0].status == Status::Converged, "{name}");
+        assert!(one.path.is_sorted_by(|a, b| a.c < b.c) && one.problems[0].status == Status::Converged, "{name}");
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct FeatureRidge<'a> {
 }
 
 enum Side<'a> {
-    Samples(Ridge),
+    Samples(Box<Ridge>),
     Features(PartedRidge, &'a DenseMatrix<f32>),
 }
 
@@ -47,26 +47,23 @@ impl<'a> FeatureRidge<'a> {
             Vectors::Dense(dense) if n > dense.n_cols => {
                 let targets = RowTargets::of(&fitted, &by_row);
                 let (k, total) = (targets.n_outputs, targets.total());
-                let rows = &mut in_memory((dense.values[..].into(), dense.n_cols), has_intercept, targets, pool);
+                let rows = &mut in_memory((Values::Single(&dense.values), dense.n_cols), has_intercept, targets, pool);
                 Side::Features(PartedRidge::new(rows, (k, total), usize::MAX, monitor)?, dense)
             }
             _ => {
                 let free =
                     Matrix::from_columns(vec![1.0; n * usize::from(has_intercept)], n, usize::from(has_intercept));
                 let not_finite = || Error::NotFinite { what: "a product of features".into(), value: f64::NAN };
-                Side::Samples(Ridge::of_kernel(products(phi, pool)?, free, fitted.clone()).ok_or_else(not_finite)?)
+                let ridge = Ridge::of_kernel(products(phi, pool)?, free, fitted.clone()).ok_or_else(not_finite)?;
+                Side::Samples(Box::new(ridge))
             }
         };
         Ok(FeatureRidge { phi, fitted, by_row, has_intercept, pool, side })
     }
 
     fn rows<'s>(&'s self, phi: &'s DenseMatrix<f32>) -> ChunkedRows<'s, impl Chunks> {
-        in_memory(
-            (phi.values[..].into(), phi.n_cols),
-            self.has_intercept,
-            RowTargets::of(&self.fitted, &self.by_row),
-            self.pool,
-        )
+        let targets = RowTargets::of(&self.fitted, &self.by_row);
+        in_memory((Values::Single(&phi.values), phi.n_cols), self.has_intercept, targets, self.pool)
     }
 
     /// The eigenvalues, which determine the range of λ.
@@ -112,8 +109,7 @@ impl<'a> FeatureRidge<'a> {
             Side::Samples(ridge) => ridge,
             Side::Features(ridge, _) => return Ok(ridge.solution(lambda)),
         };
-        let not_finite = || Error::NotFinite { what: "a weight".into(), value: f64::NAN };
-        let KernelSolution { alphas, betas } = ridge.solution(lambda).ok_or_else(not_finite)?;
+        let KernelSolution { alphas, betas } = ridge.solution(lambda);
         let (block, k) = (Block::of(self.phi)?, alphas.n_cols());
         let weights = (0..k).flat_map(|output| block.combination(alphas.col(output))).collect();
         let intercept = |output| if self.has_intercept { betas.at(0, output) } else { 0.0 };

@@ -26,9 +26,8 @@ pub use parts::RIDGE_QUERIES;
 pub(crate) use parts::{FeatureSolution, PartedRidge, center_of};
 pub(crate) use spectrum::{LeaveOneOut, Spectrum};
 use spectrum::{RowLeverage, Shrinking, add_powers, no_powers};
-pub(super) use spectrum::{first_significant, rounding_of_center};
+pub(super) use spectrum::{rounding_of_center, significant};
 
-use crate::linalg::eigen;
 use crate::linalg::factor::{Matrix, Side, Svd, add_product, product};
 use crate::linalg::{self, Columns, add_gram};
 use crate::tuning::MIN_SINGULAR_VALUE;
@@ -66,8 +65,8 @@ pub(crate) struct Ridge {
     /// U, row-major.
     u: Vec<f64>,
     kernel: Matrix,
-    /// P.
-    free: Matrix,
+    /// Of R P, whose left singular vectors are Q.
+    svd: Svd,
     spectrum: Spectrum,
     /// The fit by P alone, samples × outputs.
     base: Matrix,
@@ -95,36 +94,35 @@ impl Ridge {
             let factor = roots[col];
             scaled.col_mut(col).iter_mut().zip(&roots).for_each(|(value, root)| *value *= factor * root);
         }
-        let q = orthonormal(&free, &roots)?.u;
+        let svd = Svd::new(&scaled_rows(&free, &roots), MIN_SINGULAR_VALUE)?;
+        let q = &svd.u;
         // Of equal rows nothing else is left off the constant.
         let largest = scaled.values().iter().fold(0.0f64, |largest, x| largest.max(x.abs()));
         let rounding = if q.n_cols() > 0 { f64::EPSILON * n as f64 * largest } else { 0.0 };
         if q.n_cols() > 0 {
             // (I − QQᵀ) A (I − QQᵀ) = A − Q(AQ)ᵀ − (AQ)Qᵀ + Q(QᵀAQ)Qᵀ.
-            let along = product(Side::Plain(&scaled), Side::Plain(&q));
-            let inner = product(Side::Transposed(&q), Side::Plain(&along));
+            let along = product(Side::Plain(&scaled), Side::Plain(q));
+            let inner = product(Side::Transposed(q), Side::Plain(&along));
             let mut half = along;
-            add_product(&mut half, -0.5, Side::Plain(&q), Side::Plain(&inner));
-            add_product(&mut scaled, -1.0, Side::Plain(&q), Side::Transposed(&half));
-            add_product(&mut scaled, -1.0, Side::Plain(&half), Side::Transposed(&q));
+            add_product(&mut half, -0.5, Side::Plain(q), Side::Plain(&inner));
+            add_product(&mut scaled, -1.0, Side::Plain(q), Side::Transposed(&half));
+            add_product(&mut scaled, -1.0, Side::Plain(&half), Side::Transposed(q));
         }
-        let decomposed = eigen::symmetric(scaled.values(), n, true)?;
-        let first = first_significant(&decomposed.values, rounding);
-        let u = Matrix::from_columns(decomposed.vectors[first * n..].to_vec(), n, n - first);
+        let (values, u) = significant(&scaled, rounding)?;
         let weighted = scaled_rows(&fitted.targets, &roots);
         let projected = product(Side::Transposed(&u), Side::Plain(&weighted));
-        let onto = product(Side::Transposed(&q), Side::Plain(&weighted));
-        let mut base = product(Side::Plain(&q), Side::Plain(&onto));
+        let onto = product(Side::Transposed(q), Side::Plain(&weighted));
+        let mut base = product(Side::Plain(q), Side::Plain(&onto));
         (0..base.n_cols()).for_each(|k| base.col_mut(k).iter_mut().zip(&roots).for_each(|(x, root)| *x /= root));
         let leverages = (0..n).map(|i| (0..q.n_cols()).map(|j| q.at(i, j).powi(2)).sum()).collect();
         let u = u.transposed().into_values();
-        let spectrum = Spectrum::new(decomposed.values[first..].to_vec(), projected, &fitted.weights);
-        Some(Ridge { fitted, u, kernel, free, spectrum, base, leverages })
+        let spectrum = Spectrum::new(values, projected, &fitted.weights);
+        Some(Ridge { fitted, u, kernel, svd, spectrum, base, leverages })
     }
 
     /// The number of independent columns of P.
     pub fn n_free(&self) -> usize {
-        self.leverages.iter().sum::<f64>().round() as usize
+        self.svd.s.len()
     }
 
     /// The eigenvalues, which determine the range of λ.
@@ -137,7 +135,7 @@ impl Ridge {
         let width = lambdas.len() * self.fitted.targets.n_cols();
         let (shrinking, mut sums) = (self.spectrum.shrinking(lambdas), no_powers(width));
         let Fitted { weights, units, .. } = &self.fitted;
-        for rows in self.blocks() {
+        for rows in blocks(self.fitted.weights.len()) {
             for (residuals, row) in self.residuals(rows.clone(), &shrinking).chunks(width.max(1)).zip(rows) {
                 add_powers(&mut sums, residuals, (weights[row], units[row]));
             }
@@ -149,7 +147,7 @@ impl Ridge {
     pub fn loo_values(&self, lambda: f64) -> Matrix {
         let (mut values, shrinking) = (self.fitted.targets.clone(), self.spectrum.shrinking(&[lambda]));
         let k = values.n_cols();
-        for rows in self.blocks() {
+        for rows in blocks(self.fitted.weights.len()) {
             let first = rows.start;
             for (at, residual) in self.residuals(rows, &shrinking).iter().enumerate() {
                 let (row, output) = (first + at / k, at % k);
@@ -157,11 +155,6 @@ impl Ridge {
             }
         }
         values
-    }
-
-    fn blocks(&self) -> impl Iterator<Item = Range<usize>> {
-        let n = self.fitted.weights.len();
-        (0..n).step_by(ROWS).map(move |first| first..(first + ROWS).min(n))
     }
 
     /// The leave-one-out residuals of some rows, row-major rows × λ × outputs; infinite where the sample is always
@@ -178,14 +171,13 @@ impl Ridge {
         shrinking.residuals(&self.u[rows.start * r..rows.end * r], open, fact)
     }
 
-    /// The coefficients at λ; `None` for numbers that are not finite.
-    pub fn solution(&self, lambda: f64) -> Option<KernelSolution> {
-        let Ridge { u, kernel, free, .. } = self;
+    /// The coefficients at λ.
+    pub fn solution(&self, lambda: f64) -> KernelSolution {
+        let Ridge { u, kernel, svd, .. } = self;
         let (n, r) = (self.fitted.weights.len(), self.spectrum.len());
         let roots = roots(&self.fitted.weights);
         let u = Matrix::from_columns(u.clone(), r, n);
         let mut scaled = product(Side::Transposed(&u), Side::Plain(&self.spectrum.shrunk(lambda, 0.0)));
-        let svd = orthonormal(free, &roots)?;
         // Eigenvectors of the smallest eigenvalues are orthogonal to Q but for rounding, which K would magnify.
         let along = product(Side::Transposed(&svd.u), Side::Plain(&scaled));
         add_product(&mut scaled, -1.0, Side::Plain(&svd.u), Side::Plain(&along));
@@ -195,8 +187,13 @@ impl Ridge {
         add_product(&mut left, -1.0, Side::Plain(kernel), Side::Plain(&alphas));
         let mut onto = product(Side::Transposed(&svd.u), Side::Plain(&scaled_rows(&left, &roots)));
         (0..onto.n_cols()).for_each(|k| onto.col_mut(k).iter_mut().zip(&svd.s).for_each(|(x, s)| *x /= s));
-        Some(KernelSolution { alphas, betas: product(Side::Plain(&svd.v), Side::Plain(&onto)) })
+        KernelSolution { alphas, betas: product(Side::Plain(&svd.v), Side::Plain(&onto)) }
     }
+}
+
+/// Ranges of [`ROWS`] of n rows.
+fn blocks(n: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..n).step_by(ROWS).map(move |first| first..(first + ROWS).min(n))
 }
 
 fn roots(weights: &[f64]) -> Vec<f64> {
@@ -210,11 +207,6 @@ fn products_of_block(block: &[f64], right: &[f64], d: usize, k: usize) -> (Vec<f
     let left = Columns::new(block, d.max(1), 0, d);
     linalg::add_cross_product(&mut along, left, Columns::new(right, k, 0, k));
     (gram, along)
-}
-
-/// The singular value decomposition of RP.
-fn orthonormal(free: &Matrix, roots: &[f64]) -> Option<Svd> {
-    Svd::new(&scaled_rows(free, roots), MIN_SINGULAR_VALUE)
 }
 
 /// A matrix with a factor for each row.

@@ -69,12 +69,6 @@ impl<'p> Values<'p> {
     }
 }
 
-impl<'p> From<&'p [f32]> for Values<'p> {
-    fn from(values: &'p [f32]) -> Self {
-        Values::Single(values)
-    }
-}
-
 /// The features of some rows, row-major.
 #[derive(Clone, Copy, Debug)]
 pub enum RidgeFeatures<'p> {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::part::{RidgeFeatures, RidgePart, RidgeRows};
 use super::spectrum::{LeaveOneOut, RowLeverage, Shrinking, Spectrum, add_powers, no_powers, rounding_of_center};
-use super::{ROWS, products_of_block};
+use super::{blocks, products_of_block};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::linalg::factor::Matrix;
@@ -139,16 +139,11 @@ impl RidgePart<'_> {
         open
     }
 
-    fn blocks(&self) -> impl Iterator<Item = Range<usize>> {
-        let n = self.weights.len();
-        (0..n).step_by(ROWS).map(move |first| first..(first + ROWS).min(n))
-    }
-
     /// The products of the centered features with each other and with these residuals.
     fn products(&self, free: &Free, monitor: &Monitor<'_>) -> Result<(Vec<f64>, Vec<f64>)> {
         let (d, k) = (free.n_features, free.n_outputs);
         let (mut gram, mut along) = (vec![0.0; d * d], vec![0.0; d * k]);
-        for rows in self.blocks() {
+        for rows in blocks(self.weights.len()) {
             monitor.go_on("solve")?;
             let (block, unpenalized) = self.block(rows.clone(), free);
             let mut right = self.open(rows.clone(), &unpenalized, free);
@@ -170,7 +165,7 @@ impl RidgePart<'_> {
         mut take: impl FnMut(Range<usize>, Vec<f64>),
     ) -> Result<()> {
         let r = rotation.len() / free.n_features.max(1);
-        for rows in self.blocks() {
+        for rows in blocks(self.weights.len()) {
             monitor.go_on("leave-one-out")?;
             let (block, unpenalized) = self.block(rows.clone(), free);
             let open = self.open(rows.clone(), &unpenalized, free);

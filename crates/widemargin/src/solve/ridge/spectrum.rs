@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::linalg;
-use crate::linalg::eigen;
+use crate::linalg::eigen::{self, SymmetricEigen};
 use crate::linalg::factor::{Matrix, Side, product};
 use crate::tuning::{MIN_PATH_LAMBDA, MIN_RESIDUAL_LEVERAGE, PRODUCT_ROUNDING, RIDGE_C_PER_DECADE};
 
@@ -110,10 +110,7 @@ impl Spectrum {
         let mut gram = Matrix::from_columns(gram, d, d).transposed();
         gram.mirror_lower();
         let not_finite = || Error::NotFinite { what: "a sum of the features".into(), value: f64::NAN };
-        let decomposed = eigen::symmetric(gram.values(), d, true).ok_or_else(not_finite)?;
-        let first = first_significant(&decomposed.values, rounding);
-        let values = decomposed.values[first..].to_vec();
-        let mut rotation = Matrix::from_columns(decomposed.vectors[first * d..].to_vec(), d, d - first);
+        let (values, mut rotation) = significant(&gram, rounding).ok_or_else(not_finite)?;
         for (at, value) in values.iter().enumerate() {
             let factor = 1.0 / value.sqrt();
             rotation.col_mut(at).iter_mut().for_each(|x| *x *= factor);
@@ -220,13 +217,13 @@ pub(in crate::solve) fn rounding_of_center(center: &[f64], total: f64) -> f64 {
     PRODUCT_ROUNDING.powi(2) * total * center.iter().map(|mean| mean * mean).sum::<f64>()
 }
 
-/// The first of ascending eigenvalues that is not rounding: relative to the largest, and none if that is at most
-/// `rounding`.
-pub(in crate::solve) fn first_significant(values: &[f64], rounding: f64) -> usize {
+/// The eigenvalues of a symmetric matrix that are not rounding, ascending, and their eigenvectors. `rounding` is that of
+/// all numbers: if no eigenvalue exceeds it, there is none. `None` if the matrix is not finite.
+pub(in crate::solve) fn significant(matrix: &Matrix, rounding: f64) -> Option<(Vec<f64>, Matrix)> {
+    let n = matrix.n_rows();
+    let SymmetricEigen { values, vectors } = eigen::symmetric(matrix.values(), n, true)?;
     let largest = values.last().copied().unwrap_or(0.0).max(0.0);
-    if largest <= rounding {
-        return values.len();
-    }
-    let least = f64::EPSILON * values.len() as f64 * largest;
-    values.iter().position(|value| *value > least).unwrap_or(values.len())
+    let least = if largest <= rounding { f64::INFINITY } else { f64::EPSILON * n as f64 * largest };
+    let first = values.iter().position(|value| *value > least).unwrap_or(n);
+    Some((values[first..].to_vec(), Matrix::from_columns(vectors[first * n..].to_vec(), n, n - first)))
 }

@@ -19,7 +19,7 @@ use widemargin::model::{
 };
 use widemargin::monitor::Monitor;
 use widemargin::partition::{EncodedQuery, Workers};
-use widemargin::problem::{BlockObjective, ObjectiveState, OneVsRest};
+use widemargin::problem::{BlockObjective, LinearProblem, ObjectiveState, OneVsRest};
 use widemargin::similarity::AnySimilarity;
 use widemargin::solve::newton::NewtonSettings;
 use widemargin::{Error, Result};
@@ -308,8 +308,9 @@ fn rejects_parts_that_do_not_fit() {
     let (codes, costs, features) = ([0, 1, 0], [1.0; 3], [1.0f32; 6]);
     let block = || DenseView::new(&features, 3, 2).unwrap().into();
     let rows = |costs| {
-        let loss = Loss::SquaredHinge;
-        BlockObjective::alone(block(), OneVsRest::new(&codes, 2), costs, loss, widemargin::model::Intercept::Free, 1)
+        let (loss, intercept) = (Loss::SquaredHinge, widemargin::model::Intercept::Free);
+        let problem = LinearProblem { targets: OneVsRest::new(&codes, 2), costs, loss, intercept };
+        BlockObjective::alone(block(), problem, 1)
     };
     assert!(matches!(rows(&costs[1..]), Err(Error::Shape { .. })));
     assert!(matches!(rows(&costs).unwrap().recall(ObjectiveState::default()), Err(Error::Shape { .. })));

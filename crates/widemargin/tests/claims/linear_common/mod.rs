@@ -4,7 +4,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use widemargin::data::DenseView;
 use widemargin::monitor::Monitor;
-use widemargin::problem::{Block, Intercept, LinearObjective, Loss, OneVsRest};
+use widemargin::problem::{Block, Intercept, LinearObjective, LinearProblem, Loss, OneVsRest};
 use widemargin::solve::newton::{NewtonSettings, NewtonSolution, solve};
 
 /// Rows of Φ, classes, and how they are to be learned.
@@ -52,7 +52,9 @@ impl Case {
     }
 
     pub fn objective<'a>(&'a self, blocks: &[Block<'a>], threads: usize) -> LinearObjective<'a> {
-        LinearObjective::new(blocks, self.targets(), &self.costs, self.loss, self.intercept, threads).unwrap()
+        let problem =
+            LinearProblem { targets: self.targets(), costs: &self.costs, loss: self.loss, intercept: self.intercept };
+        LinearObjective::new(blocks, problem, threads).unwrap()
     }
 
     pub fn solve(&self, tol: f64) -> NewtonSolution {
@@ -60,9 +62,7 @@ impl Case {
     }
 
     pub fn solve_with(&self, blocks: &[Block<'_>], settings: &NewtonSettings) -> NewtonSolution {
-        let mut objective =
-            LinearObjective::new(blocks, self.targets(), &self.costs, self.loss, self.intercept, 1).unwrap();
-        solve(&mut objective, settings, None, &Monitor::none()).unwrap()
+        solve(&mut self.objective(blocks, 1), settings, None, &Monitor::none()).unwrap()
     }
 
     /// The objective of problem `k` at a point (weights, then intercept), from its definition.

@@ -12,7 +12,7 @@ use super::scan::{Chunked, Scan};
 use super::store::Pieces;
 use crate::data::{AnyRows, Scratch};
 use crate::error::{Error, Result};
-use crate::expansion::{BookMaker, Codebook, CodedRows, PieceBuffer};
+use crate::expansion::{BookMaker, CodedRows, PieceBuffer, ValueCounts};
 use crate::monitor::Monitor;
 
 /// An independently coded chunk: the number of its first row, the rows with weight, and their entries.
@@ -67,7 +67,7 @@ pub(super) struct Encoder<'a, 's> {
 impl<'a> Encoder<'a, '_> {
     /// Codes all rows. With more than 65,536 distinct values, values are rounded to 12 significant bits: the partial
     /// coding, nearly always of the first chunk only, is discarded.
-    pub fn encode(self, monitor: &Monitor<'_>) -> Result<(Codebook, Pieces<'a>)> {
+    pub fn encode(self, monitor: &Monitor<'_>) -> Result<(ValueCounts, Pieces<'a>)> {
         let factor = |feature: usize| self.factors.map_or(1.0, |factors| factors[feature]);
         let largest = self.scan.largest.iter().enumerate().map(|(j, largest)| (largest * factor(j)) as f32);
         let largest = largest.filter(|value| value.is_finite()).fold(f32::MIN_POSITIVE, f32::max);
@@ -82,7 +82,7 @@ impl<'a> Encoder<'a, '_> {
         })
     }
 
-    fn encode_with(self, mut book: BookMaker, monitor: &Monitor<'_>) -> Result<(Codebook, Pieces<'a>), Ended> {
+    fn encode_with(self, mut book: BookMaker, monitor: &Monitor<'_>) -> Result<(ValueCounts, Pieces<'a>), Ended> {
         let Encoder { samples, scan, factors, plan, scratch, seed } = self;
         let mut pieces = Pieces::new(plan, (!plan.in_memory).then_some(scratch));
         let mut buffers: Vec<PieceBuffer> = (0..BUFFERS).map(|_| PieceBuffer::new(scan.largest.len())).collect();

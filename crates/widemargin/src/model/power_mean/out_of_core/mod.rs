@@ -145,7 +145,7 @@ impl PowerMeanParams {
         drop(chunked);
         let map = self.map(&book.values, &book.counts)?;
         let known = Known { labels, weights, c: self.c, n_features: sizes.n_features, n_problems };
-        let is_rounded = book.is_rounded;
+        let is_rounded = book.rounded;
         let book = Arc::new(book);
         let store = Store::new(known, book.clone(), pieces);
         clock.end("encode")?;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use super::plan::Plan;
 use crate::data::{Labels, Scratch};
 use crate::error::{Error, Result};
-use crate::expansion::{Codebook, Entries, Gathered, Piece, PieceBuffer, gather};
+use crate::expansion::{Entries, Gathered, Piece, PieceBuffer, ValueCounts, gather};
 use crate::solve::dual::{BlockRows, Blocks, Deal, Loaded};
 
 /// Bytes of dual variables converted at a time.
@@ -85,7 +85,7 @@ struct Solved {
 /// Pieces, ready to be solved.
 pub(super) struct Store<'a> {
     known: Known<'a>,
-    book: Arc<Codebook>,
+    book: Arc<ValueCounts>,
     pieces: Pieces<'a>,
     solved: Vec<Solved>,
     /// The block of all rows, if it is the only one and fits in memory, once it has been loaded.
@@ -97,7 +97,7 @@ pub(super) struct Store<'a> {
 
 impl<'a> Store<'a> {
     /// Pieces whose codes refer to `book`.
-    pub fn new(known: Known<'a>, book: Arc<Codebook>, mut pieces: Pieces<'a>) -> Self {
+    pub fn new(known: Known<'a>, book: Arc<ValueCounts>, mut pieces: Pieces<'a>) -> Self {
         let mut solved = Vec::with_capacity(pieces.pieces.len());
         for (piece, _) in &pieces.pieces {
             solved.push(Solved { alphas: Mutex::new(Alphas::Zero), at: pieces.end, diagonal: OnceLock::new() });

@@ -106,7 +106,7 @@ impl Task<'_> {
         let ridge = Ridge::of_kernel(gram, polynomials, self.fitted(&standard)).ok_or_else(not_finite)?;
         let errors = |lambdas: &[f64]| Ok(ridge.leave_one_out(lambdas));
         let chosen = select(params.c, &standard, ridge.spectrum(), (kernel, &space), errors)?;
-        let KernelSolution { alphas, betas } = ridge.solution(chosen.lambda).ok_or_else(not_finite)?;
+        let KernelSolution { alphas, betas } = ridge.solution(chosen.lambda);
         // αᵀΦα = αᵀ(f − Pβ) = αᵀf, and λα = w(y − f).
         let half_norm = |output: usize| {
             let numbers = alphas.col(output).iter().zip(standard.values.col(output)).zip(&self.weights);

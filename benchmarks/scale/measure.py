@@ -136,8 +136,8 @@ def seconds_a_row(asked: argparse.Namespace) -> dict[str, float]:
     rows = Timed(rows.part.linear(expansion, codes, asked.classes, 1.0, "squared-hinge", "free"))
     common = {"tol": 1e-3, "max_iter": 100, "seed": 0, "threads": 1}
     common |= dict.fromkeys(("class_weight", "time_limit", "monitor", "features"))
-    fit = {"C": 1.0, "basis": "index", "basis_rows": [], "stages": [], "common": common}
-    _core.fit_basis_expansion_remote(expansion, rows, labels, None, **fit)
+    fit = {"basis": "index", "basis_rows": [], "stages": [], "common": common}
+    _core.fit_expansion_remote(expansion, rows, (labels, 1.0, None), **fit)
     work |= rows.seconds
     return {name: seconds / BLOCK for name, seconds in work.items()}
 

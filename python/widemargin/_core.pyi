@@ -81,6 +81,7 @@ __all__ = [
     "WeightedLabels",
     "WeightedTargets",
     "accepted_kinds",
+    "basis_candidates",
     "canonical",
     "check_regression_loss",
     "choose_bases",
@@ -94,12 +95,9 @@ __all__ = [
     "explain",
     "feature_importances",
     "fit",
-    "fit_basis_expansion_one_class_remote",
-    "fit_basis_expansion_regressor_remote",
-    "fit_basis_expansion_remote",
     "fit_expansion",
+    "fit_expansion_remote",
     "fit_power_mean_remote",
-    "fit_thin_plate_regressor_remote",
     "fit_thin_plate_remote",
     "header_of",
     "hog",
@@ -213,52 +211,24 @@ def normalized(expansion: Model, normalization: str, rows: object, total: float)
     `total`. Its method ``ask(name, query, changes_state, has_answer)`` sends a query to every part, and returns the
     merged answer."""
 
-def fit_basis_expansion_remote(
+def fit_expansion_remote(
     expansion: Model,
     rows: object,
-    labels: WeightedLabels,
-    brought: tuple[_Rows, _Features] | None,
+    problem: tuple[WeightedLabels, float, tuple[_Rows, _Features] | None]
+    | tuple[WeightedTargets, float | None, str]
+    | tuple[WeightedTargets, float, float],
     *,
-    C: float,
     basis: str,
     basis_rows: Sequence[int],
     stages: _Stages,
     common: _Common,
 ) -> Model:
-    """A classifier on an expansion, by Newton's method over the features that `rows` represents as for `normalized`.
-    `brought` are some rows and their features, for the starting point and the Hessian."""
-
-def fit_basis_expansion_regressor_remote(
-    expansion: Model,
-    rows: object,
-    targets: WeightedTargets,
-    *,
-    C: float | None,
-    loss: str,
-    basis: str,
-    basis_rows: Sequence[int],
-    stages: _Stages,
-    common: _Common,
-) -> Model:
-    """A regression on an expansion, over the features that `rows` represents as for `normalized`."""
+    """A model on an expansion, over the features that `rows` represents as for `normalized`: a classifier by Newton's
+    method, for labels, C, and some rows and their features, for the starting point and the Hessian; a regression, for
+    targets, C and the loss; or a one-class model, for targets that are all 1, the contamination and the shrinkage."""
 
 def check_regression_loss(loss: str) -> None:
     """ValueError for a parameter that does not belong to the loss, such as "huber:epsilon=1", or is out of range."""
-
-def fit_basis_expansion_one_class_remote(
-    expansion: Model,
-    rows: object,
-    targets: WeightedTargets,
-    *,
-    contamination: float,
-    shrinkage: float,
-    basis: str,
-    basis_rows: Sequence[int],
-    stages: _Stages,
-    common: _Common,
-) -> Model:
-    """A one-class model on an expansion, over the features that `rows` represents as for `normalized`, with all
-    targets 1."""
 
 @final
 class State:
@@ -302,15 +272,12 @@ class WeightedLabels:
     def sample_weights(self) -> _Floats:
         """Sample weights alone."""
 
-    def basis_candidates(self, basis: str, n_basis: int, seed: int) -> _Rows:
-        """Rows from which bases are selected, of weight above 0, ascending."""
-
     def some_rows(self, n_wanted: int, seed: int) -> npt.NDArray[np.int64]: ...
     def rows_to_choose_on(self, seed: int) -> _Rows:
         """Rows that `choose_power_mean` compares candidates on, of weight above 0, ascending."""
 
     def brought_rows(self, n_features: int, fewest: int) -> _Rows | None:
-        """Rows for the Hessian of `fit_basis_expansion_remote`; None if there are fewer than `fewest` rows, or the copy
+        """Rows for the Hessian of `fit_expansion_remote`; None if there are fewer than `fewest` rows, or the copy
         is not worth its cost."""
 
 @final
@@ -329,10 +296,10 @@ class WeightedTargets:
     def units(self) -> _Floats:
         """The part of each weight that leave-one-out removes."""
 
-    def basis_candidates(self, basis: str, n_basis: int, seed: int) -> _Rows:
-        """Rows from which bases are selected, of weight above 0, ascending."""
-
     def some_rows(self, n_wanted: int, seed: int) -> npt.NDArray[np.int64]: ...
+
+def basis_candidates(weights: _Floats, basis: str, n_basis: int, seed: int) -> _Rows:
+    """Rows from which bases are selected, of weight above 0, ascending."""
 
 # The class of each sample or the index of its set, the number of classes or labels, and the sets.
 _RowTargets = tuple[_Codes, int, _Floats | None]
@@ -378,11 +345,8 @@ class Part:
     ) -> Part:
         """v(x) of the samples of weight above 0, with their classes or labels and costs."""
 
-    def on_bases(self, targets: _RowTargets, units: _Floats, plan: BasisPlan, lift: _Lift) -> Part:
-        """Features on bases of the samples of weight above 0, with their classes or labels."""
-
-    def spline(self, targets: _Floats, units: _Floats, plan: BasisPlan, lift: _Lift) -> Part:
-        """The same with standardized targets."""
+    def on_bases(self, targets: _RowTargets | _Floats, units: _Floats, plan: BasisPlan, lift: _Lift) -> Part:
+        """Features on bases of the samples of weight above 0, with their classes or labels, or standardized targets."""
 
     def __reduce__(self) -> tuple[Any, tuple[int, Any, bytes]]: ...
     def __sizeof__(self) -> int: ...
@@ -452,24 +416,7 @@ class BasisPlan:
 def fit_thin_plate_remote(
     samples: object,
     features: Callable[[BasisPlan, _Lift], object],
-    labels: WeightedLabels,
-    *,
-    kernel: str,
-    bases: _Floats,
-    support: Sequence[int],
-    polynomials: str,
-    C: float | None,
-    basis: str,
-    stages: _Stages,
-    common: _Common,
-) -> Model:
-    """Trains on bases (bases, features), for the samples that `samples` represents as for `normalized`. `features`
-    returns the object that represents their features: first the polynomials alone, then all."""
-
-def fit_thin_plate_regressor_remote(
-    samples: object,
-    features: Callable[[BasisPlan, _Lift], object],
-    targets: WeightedTargets,
+    weighted: WeightedLabels | WeightedTargets,
     *,
     kernel: str,
     bases: _Floats,
@@ -478,9 +425,11 @@ def fit_thin_plate_regressor_remote(
     basis: str,
     stages: _Stages,
     common: _Common,
+    polynomials: str = "auto",
 ) -> Model:
-    """A smoothing spline on bases (bases, features), for the samples that `samples` represents as for `normalized`.
-    `features` returns the object that represents their features."""
+    """A classifier or a smoothing spline on bases (bases, features), for the samples that `samples` represents as for
+    `normalized`. `features` returns the object that represents their features: of a classifier, first the polynomials
+    alone, then all."""
 
 def choose_bases(codes: _Codes, n_basis: int, basis: str, seed: int) -> _Rows:
     """Rows that become bases; not for k-medoids, which needs the similarities."""

@@ -5,8 +5,8 @@ use std::process::{Command, Output};
 
 use widemargin::data::{AnySamples, DenseView, Labels, SamplesView, Targets};
 use widemargin::model::{
-    BasisExpansionOneClassParams, BasisExpansionParams, BasisExpansionRegressorParams, CChoice, Classifier, Regressor,
-    ThinPlateParams, ThinPlateRegressorParams,
+    BasisExpansionOneClassParams, BasisExpansionParams, BasisExpansionRegressorParams, CChoice, Classifier, Model,
+    Regressor, ThinPlateParams, ThinPlateRegressorParams,
 };
 use widemargin::monitor::Monitor;
 use widemargin::similarity::{AnySimilarity, ConditionalKernel};

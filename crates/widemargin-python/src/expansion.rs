@@ -2,27 +2,22 @@
 
 use std::sync::Arc;
 
-use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use widemargin::basis::BasisChoice;
 use widemargin::data::{Label, Labels};
-use widemargin::model::{AnyModel, BasisExpansionParams, BasisExpansionSvc, Preparation};
-use widemargin::similarity::{AdditiveKernel, AnySimilarity};
+use widemargin::model::{BasisExpansionParams, Expanded};
+use widemargin::similarity::{AdditiveKernel, AnySimilarity, Similarity};
 
-use crate::convert::{self, Common, array};
+use crate::convert::{self, array};
 use crate::errors::raise;
 use crate::model::{Model, Trained, ours};
-use crate::python_similarity::{Collected, CompositeSimilarity, Similarities, on_objects, on_view};
-use crate::samples::dense;
-use crate::weighted_labels::WeightedLabels;
+use crate::python_similarity::{Collected, CompositeSimilarity, Similarities, on_samples};
+use crate::remote::PythonWorkers;
 use crate::work::{Patience, conduct};
-use crate::workers::PythonWorkers;
 
 /// An expansion, the features of the training samples, and the rows of the bases.
-type Expanded<'py> = (Model, Bound<'py, PyArray2<f32>>, Vec<usize>);
-
-/// Rows that were copied to the client: their indices, and their features.
-type Brought<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray2<'py, f32>);
+type Fitted<'py> = (Model, Bound<'py, PyArray2<f32>>, Vec<usize>);
 
 /// How bases are selected: by name, or the rows themselves.
 fn basis_choice(name: &str, rows: Option<PyReadonlyArray1<'_, i64>>) -> PyResult<BasisChoice> {
@@ -50,7 +45,7 @@ pub(crate) fn fit_expansion<'py>(
     seed: u64,
     threads: usize,
     monitor: Option<Bound<'_, PyAny>>,
-) -> PyResult<Expanded<'py>> {
+) -> PyResult<Fitted<'py>> {
     let classes = (0..n_classes as i64).map(Label::Integer).collect();
     let labels =
         |codes: PyReadonlyArray1<'_, u32>| Labels::from_codes(classes, codes.as_slice()?.to_vec()).map_err(raise);
@@ -66,17 +61,20 @@ pub(crate) fn fit_expansion<'py>(
     let patience = Patience::new(None, monitor)?;
     if similarity.1.is_empty() {
         let params = params.with_similarity(AnySimilarity::new(&similarity.0).map_err(raise)?);
-        let expanded = on_view(py, &patience, samples, |view, monitor| params.expand(view, labels.as_ref(), monitor))?;
+        let expanded =
+            on_samples(py, &patience, samples, false, |view, monitor| params.expand(view, labels.as_ref(), monitor))?;
         let model = Model(Trained::Expansion(expanded.expansion));
         return Ok((model, array(py, expanded.features)?, expanded.basis_rows));
     }
     let params = params.with_similarity(CompositeSimilarity::new(similarity).map_err(raise)?);
-    let expanded =
-        on_objects(py, &patience, samples, |objects, monitor| params.expand(objects, labels.as_ref(), monitor))?;
-    // Only the bases are stored, not all training samples.
-    let bases = expanded.expansion.bases().alone(py)?;
-    let expansion = expanded.expansion.with_bases(bases).map_err(raise)?;
-    Ok((Model(Trained::CompositeExpansion(expansion)), array(py, expanded.features)?, expanded.basis_rows))
+    let (expansion, features, rows) = on_samples(py, &patience, samples, true, |view, monitor| {
+        let own = CompositeSimilarity::source(view)?;
+        let Expanded { expansion, features, basis_rows, .. } = params.expand(own, labels.as_ref(), monitor)?;
+        // Only the bases are stored, not all training samples.
+        let bases = expansion.bases().alone()?;
+        Ok((expansion.with_bases(bases)?, features, basis_rows))
+    })?;
+    Ok((Model(Trained::CompositeExpansion(expansion)), array(py, features)?, rows))
 }
 
 /// The same expansion without normalization and weights of the similarities.
@@ -100,32 +98,4 @@ pub(crate) fn normalized(
         expansion.normalized(normalization, PythonWorkers::new(&rows, to_caller), total, monitor)
     })?;
     Ok(Model(Trained::Expansion(expansion)))
-}
-
-/// A classifier on an expansion, trained on the features that `rows` represents.
-#[pyfunction]
-#[pyo3(signature = (expansion, rows, labels, brought, *, C, basis, basis_rows, stages, common))]
-pub(crate) fn fit_basis_expansion_remote(
-    py: Python<'_>,
-    expansion: PyRef<'_, Model>,
-    rows: Py<PyAny>,
-    labels: PyRef<'_, WeightedLabels>,
-    brought: Option<Brought<'_>>,
-    C: f64,
-    basis: String,
-    basis_rows: Vec<usize>,
-    stages: Vec<(String, f64)>,
-    common: Common<'_>,
-) -> PyResult<Model> {
-    let (expansion, rows, settings) = (ours(&expansion)?.clone(), Arc::new(rows), common.newton());
-    let brought = brought.as_ref().map(|(rows, features)| PyResult::Ok((convert::rows(rows)?, dense(features)?)));
-    let (labeled, brought) = (labels.of_all(), brought.transpose()?);
-    let brought = brought.as_ref().map(|(rows, features)| (&rows[..], *features));
-    let (training, stages) = (labels.training(&common), convert::stages(stages));
-    let preparation = Preparation { basis, basis_rows, training, stages };
-    let model = conduct(py, &common.patience()?, |monitor, to_caller| {
-        let workers = PythonWorkers::new(&rows, to_caller);
-        BasisExpansionSvc::of_workers(expansion, workers, labeled, brought, preparation, (C, &settings), monitor)
-    })?;
-    Model::fitted(AnyModel::Classifier(Box::new(model)), common.features)
 }

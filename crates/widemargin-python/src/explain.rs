@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use widemargin::data::Source;
+use widemargin::data::{SamplesView, Source};
 use widemargin::model::write_atomically;
 use widemargin_report::{Measurement, explanation_html, report_html};
 
 use crate::convert::Measure;
-use crate::errors::{raise, refused};
-use crate::model::{Model, Trained, on_composite};
-use crate::python_similarity::{Collected, needed, on_objects};
+use crate::errors::refused;
+use crate::model::{Model, Trained};
+use crate::python_similarity::{Collected, needed};
 use crate::work::{Patience, conduct};
 
 /// The explanation of the first sample, for the class at `place` or the predicted one, as JSON and as HTML.
@@ -23,26 +23,15 @@ pub fn explain(
     place: Option<usize>,
     n_terms: usize,
 ) -> PyResult<(String, String)> {
-    let patience = Patience::default();
-    let (found, bases, sample, names) = match &model.get().0 {
-        Trained::Any(model) => {
-            let samples = needed(samples)?;
-            let view = samples.view()?;
-            let found = conduct(py, &patience, |_, _| model.explain(&view, 0, place, n_terms))?;
-            (found, model.bases(), Some(view.chunk(0..1).map_err(raise)?), model.feature_names())
-        }
-        Trained::Composite(model) => {
-            let found = on_objects(
-                py,
-                &patience,
-                samples,
-                |objects, _| on_composite!(model, model => model.explain(objects, 0, place, n_terms)),
-            )?;
-            (found, None, None, on_composite!(model, model => model.feature_names()))
-        }
-        _ => return Err(PyTypeError::new_err("an expansion without a classifier has no predictions to explain")),
+    let this = model.get();
+    let Trained::Any(model) = &this.0 else {
+        return Err(PyTypeError::new_err("an expansion without a classifier has no predictions to explain"));
     };
-    let html = explanation_html(&found, bases, sample.as_ref(), names, n_terms);
+    let (found, sample) = this.on_samples(py, None, samples, |view, _| {
+        let sample = if let SamplesView::Own(_) = view { None } else { Some(view.chunk(0..1)?) };
+        Ok((model.explain(view, 0, place, n_terms)?, sample))
+    })?;
+    let html = explanation_html(&found, model.bases(), sample.as_ref(), model.feature_names(), n_terms);
     let json = serde_json::to_string(&found).map_err(|error| PyTypeError::new_err(error.to_string()))?;
     Ok((json, html))
 }
@@ -66,7 +55,7 @@ pub fn report(
     };
     let view = samples.as_ref().map(|samples| samples.view()).transpose()?;
     let (answers, weights) = measure.as_ref().map(Measure::answers).transpose()?.unwrap_or_default();
-    let Trained::Any(model) = &model.get().0 else {
+    let (Trained::Any(model), None) = (&model.get().0, model.get().composite()) else {
         let problem = "a report needs a model with built-in similarities, not Python functions";
         return Err(PyTypeError::new_err(problem));
     };

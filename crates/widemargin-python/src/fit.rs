@@ -5,13 +5,16 @@ use std::collections::BTreeMap;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use widemargin::select::{Answers, Estimator};
+use widemargin::similarity::Similarity;
 
 use crate::compared::{Fitted, compared};
 use crate::convert::{self, Common, Measure};
 use crate::errors::raise;
 use crate::model::Model;
 use crate::power_mean::own_kernel;
-use crate::python_similarity::{Collected, CompositeSimilarity, PythonCall, Similarities, needed, on_objects};
+use crate::python_similarity::{
+    Collected, CompositeSamples, CompositeSimilarity, PythonCall, Similarities, needed, on_samples,
+};
 use crate::work::{Patience, conduct};
 
 /// The value of a parameter.
@@ -89,10 +92,12 @@ pub(crate) fn fit(
     let patience = Patience { wants_best: method == "auto", ..common.patience()? };
     if !similarities.1.is_empty() {
         let similarity = CompositeSimilarity::new(similarities).map_err(raise)?;
-        let model = on_objects(py, &patience, samples, |objects, monitor| {
-            estimator.fit_own(similarity, objects, answers.as_ref(), weights, monitor)
+        let model = on_samples(py, &patience, samples, true, |view, monitor| {
+            // Only the bases are stored, not all training samples.
+            let (own, keep) = (CompositeSimilarity::source(view)?, CompositeSamples::alone);
+            estimator.fit_own(similarity, own, answers.as_ref(), weights, keep, monitor)
         })?;
-        return Ok((Model::composite(py, model, common.features)?, Vec::new()));
+        return Ok((Model::fitted(model, common.features)?, Vec::new()));
     }
     let estimator = estimator.similarity(similarities.0);
     let samples = needed(samples)?;

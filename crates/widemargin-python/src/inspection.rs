@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use widemargin::Result;
 use widemargin::basis;
-use widemargin::data::{AnySamples, DenseMatrix, Samples, Source, Training, Vectors};
+use widemargin::data::{AnySamples, DenseMatrix, Rows, Samples, Source, Training, Vectors};
 use widemargin::expansion::{self, BasisExpansion, Spectrum};
 use widemargin::monitor::Monitor;
 use widemargin::similarity::{AnySimilarity, Similarity, Spec};
@@ -15,7 +15,7 @@ use widemargin::similarity::{AnySimilarity, Similarity, Spec};
 use crate::convert;
 use crate::errors::raise;
 use crate::python_similarity::{Collected, CompositeSimilarity, Similarities, both, needed};
-use crate::samples::images;
+use crate::samples::{PySamples, images};
 use crate::work::{Patience, conduct};
 
 /// The version of the library.
@@ -73,6 +73,29 @@ pub fn choose_bases<'py>(
     let linear = AnySimilarity::new(&["linear"]).map_err(raise)?;
     let bases = basis::choose(&choice, n_basis, codes, n_classes, seed, &linear, &training).map_err(raise)?;
     Ok(convert::row_numbers(py, bases.rows))
+}
+
+/// Bases, and the indices of these samples.
+type ThinPlateBases<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<i64>>);
+
+/// Bases (bases, features) and the indices of these samples, empty if they are means.
+#[pyfunction]
+pub fn choose_thin_plate_bases<'py>(
+    py: Python<'py>,
+    samples: PySamples<'_>,
+    weights: PyReadonlyArray1<'_, f64>,
+    basis: &str,
+    n_basis: usize,
+    seed: u64,
+    threads: usize,
+) -> PyResult<ThinPlateBases<'py>> {
+    let (weights, choice) = (weights.as_slice()?, basis.parse().map_err(raise)?);
+    let view = samples.rows("the thin plate SVM")?;
+    let (bases, rows) = conduct(py, &Patience::default(), |_, _| {
+        widemargin::model::choose_bases(&view, weights, choice, n_basis, seed, threads)
+    })?;
+    let n = bases.len() / view.n_cols().max(1);
+    Ok((convert::shaped(py, bases, n, view.n_cols())?, convert::row_numbers(py, rows)))
 }
 
 /// Evaluates an expression of a similarity and of some collections of samples, for built-in or for Python similarities.

@@ -4,50 +4,29 @@ use numpy::{PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use widemargin::data::SamplesView;
 use widemargin::expansion::BasisExpansion;
-use widemargin::model::{
-    AnyModel, Array, BasisExpansionOneClass, BasisExpansionRegressor, BasisExpansionSvc, FileMetadata, bases_arrays,
-};
-use widemargin::select::ExpansionModel;
-use widemargin::similarity::AnySimilarity;
+use widemargin::model::{AnyModel, Array, Classifier, bases_arrays};
+use widemargin::monitor::Monitor;
+use widemargin::similarity::{AnySimilarity, Similarity};
 use widemargin::solve::Calibration;
 use widemargin::{Error, Result};
 
 use crate::convert::{Features, Target, array, arrays, labeled, shaped};
 use crate::errors::raise;
-use crate::python_similarity::{Collected, CompositeSimilarity, PythonParts, State, both, on_objects, on_view};
+use crate::python_similarity::{Collected, CompositeSimilarity, PythonParts, State, both, on_samples};
 use crate::work::{Patience, conduct};
 
 /// A trained classifier, regression model or one-class model, or an expansion.
 #[pyclass(frozen, module = "widemargin._core")]
 pub(crate) struct Model(pub Trained);
 
-/// The kinds of models; the composite ones have Python similarities.
+/// The kinds of models; the composite expansion has Python similarities.
 pub(crate) enum Trained {
     Any(AnyModel),
-    Composite(CompositeModel),
     Expansion(BasisExpansion<AnySimilarity>),
     CompositeExpansion(BasisExpansion<CompositeSimilarity>),
 }
-
-/// A model with Python similarities.
-pub(crate) type CompositeModel = ExpansionModel<CompositeSimilarity>;
-
-/// Evaluates an expression on a model with Python similarities, whatever its task.
-macro_rules! on_composite {
-    ($model:expr, $each:ident => $body:expr) => {
-        match $model {
-            $crate::model::CompositeModel::Classifier($each) => $body,
-            $crate::model::CompositeModel::Regressor($each) => $body,
-            $crate::model::CompositeModel::OneClass($each) => $body,
-        }
-    };
-}
-pub(crate) use on_composite;
-
-/// The methods of regression and one-class models with Python similarities.
-const REGRESSION: &str = "basis-expansion-regression";
-const ONE_CLASS: &str = "basis-expansion-one-class";
 
 /// The bytes of an expansion with Python similarities contain neither arrays nor bases.
 fn no_arrays<'a>() -> Result<Vec<Array<'a>>> {
@@ -65,24 +44,32 @@ impl Model {
         named.map(|()| Model(Trained::Any(model))).map_err(raise)
     }
 
-    /// The same with Python similarities; only the bases are stored, not all training samples.
-    pub fn composite(py: Python<'_>, model: CompositeModel, features: Option<Features>) -> PyResult<Self> {
-        macro_rules! named {
-            ($task:ident, $model:ident) => {{
-                let bases = $model.expansion().bases().alone(py)?;
-                let named = $model.check_finite().and_then(|()| match ($model.with_bases(bases)?, features) {
-                    (model, None) => model.with_feature_names(None),
-                    (model, Some(Features::Names(names))) => model.with_feature_names(Some(names)),
-                    (model, Some(Features::Columns(columns))) => model.with_table_columns(Some(columns)),
-                });
-                CompositeModel::$task(Box::new(named.map_err(raise)?))
-            }};
+    /// The model, which must be a classifier to have what was asked for.
+    fn classifier(&self, what: &str) -> PyResult<&dyn Classifier> {
+        match &self.0 {
+            Trained::Any(AnyModel::Classifier(model)) => Ok(&**model),
+            _ => Err(PyTypeError::new_err(format!("only a classifier has {what}"))),
         }
-        Ok(Model(Trained::Composite(match model {
-            CompositeModel::Classifier(model) => named!(Classifier, model),
-            CompositeModel::Regressor(model) => named!(Regressor, model),
-            CompositeModel::OneClass(model) => named!(OneClass, model),
-        })))
+    }
+
+    /// Its similarities, if some are Python's.
+    pub fn composite(&self) -> Option<&CompositeSimilarity> {
+        match &self.0 {
+            Trained::Any(model) => model.similarity()?.downcast_ref(),
+            Trained::Expansion(_) => None,
+            Trained::CompositeExpansion(expansion) => Some(expansion.similarity()),
+        }
+    }
+
+    /// What `work` makes of samples for a model.
+    pub fn on_samples<T: Send>(
+        &self,
+        py: Python<'_>,
+        monitor: Option<Bound<'_, PyAny>>,
+        samples: Collected<'_>,
+        work: impl FnOnce(&SamplesView<'_>, &Monitor<'_>) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        on_samples(py, &Patience::new(None, monitor)?, samples, self.composite().is_some(), work)
     }
 }
 
@@ -104,20 +91,10 @@ impl Model {
             return AnyModel::from_bytes(data).map(|model| Model(Trained::Any(model))).map_err(raise);
         };
         let (similarity, bases) = (CompositeSimilarity::restored(similarities, &state).map_err(raise)?, both(bases)?);
-        let method = FileMetadata::of_bytes(data).map_err(raise)?.method;
         let restored = conduct(py, &Patience::default(), |_, to_caller| {
-            let bases = bases(to_caller);
-            Ok(match &method[..] {
-                REGRESSION => CompositeModel::Regressor(Box::new(BasisExpansionRegressor::from_bytes_with(
-                    data, similarity, bases,
-                )?)),
-                ONE_CLASS => CompositeModel::OneClass(Box::new(BasisExpansionOneClass::from_bytes_with(
-                    data, similarity, bases,
-                )?)),
-                _ => CompositeModel::Classifier(Box::new(BasisExpansionSvc::from_bytes_with(data, similarity, bases)?)),
-            })
+            AnyModel::from_bytes_with(data, similarity, bases(to_caller))
         })?;
-        Ok(Model(Trained::Composite(restored)))
+        Ok(Model(Trained::Any(restored)))
     }
 
     /// The same for an expansion.
@@ -137,7 +114,6 @@ impl Model {
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = match &self.0 {
             Trained::Any(model) => model.to_bytes(),
-            Trained::Composite(model) => on_composite!(model, model => model.to_bytes_without_bases()),
             Trained::Expansion(model) => model.to_bytes(),
             Trained::CompositeExpansion(model) => model.to_bytes_without_bases(),
         };
@@ -148,8 +124,7 @@ impl Model {
     fn stages(&self) -> Vec<(String, f64)> {
         let report = match &self.0 {
             Trained::Any(model) => model.report(),
-            Trained::Composite(model) => on_composite!(model, model => model.report()),
-            Trained::Expansion(_) | Trained::CompositeExpansion(_) => return Vec::new(),
+            _ => return Vec::new(),
         };
         report.stages.iter().map(|stage| (stage.name.to_string(), stage.seconds)).collect()
     }
@@ -157,9 +132,8 @@ impl Model {
     fn header(&self) -> PyResult<String> {
         let header = match &self.0 {
             Trained::Any(model) => model.header(),
-            Trained::Composite(model) => on_composite!(model, model => model.header_without_bases()),
             Trained::Expansion(model) => model.header(),
-            Trained::CompositeExpansion(model) => model.header_without_bases(),
+            Trained::CompositeExpansion(model) => model.header(),
         };
         header.map_err(raise)
     }
@@ -168,7 +142,6 @@ impl Model {
     fn arrays<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
         arrays(slf, |model| match &model.0 {
             Trained::Any(model) => Ok(model.arrays()),
-            Trained::Composite(model) => Ok(on_composite!(model, model => model.arrays())),
             Trained::Expansion(model) => Ok(model.arrays()),
             Trained::CompositeExpansion(_) => no_arrays(),
         })
@@ -184,22 +157,15 @@ impl Model {
     }
 
     fn state(&self) -> State {
-        match &self.0 {
-            Trained::Composite(model) => on_composite!(model, model => model.expansion().similarity().state()),
-            Trained::CompositeExpansion(model) => model.similarity().state(),
-            _ => State::new(),
-        }
+        self.composite().map_or_else(State::new, CompositeSimilarity::state)
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        let reader = match slf.get().0 {
-            Trained::Any(_) => "from_bytes",
-            Trained::Expansion(_) => "expansion_from_bytes",
-            _ => {
-                let problem = "a model with Python similarities is pickled with its estimator only";
-                return Err(PyTypeError::new_err(problem));
-            }
-        };
+        if slf.get().composite().is_some() {
+            let problem = "a model with Python similarities is pickled with its estimator only";
+            return Err(PyTypeError::new_err(problem));
+        }
+        let reader = if let Trained::Any(_) = slf.get().0 { "from_bytes" } else { "expansion_from_bytes" };
         Ok((slf.get_type().getattr(reader)?, (slf.get().to_bytes(slf.py())?,)))
     }
 
@@ -211,22 +177,10 @@ impl Model {
         threads: usize,
         monitor: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let patience = Patience::new(None, monitor)?;
-        let (values, (n_classes, is_multilabel)) = match &self.0 {
-            Trained::Any(AnyModel::Classifier(model)) => {
-                let values =
-                    on_view(py, &patience, samples, |view, monitor| model.decision_values(view, threads, monitor))?;
-                (values, (model.classes().len(), model.is_multilabel()))
-            }
-            Trained::Composite(CompositeModel::Classifier(model)) => {
-                let scores = on_objects(py, &patience, samples, |objects, monitor| {
-                    model.decision_function_with(objects, threads, monitor)
-                })?;
-                let values = scores.values().iter().map(|&score| f64::from(score)).collect();
-                (values, (model.classes().len(), model.is_multilabel()))
-            }
-            _ => return Err(PyTypeError::new_err("only a classifier has decision values")),
-        };
+        let model = self.classifier("decision values")?;
+        let values =
+            self.on_samples(py, monitor, samples, |view, monitor| model.decision_values(view, threads, monitor))?;
+        let (n_classes, is_multilabel) = (model.classes().len(), model.is_multilabel());
         let n_cols = if n_classes == 2 && !is_multilabel { 1 } else { n_classes };
         let n_rows = values.len() / n_cols;
         shaped(py, values, n_rows, n_cols)
@@ -241,16 +195,10 @@ impl Model {
         threads: usize,
         monitor: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let patience = Patience::new(None, monitor)?;
-        let found = match &self.0 {
-            Trained::Any(AnyModel::Regressor(model)) => {
-                on_view(py, &patience, samples, |view, monitor| model.predict(view, threads, monitor))?
-            }
-            Trained::Composite(CompositeModel::Regressor(model)) => {
-                on_objects(py, &patience, samples, |objects, monitor| model.predict_with(objects, threads, monitor))?
-            }
-            _ => return Err(PyTypeError::new_err("only a regression model predicts targets")),
+        let Trained::Any(AnyModel::Regressor(model)) = &self.0 else {
+            return Err(PyTypeError::new_err("only a regression model predicts targets"));
         };
+        let found = self.on_samples(py, monitor, samples, |view, monitor| model.predict(view, threads, monitor))?;
         shaped(py, found.values, found.n_rows, found.n_cols)
     }
 
@@ -263,18 +211,11 @@ impl Model {
         threads: usize,
         monitor: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let patience = Patience::new(None, monitor)?;
-        let scores = match &self.0 {
-            Trained::Any(AnyModel::OneClass(model)) => {
-                on_view(py, &patience, samples, |view, monitor| model.score_samples(view, threads, monitor))?
-            }
-            Trained::Composite(CompositeModel::OneClass(model)) => {
-                on_objects(py, &patience, samples, |objects, monitor| {
-                    model.score_samples_with(objects, threads, monitor)
-                })?
-            }
-            _ => return Err(PyTypeError::new_err("only a one-class model has scores of samples")),
+        let Trained::Any(AnyModel::OneClass(model)) = &self.0 else {
+            return Err(PyTypeError::new_err("only a one-class model has scores of samples"));
         };
+        let work = |view: &SamplesView<'_>, monitor: &Monitor<'_>| model.score_samples(view, threads, monitor);
+        let scores = self.on_samples(py, monitor, samples, work)?;
         Ok(PyArray1::from_vec(py, scores))
     }
 
@@ -286,16 +227,9 @@ impl Model {
         values: PyReadonlyArray2<'py, f64>,
         logarithm: bool,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let (calibration, n_classes, is_multilabel) = match &self.0 {
-            Trained::Any(AnyModel::Classifier(model)) => {
-                (model.calibration(), model.classes().len(), model.is_multilabel())
-            }
-            Trained::Composite(CompositeModel::Classifier(model)) => {
-                (model.calibration(), model.classes().len(), model.is_multilabel())
-            }
-            _ => return Err(PyTypeError::new_err("only a classifier has probabilities")),
-        };
-        let calibration = calibration.ok_or(Error::NotCalibrated).map_err(raise)?;
+        let model = self.classifier("probabilities")?;
+        let (n_classes, is_multilabel) = (model.classes().len(), model.is_multilabel());
+        let calibration = model.calibration().ok_or(Error::NotCalibrated).map_err(raise)?;
         let found = if logarithm { Calibration::log_probabilities } else { Calibration::probabilities };
         let n_rows = values.shape()[0];
         if is_multilabel {
@@ -306,11 +240,7 @@ impl Model {
 
     /// ‖f‖² of each two-class problem.
     fn squared_norms(&self, threads: usize) -> PyResult<Vec<f64>> {
-        match &self.0 {
-            Trained::Any(AnyModel::Classifier(model)) => model.squared_norms(threads).map_err(raise),
-            Trained::Composite(CompositeModel::Classifier(model)) => Ok(model.squared_norms()),
-            _ => Err(PyTypeError::new_err("only a classifier has norms")),
-        }
+        self.classifier("norms")?.squared_norms(threads).map_err(raise)
     }
 
     /// The dual variables of the training samples: samples × problems.
@@ -323,19 +253,11 @@ impl Model {
         threads: usize,
         monitor: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let patience = Patience::new(None, monitor)?;
         let (labels, weights) = labeled(&target)?;
-        let found = match &self.0 {
-            Trained::Any(AnyModel::Classifier(model)) => on_view(py, &patience, samples, |view, monitor| {
-                model.dual_variables(view, &labels, weights, threads, monitor)
-            })?,
-            Trained::Composite(CompositeModel::Classifier(model)) => {
-                on_objects(py, &patience, samples, |objects, monitor| {
-                    model.dual_variables(objects, &labels, weights, threads, monitor)
-                })?
-            }
-            _ => return Err(PyTypeError::new_err("only a classifier has dual variables")),
-        };
+        let model = self.classifier("dual variables")?;
+        let found = self.on_samples(py, monitor, samples, |view, monitor| {
+            model.dual_variables(view, &labels, weights, threads, monitor)
+        })?;
         shaped(py, found.values, found.n_rows, found.n_cols)
     }
 
@@ -348,15 +270,14 @@ impl Model {
         threads: usize,
         monitor: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        let patience = Patience::new(None, monitor)?;
         let features = match &self.0 {
+            Trained::Any(_) => return Err(PyTypeError::new_err("only an expansion has features")),
             Trained::Expansion(expansion) => {
-                on_view(py, &patience, samples, |view, monitor| expansion.transform_with(view, threads, monitor))?
+                self.on_samples(py, monitor, samples, |view, monitor| expansion.transform_with(view, threads, monitor))?
             }
-            Trained::CompositeExpansion(expansion) => on_objects(py, &patience, samples, |objects, monitor| {
-                expansion.transform_with(objects, threads, monitor)
+            Trained::CompositeExpansion(expansion) => self.on_samples(py, monitor, samples, |view, monitor| {
+                expansion.transform_with(CompositeSimilarity::source(view)?, threads, monitor)
             })?,
-            _ => return Err(PyTypeError::new_err("only an expansion has features")),
         };
         array(py, features)
     }

@@ -14,11 +14,11 @@ use widemargin::model::{PartData, PartFeatures, PartLift, PartState, PartTargets
 use widemargin::monitor::Monitor;
 use widemargin::problem::Intercept;
 
-use crate::basis_plan::{BasisPlan, Lift};
 use crate::convert;
 use crate::errors::raise;
 use crate::model::{Model, ours};
 use crate::power_mean::{MapParts, map_of};
+use crate::remote::{BasisPlan, Lift};
 use crate::samples::PySamples;
 use crate::work::{Patience, conduct};
 
@@ -56,6 +56,15 @@ type RowTargets<'py> = (Bound<'py, PyAny>, usize, Option<Bound<'py, PyAny>>);
 fn row_targets((codes, n_classes, sets): RowTargets<'_>) -> PyResult<PartTargets> {
     let sets = sets.map(|sets| convert::matrix(&sets)).transpose()?;
     Ok(PartTargets { codes: convert::vector(&codes)?, n_classes, sets: sets.unwrap_or_default().0 })
+}
+
+/// The targets of rows: classes or labels; or standardized numbers, rows × outputs.
+#[derive(FromPyObject)]
+enum Targets<'py> {
+    #[pyo3(transparent)]
+    Labels(RowTargets<'py>),
+    #[pyo3(transparent)]
+    Numbers(Bound<'py, PyAny>),
 }
 
 /// Those of the rows of weight above 0.
@@ -110,18 +119,6 @@ impl Part {
             is_normalized.store(is_own, Ordering::Release);
         }
         Ok((rows, weights))
-    }
-
-    /// Features on bases, or the unpenalized polynomials alone, of the samples of weight above 0, and all weights.
-    fn lifted(&self, py: Python<'_>, plan: &BasisPlan, lift: Lift) -> PyResult<(Py<PyAny>, &[f64])> {
-        let (weights, (n_penalized, penalized, columns, cross)) = (self.weights()?, lift);
-        let samples: PySamples<'_> = self.rows.bind(py).extract()?;
-        let (view, lift) =
-            (samples.rows("the thin plate methods")?, PartLift { n_penalized, penalized, columns, cross });
-        let features = conduct(py, &Patience::default(), |_, _| plan.0.features(&view, weights, &lift))?;
-        let n = weights.iter().filter(|weight| **weight > 0.0).count();
-        let width = features.len().checked_div(n).unwrap_or(0);
-        Ok((convert::shaped(py, features, n, width)?.into_any().unbind(), weights))
     }
 }
 
@@ -265,42 +262,32 @@ impl Part {
     fn on_bases(
         &self,
         py: Python<'_>,
-        targets: RowTargets<'_>,
+        targets: Targets<'_>,
         units: Bound<'_, PyAny>,
         plan: PyRef<'_, BasisPlan>,
         lift: Lift,
     ) -> PyResult<Part> {
-        let n_penalized = lift.0;
-        let (features, weights) = self.lifted(py, &plan, lift)?;
-        let data = PartData::Bases {
-            targets: present_targets(targets, weights)?,
-            n_penalized,
-            units: present(&convert::vector::<f64>(&units)?, weights),
-            roots: present(weights, weights).into_iter().map(f64::sqrt).collect(),
+        let (all, (n_penalized, penalized, columns, cross)) = (self.weights()?, lift);
+        let samples: PySamples<'_> = self.rows.bind(py).extract()?;
+        let view = samples.rows("the thin plate methods")?;
+        let (plan, lift) = (&plan.0, PartLift { n_penalized, penalized, columns, cross });
+        let features = conduct(py, &Patience::default(), |_, _| plan.features(&view, all, &lift))?;
+        let (weights, units) = (present(all, all), present(&convert::vector::<f64>(&units)?, all));
+        let width = features.len().checked_div(weights.len()).unwrap_or(0);
+        let rows = convert::shaped(py, features, weights.len(), width)?.into_any().unbind();
+        let data = match targets {
+            Targets::Labels(targets) => {
+                let roots = weights.into_iter().map(f64::sqrt).collect();
+                PartData::Bases { targets: present_targets(targets, all)?, n_penalized, units, roots }
+            }
+            Targets::Numbers(targets) => {
+                let (targets, k) = convert::matrix(&targets)?;
+                let of_present = targets.chunks(k.max(1)).zip(all).filter(|(_, weight)| **weight > 0.0);
+                let targets = of_present.flat_map(|(row, _)| row.iter().copied()).collect();
+                PartData::Ridge { targets, units, weights, features: PartFeatures::Lifted { n_penalized } }
+            }
         };
-        Ok(Part { number: self.number, rows: features, data })
-    }
-
-    /// The same for a regression, with standardized targets.
-    fn spline(
-        &self,
-        py: Python<'_>,
-        targets: Bound<'_, PyAny>,
-        units: Bound<'_, PyAny>,
-        plan: PyRef<'_, BasisPlan>,
-        lift: Lift,
-    ) -> PyResult<Part> {
-        let n_penalized = lift.0;
-        let (features, weights) = self.lifted(py, &plan, lift)?;
-        let (targets, k) = convert::matrix(&targets)?;
-        let rows = targets.chunks(k.max(1)).zip(weights).filter(|(_, weight)| **weight > 0.0);
-        let data = PartData::Ridge {
-            targets: rows.flat_map(|(row, _)| row.iter().copied()).collect(),
-            units: present(&convert::vector::<f64>(&units)?, weights),
-            weights: present(weights, weights),
-            features: PartFeatures::Lifted { n_penalized },
-        };
-        Ok(Part { number: self.number, rows: features, data })
+        Ok(Part { number: self.number, rows, data })
     }
 }
 

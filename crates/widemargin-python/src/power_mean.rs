@@ -17,10 +17,10 @@ use crate::convert::{self, Common};
 use crate::errors::raise;
 use crate::model::Model;
 use crate::python_similarity::PythonCall;
+use crate::remote::{PythonWorkers, fit_remote};
 use crate::samples::PySamples;
-use crate::weighted_labels::WeightedLabels;
+use crate::weighted::WeightedLabels;
 use crate::work::{Patience, ToCaller, ask, conduct, elsewhere};
-use crate::workers::PythonWorkers;
 
 /// A kernel: its spec, or a Python function and its name.
 #[derive(FromPyObject)]
@@ -117,7 +117,7 @@ pub(crate) fn fit_power_mean_remote(
     stages: Vec<(String, f64)>,
     common: Common<'_>,
 ) -> PyResult<Model> {
-    let (rows, settings, labeled) = (Arc::new(rows), common.newton(), labels.of_all());
+    let (settings, labeled) = (common.newton(), labels.of_all());
     let metadata = PowerMeanMetadata {
         map: map_of(map)?,
         scaling: factors.map(FeatureMax::from_factors),
@@ -126,11 +126,10 @@ pub(crate) fn fit_power_mean_remote(
         choice: choice.map(|selection| (selection.params.clone(), selection.choice.clone())),
         stages: convert::stages(stages),
     };
-    let model = conduct(py, &common.patience()?, |monitor, to_caller| {
-        let workers = PythonWorkers::new(&rows, to_caller);
-        PowerMeanSvc::of_workers(workers, labeled, metadata, &settings, monitor)
-    })?;
-    Model::fitted(AnyModel::Classifier(Box::new(model)), common.features)
+    fit_remote(py, rows, common, |workers, _, monitor| {
+        let model = PowerMeanSvc::of_workers(workers, labeled, metadata, &settings, monitor)?;
+        Ok(AnyModel::Classifier(Box::new(model)))
+    })
 }
 
 /// Parameters selected on samples that were copied to the client.

@@ -115,11 +115,13 @@ pub struct CompositeSamples {
 
 impl CompositeSamples {
     /// The same samples without a reference to the whole sequence.
-    pub fn alone(&self, py: Python<'_>) -> PyResult<Self> {
-        let objects = &self.objects;
-        let picked = (objects.for_python(py)?.unbind(), objects.len(), objects.whole.pick.clone_ref(py), Vec::new());
-        let objects = Objects::new(Sequence::new(picked), &objects.to_caller);
-        Ok(CompositeSamples { ours: self.ours.clone(), objects })
+    pub fn alone(&self) -> Result<Self> {
+        let objects = self.objects.clone();
+        let picked = ask(&self.objects.to_caller, move |py| {
+            Ok((objects.for_python(py)?.unbind(), objects.len(), objects.whole.pick.clone_ref(py), Vec::new()))
+        });
+        let whole = Sequence::new(picked.ok_or_else(|| elsewhere("bases"))?);
+        Ok(CompositeSamples { ours: self.ours.clone(), objects: Objects::new(whole, &self.objects.to_caller) })
     }
 }
 
@@ -151,27 +153,21 @@ pub fn both((samples, objects): Collected<'_>) -> PyResult<impl FnOnce(&ToCaller
     Ok(move |to_caller: &ToCaller| CompositeSamples { ours, objects: Objects::new(whole, to_caller) })
 }
 
-/// What `work` makes of a view of the samples.
-pub fn on_view<T: Send>(
+/// What `work` makes of samples: for Python similarities, or else for built-in ones.
+pub fn on_samples<T: Send>(
     py: Python<'_>,
     patience: &Patience<'_>,
     samples: Collected<'_>,
+    for_python: bool,
     work: impl FnOnce(&SamplesView<'_>, &Monitor<'_>) -> Result<T> + Send,
 ) -> PyResult<T> {
+    if for_python {
+        let source = both(samples)?;
+        return conduct(py, patience, |monitor, to_caller| work(&SamplesView::Own(&source(to_caller)), monitor));
+    }
     let samples = needed(samples)?;
     let view = samples.view()?;
     conduct(py, patience, |monitor, _| work(&view, monitor))
-}
-
-/// The same of samples for Python similarities.
-pub fn on_objects<T: Send>(
-    py: Python<'_>,
-    patience: &Patience<'_>,
-    samples: Collected<'_>,
-    work: impl FnOnce(&CompositeSamples, &Monitor<'_>) -> Result<T> + Send,
-) -> PyResult<T> {
-    let source = both(samples)?;
-    conduct(py, patience, |monitor, to_caller| work(&source(to_caller), monitor))
 }
 
 /// The learned parameters of descriptors, by name.

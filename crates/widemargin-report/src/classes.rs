@@ -5,7 +5,7 @@ use std::any::Any;
 use maud::{Markup, html};
 use widemargin::Result;
 use widemargin::data::Labels;
-use widemargin::model::{BasisExpansionSvc, Classifier, PowerMeanSvc, ThinPlateSvc, TriedKernel};
+use widemargin::model::{BasisExpansionSvc, Classifier, Model, PowerMeanSvc, ThinPlateSvc, TriedKernel};
 use widemargin::select::Answers;
 use widemargin::similarity::AnySimilarity;
 use widemargin::solve::CalibratedOn;

@@ -141,9 +141,8 @@ class BasisExpansionSVC(DaskClassifier, DaskExpansion, _expansions.BasisExpansio
             found = data.picked(sampled_rows, lambda at, own: client.submit(_tasks.called, linear[at], "pick", own))
             brought = sampled_rows, as_contiguous(found, np.float32)
         rows = data.rows(linear)
-        model = _core.fit_basis_expansion_remote(
-            features.expansion, rows, labels, brought, C=C, **bases, **self._finish(data)
-        )
+        problem = labels, C, brought
+        model = _core.fit_expansion_remote(features.expansion, rows, problem, **bases, **self._finish(data))
         self._selection = selection
         return model, rows
 
@@ -235,10 +234,8 @@ class BasisExpansionRegressor(DaskRegressor, DaskExpansion, _expansions.BasisExp
             (one.targets, one.units_of_others(selected, n), bool(self.fit_intercept), one.first) for one in data.pieces
         ]
         rows = data.rows(features.called("ridge", arguments))
-        loss = {name: parameters[name] for name in ("C", "loss")}
-        model = _core.fit_basis_expansion_regressor_remote(
-            features.expansion, rows, data.weighted, **loss, **bases, **self._finish(data)
-        )
+        problem = data.weighted, parameters["C"], parameters["loss"]
+        model = _core.fit_expansion_remote(features.expansion, rows, problem, **bases, **self._finish(data))
         return model, rows
 
 
@@ -293,10 +290,8 @@ class BasisExpansionOneClass(DaskExpansion, _one_class.BasisExpansionOneClass):
         arguments = [(one.targets, np.minimum(one.weights, copy), False, one.first) for one in data.pieces]
         # Leave-one-out decision values are needed in the order of the samples.
         rows = data.ordered_rows(features.called("ridge", arguments))
-        shares = {name: parameters[name] for name in ("contamination", "shrinkage")}
-        model = _core.fit_basis_expansion_one_class_remote(
-            features.expansion, rows, data.weighted, **shares, **bases, **self._finish(data)
-        )
+        problem = data.weighted, parameters["contamination"], parameters["shrinkage"]
+        model = _core.fit_expansion_remote(features.expansion, rows, problem, **bases, **self._finish(data))
         return model, rows
 
     def _output(self, method: str) -> tuple[npt.DTypeLike, Sequence[Any] | None]:
@@ -313,10 +308,6 @@ class BasisExpansionOneClass(DaskExpansion, _one_class.BasisExpansionOneClass):
 
 class DaskThinPlate(DaskEstimator):
     """Must precede a thin plate estimator in the bases of a class."""
-
-    # The function of the extension module that trains the model, and the method of parts that computes the features.
-    _core_fit_remote: ClassVar[Any]
-    _features_by: ClassVar[str]
 
     def _checked_parameters(self: Any) -> dict[str, Any]:
         if self.n_basis is None:
@@ -337,10 +328,10 @@ class DaskThinPlate(DaskEstimator):
         # Leave-one-out of a regression is for fixed bases.
         units = (one.units_of_others(support, data.n) if is_classifier(self) else one.units for one in data.present)
         arguments = [(one.targets, own) for one, own in zip(data.present, units, strict=True)]
-        features = BasisFeatures(data, self._features_by, arguments)
+        features = BasisFeatures(data, arguments)
         own: dict[str, Any] = {"bases": bases, "support": support.tolist()}
         own |= {name: parameters[name] for name in ("kernel", "C", "basis", "polynomials") if name in parameters}
-        model = self._core_fit_remote(features.samples, features, data.weighted, **own, **self._finish(data))
+        model = _core.fit_thin_plate_remote(features.samples, features, data.weighted, **own, **self._finish(data))
         return model, features.rows
 
     def _selected_kernel(self: Any, data: FitData) -> str:
@@ -357,9 +348,10 @@ class DaskThinPlate(DaskEstimator):
         """Bases and their rows, which are empty if bases are means."""
         seed = self._seed()
         n_basis = min(DEFAULT_BASES, data.n) if isinstance(self.n_basis, str) else int(self.n_basis)
-        rows = data.weighted.basis_candidates(basis, n_basis, seed)
+        weights = data.weighted.weights
+        rows = _core.basis_candidates(weights, basis, n_basis, seed)
         bases, selected = _core.choose_thin_plate_bases(
-            data.picked_vectors(rows), data.weighted.weights[rows], basis, n_basis, seed, self._threads()
+            data.picked_vectors(rows), weights[rows], basis, n_basis, seed, self._threads()
         )
         return bases, rows[selected]
 
@@ -401,8 +393,6 @@ class ThinPlateSVC(DaskClassifier, DaskThinPlate, _thin_plate.ThinPlateSVC):
     """
 
     plain = _thin_plate.ThinPlateSVC
-    _core_fit_remote = staticmethod(_core.fit_thin_plate_remote)
-    _features_by = "on_bases"
     _parameter_constraints = _thin_plate.ThinPlateSVC._parameter_constraints | {"C": CONSTRAINTS["C"]}
 
     def _weights_of_some(self, weighted: Any, rows: npt.NDArray[np.int64]) -> tuple[Any, dict[str, Any]]:
@@ -447,8 +437,6 @@ class ThinPlateRegressor(DaskRegressor, DaskThinPlate, _thin_plate.ThinPlateRegr
     """
 
     plain = _thin_plate.ThinPlateRegressor
-    _core_fit_remote = staticmethod(_core.fit_thin_plate_regressor_remote)
-    _features_by = "spline"
 
 
 class PowerMeanSVC(DaskClassifier, _power_mean.PowerMeanSVC):
@@ -525,10 +513,10 @@ class PowerMeanSVC(DaskClassifier, _power_mean.PowerMeanSVC):
 
 
 class BasisFeatures:
-    """Features on bases, computed by a method of the parts of samples with the arguments of each part."""
+    """Features on bases, computed by the parts of samples with the arguments of each part."""
 
-    def __init__(self, data: FitData, method: str, arguments: list[tuple[Any, ...]]) -> None:
-        self._data, self._method, self._arguments = data, method, arguments
+    def __init__(self, data: FitData, arguments: list[tuple[Any, ...]]) -> None:
+        self._data, self._arguments = data, arguments
         self._samples = data.samples()
         self._plan: Future | None = None
         # The samples, and their latest features.
@@ -538,7 +526,7 @@ class BasisFeatures:
         self._plan = self._plan or self._data.shared(plan)
         shared = self._plan, self._data.shared(lift)
         arguments = ((*own, *shared) for own in self._arguments)
-        self.rows = self._data.rows(self._data.called(self._samples, self._method, arguments))
+        self.rows = self._data.rows(self._data.called(self._samples, "on_bases", arguments))
         if lift[-1] is not None:
             # These are the last features: workers drop results without references.
             self._samples.clear()

@@ -1,5 +1,6 @@
 //! Borrowed samples whose form is known only when the program runs.
 
+use std::any::Any;
 use std::ops::Range;
 
 use super::{AnyRows, AnySamples, Offsets, Source, VectorSource};
@@ -15,6 +16,8 @@ pub enum SamplesView<'a> {
     Rows(AnyRows<'a>),
     /// Samples of another kind, or vectors in single precision.
     Other(&'a AnySamples),
+    /// Samples of a user-defined similarity, in its own type: only for a model with that similarity.
+    Own(&'a (dyn Any + Send + Sync)),
 }
 
 impl<'a> SamplesView<'a> {
@@ -23,6 +26,7 @@ impl<'a> SamplesView<'a> {
         match self {
             SamplesView::Rows(_) => "vectors",
             SamplesView::Other(samples) => samples.kind(),
+            SamplesView::Own(_) => "objects",
         }
     }
 
@@ -35,9 +39,7 @@ impl<'a> SamplesView<'a> {
             SamplesView::Rows(rows) => Ok(*rows),
             SamplesView::Other(AnySamples::Vectors(vectors)) => vectors.view(),
             SamplesView::Other(AnySamples::Far(vectors)) => Ok(AnyRows::Far(vectors)),
-            SamplesView::Other(other) => {
-                Err(Error::Kind { found: other.kind(), method: method.to_owned(), wanted: "vectors" })
-            }
+            _ => Err(Error::Kind { found: self.kind(), method: method.to_owned(), wanted: "vectors" }),
         }
     }
 
@@ -46,6 +48,8 @@ impl<'a> SamplesView<'a> {
         match self {
             SamplesView::Rows(rows) => work(&VectorSource(rows)),
             SamplesView::Other(samples) => work(*samples),
+            // Of the library's kinds there are none.
+            SamplesView::Own(_) => work(&AnySamples::Strings(Vec::new())),
         }
     }
 }

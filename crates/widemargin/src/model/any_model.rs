@@ -1,17 +1,21 @@
-//! A trained model of any kind, and reading one of unknown kind from its file.
+//! A trained model of any kind, and reading one of unknown kind, or its header, from its file.
 
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
 
-use super::basis_expansion::expansion_model::ExpansionTask;
-use super::basis_expansion::{Classification, OneClassTask, Regression, expansion_file};
-use super::file::{self, NO_FILE, Reader};
+use serde::de::DeserializeOwned;
+
+use super::basis_expansion::expansion_file::{self, ExpansionHeader};
+use super::basis_expansion::expansion_model::{ExpansionTask, Layout};
+use super::basis_expansion::{Classification, OneClassTask, Regression};
+use super::file::{self, FileMetadata, Head, NO_FILE, Reader};
 use super::interface::Model;
 use super::thin_plate::spline_model::SplineTask;
-use super::thin_plate::{SplineClassification, SplineRegression};
+use super::thin_plate::{SplineClassification, SplineLayout, SplineRegression};
 use super::{BasisExpansionOneClass, BasisExpansionRegressor, BasisExpansionSvc, Classifier, OneClass, PowerMeanSvc};
 use super::{Regressor, ThinPlateRegressor, ThinPlateSvc, power_mean};
 use crate::error::Result;
+use crate::similarity::Similarity;
 
 /// Reads a saved classifier of any method.
 ///
@@ -70,6 +74,23 @@ impl AnyModel {
         AnyModel::read(&Reader::of_any(Path::new(NO_FILE), bytes)?)
     }
 
+    /// A model with a user-defined similarity from the result of `to_bytes`, with the fitted similarity, and the bases in
+    /// their order.
+    ///
+    /// # Errors
+    /// As for [`from_bytes_with`](BasisExpansionSvc::from_bytes_with).
+    pub fn from_bytes_with<S: Similarity>(bytes: &[u8], similarity: S, bases: S::Samples) -> Result<Self> {
+        Ok(match &FileMetadata::of_bytes(bytes)?.method[..] {
+            Regression::METHOD => {
+                AnyModel::Regressor(Box::new(BasisExpansionRegressor::from_bytes_with(bytes, similarity, bases)?))
+            }
+            OneClassTask::METHOD => {
+                AnyModel::OneClass(Box::new(BasisExpansionOneClass::from_bytes_with(bytes, similarity, bases)?))
+            }
+            _ => AnyModel::Classifier(Box::new(BasisExpansionSvc::from_bytes_with(bytes, similarity, bases)?)),
+        })
+    }
+
     fn read(reader: &Reader<'_>) -> Result<Self> {
         Ok(match reader.method() {
             Classification::METHOD => AnyModel::Classifier(Box::new(BasisExpansionSvc::read(reader)?)),
@@ -116,4 +137,29 @@ impl DerefMut for AnyModel {
             AnyModel::OneClass(model) => &mut **model,
         }
     }
+}
+
+/// The header of a model file's bytes as JSON text. The checksum is verified, and every field that `docs/model-file.md`
+/// lists for the method is present and has the right type.
+///
+/// # Errors
+/// As for making the model from the bytes: [`Error::ModelFile`](crate::Error::ModelFile) or
+/// [`Error::ModelVersion`](crate::Error::ModelVersion).
+pub fn header_of_bytes(bytes: &[u8]) -> Result<String> {
+    fn check<L: DeserializeOwned, T: Clone + DeserializeOwned>(reader: &Reader<'_>) -> Result<()> {
+        reader.parse::<L>()?;
+        reader.parse::<Head<'_, T>>().map(drop)
+    }
+    let reader = Reader::of_any(Path::new(NO_FILE), bytes)?;
+    match reader.method() {
+        Classification::METHOD => check::<Layout, Classification>(&reader)?,
+        Regression::METHOD => check::<Layout, Regression>(&reader)?,
+        OneClassTask::METHOD => check::<Layout, OneClassTask>(&reader)?,
+        expansion_file::METHOD => reader.parse::<ExpansionHeader>().map(drop)?,
+        power_mean::file::METHOD => check::<power_mean::file::Layout, power_mean::fit::Task>(&reader)?,
+        SplineClassification::METHOD => check::<SplineLayout, SplineClassification>(&reader)?,
+        SplineRegression::METHOD => check::<SplineLayout, SplineRegression>(&reader)?,
+        _ => return Err(reader.unknown_method()),
+    }
+    Ok(reader.into_header())
 }

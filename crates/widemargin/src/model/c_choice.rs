@@ -34,15 +34,15 @@ impl FromStr for CChoice {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        if text == "auto" {
-            return Ok(CChoice::Auto);
+        match text {
+            "auto" => Ok(CChoice::Auto),
+            _ => text.parse().map(CChoice::Value).map_err(|_| not_allowed(text)),
         }
-        text.parse().map(CChoice::Value).map_err(|_| Error::Parameter {
-            name: "C",
-            value: text.to_owned(),
-            expected: "auto, or a finite number above 0".into(),
-        })
     }
+}
+
+fn not_allowed(c: impl ToString) -> Error {
+    Error::parameter("C", c, "auto, or a finite number above 0")
 }
 
 impl CChoice {
@@ -52,11 +52,7 @@ impl CChoice {
     /// [`Error::Parameter`] if it is not a finite number above 0.
     pub fn check(self) -> Result<()> {
         match self {
-            CChoice::Value(c) if !(c > 0.0 && c.is_finite()) => Err(Error::Parameter {
-                name: "C",
-                value: c.to_string(),
-                expected: "auto, or a finite number above 0".into(),
-            }),
+            CChoice::Value(c) if !(c > 0.0 && c.is_finite()) => Err(not_allowed(c)),
             _ => Ok(()),
         }
     }

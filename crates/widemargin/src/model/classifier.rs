@@ -10,10 +10,10 @@ use super::thin_plate::SplineClassification;
 use super::thin_plate::spline_model::SplineTask;
 use super::{BasisExpansionSvc, Explanation, PowerMeanSvc, Scores, ThinPlateSvc};
 use crate::data::{DenseMatrix, Label, Labels, SamplesView};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, require};
 use crate::monitor::Monitor;
 use crate::problem::{Loss, n_problems};
-use crate::similarity::AnySimilarity;
+use crate::similarity::Similarity;
 use crate::solve::Calibration;
 
 /// A trained classifier of any method.
@@ -50,10 +50,8 @@ pub trait Classifier: Model {
     /// # Errors
     /// As for [`Classifier::decision_function`].
     fn predict(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Vec<&Label>> {
-        if self.is_multilabel() {
-            let expected = "predict_labels: the model is multilabel, without a single class per sample";
-            return Err(Error::parameter("predict", "the class of each sample", expected));
-        }
+        let expected = "predict_labels: the model is multilabel, without a single class per sample";
+        require(!self.is_multilabel(), "predict", "the class of each sample", expected)?;
         Ok(self.decision_function(samples, threads, monitor)?.decide(self.classes()))
     }
 
@@ -73,9 +71,7 @@ pub trait Classifier: Model {
         threads: usize,
         monitor: &Monitor<'_>,
     ) -> Result<DenseMatrix<u8>> {
-        if !self.is_multilabel() {
-            return Err(Error::parameter("predict_labels", "labels", "predict: samples have one class each"));
-        }
+        require(self.is_multilabel(), "predict_labels", "labels", "predict: samples have one class each")?;
         let scores = self.decision_function(samples, threads, monitor)?;
         let values = scores.values().iter().map(|&score| u8::from(score > 0.0)).collect();
         Ok(DenseMatrix { values, n_rows: scores.n_rows(), n_cols: scores.n_cols() })
@@ -138,11 +134,9 @@ pub trait Classifier: Model {
         monitor: &Monitor<'_>,
     ) -> Result<DenseMatrix<f64>> {
         let loss = self.loss();
-        if !loss.is_smooth() {
-            let expected = "squared-hinge: at a margin of 1 the dual variables of the hinge do not follow from the \
-                            decision values";
-            return Err(Error::parameter("loss", loss, expected));
-        }
+        let expected = "squared-hinge: at a margin of 1 the dual variables of the hinge do not follow from the \
+                        decision values";
+        require(loss.is_smooth(), "loss", loss, expected)?;
         let values = self.decision_values(samples, threads, monitor)?;
         let k = if self.is_multilabel() { self.classes().len() } else { n_problems(self.classes().len()) };
         let (labels, costs) = costs(1.0, labels, self.classes(), values.len() / k, (sample_weight, self.training()))?;
@@ -153,7 +147,7 @@ pub trait Classifier: Model {
     }
 }
 
-impl Classifier for BasisExpansionSvc<AnySimilarity> {
+impl<S: Similarity> Classifier for BasisExpansionSvc<S> {
     fn classes(&self) -> &[Label] {
         &self.task.classes
     }
@@ -179,12 +173,12 @@ impl Classifier for BasisExpansionSvc<AnySimilarity> {
         monitor: &Monitor<'_>,
     ) -> Result<DenseMatrix<f64>> {
         self.check_samples(samples)?;
-        Self::dual_variables(self, samples, labels, sample_weight, threads, monitor)
+        Self::dual_variables(self, S::source(samples)?, labels, sample_weight, threads, monitor)
     }
 
     fn decision_function(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Scores> {
         self.check_samples(samples)?;
-        self.decision_function_with(samples, threads, monitor)
+        self.decision_function_with(S::source(samples)?, threads, monitor)
     }
 }
 

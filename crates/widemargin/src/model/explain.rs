@@ -9,16 +9,14 @@ use super::scores::check_width;
 use super::thin_plate::Spline;
 use super::thin_plate::spline_model::{SplineModel, SplineTask};
 use crate::data::{Rows, Samples, Source};
-use crate::error::{Error, Result};
+use crate::error::{Result, require};
 use crate::expansion::WeighedColumns;
 use crate::similarity::{ColumnMeaning, Comparison, Pieces, Similarity};
 
 /// The row as a range.
 fn checked_row(row: usize, n_samples: usize) -> Result<Range<usize>> {
-    if row < n_samples {
-        return Ok(row..row + 1);
-    }
-    Err(Error::parameter("row", row, format!("0 to {}: there are {n_samples} samples", n_samples.saturating_sub(1))))
+    let expected = format!("0 to {}: there are {n_samples} samples", n_samples.saturating_sub(1));
+    require(row < n_samples, "row", row, &expected).map(|()| row..row + 1)
 }
 
 /// The terms with details: those of the bases with the largest contributions to the explained class.
@@ -50,7 +48,7 @@ impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
     /// the predicted one) or for an output (by default the first) are split into their parts.
     ///
     /// # Errors
-    /// As for predictions; [`Error::Parameter`] for a row beyond the samples, and for a position beyond the classes or
+    /// As for predictions; [`Error::Parameter`](crate::Error::Parameter) for a row beyond the samples, and for a position beyond the classes or
     /// outputs.
     pub fn explain(
         &self,
@@ -61,9 +59,7 @@ impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
     ) -> Result<Explanation> {
         let sample = self.expansion.read(samples, checked_row(row, samples.n_samples())?)?;
         let decided = T::decide(self, &sample)?;
-        let similarity = self.expansion.similarity();
-        let parts = (0..similarity.n_parts()).map(|part| similarity.part(part)).collect();
-        let terms = self.terms(&sample, row)?;
+        let (parts, terms) = (self.specs(), self.terms(&sample, row)?);
         self.compare(sample, compared, decided.explanation(T::METHOD, &self.origin, class, parts, terms)?)
     }
 
@@ -86,7 +82,10 @@ impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
                 let distance = values[at] - references[at];
                 let basis = of_part.get(column).copied().unwrap_or(column);
                 let source = if is_own {
-                    TermSource::Column { index: column, name: column_name(&meaning, self.feature_names(), column) }
+                    TermSource::Column {
+                        index: column,
+                        name: column_name(&meaning, self.origin.feature_names.as_deref(), column),
+                    }
                 } else if column + n_polynomials >= of_part.len().max(n_polynomials) && n_polynomials > 0 {
                     let number = column + n_polynomials - of_part.len();
                     TermSource::Polynomial { name: format!("polynomial {number}") }
@@ -134,7 +133,7 @@ impl PowerMeanSvc {
     /// The decision value of one sample as a sum over its columns; see [`Explanation`].
     ///
     /// # Errors
-    /// As for [`PowerMeanSvc::decision_function`]; [`Error::Parameter`] for a row beyond the samples, and for a
+    /// As for [`PowerMeanSvc::decision_function`]; [`Error::Parameter`](crate::Error::Parameter) for a row beyond the samples, and for a
     /// position beyond the classes.
     pub fn explain(&self, samples: &impl Rows, row: usize, class: Option<usize>) -> Result<Explanation> {
         checked_row(row, samples.n_rows())?;
@@ -144,7 +143,7 @@ impl PowerMeanSvc {
         let mut values = vec![0.0; k];
         for (index, value, contributions) in self.contributions(samples, row)? {
             values.iter_mut().zip(&contributions).for_each(|(sum, part)| *sum += part);
-            let name = self.feature_names().and_then(|names| names.get(index).cloned());
+            let name = self.origin.feature_names.as_deref().and_then(|names| names.get(index).cloned());
             let source = TermSource::Column { index, name };
             terms.push(Term {
                 part: 0,
@@ -221,7 +220,7 @@ impl<T: SplineTask> SplineModel<T> {
     /// predicted one) or for an output (by default the first) are split into their parts, in standardized columns.
     ///
     /// # Errors
-    /// As for predictions; [`Error::Parameter`] for a row beyond the samples, and for a position beyond the classes or
+    /// As for predictions; [`Error::Parameter`](crate::Error::Parameter) for a row beyond the samples, and for a position beyond the classes or
     /// outputs.
     pub fn explain(
         &self,
@@ -234,7 +233,7 @@ impl<T: SplineTask> SplineModel<T> {
         let spline = &self.spline;
         check_width(samples, self.n_features())?;
         let sample = spline.scaled(samples, row)?;
-        let SplineTerms { terms, values, intercepts } = spline.terms(&sample, self.feature_names());
+        let SplineTerms { terms, values, intercepts } = spline.terms(&sample, self.origin.feature_names.as_deref());
         let decided = match self.task.classes() {
             Some(classes) => Decided { classes: classes.to_vec(), is_of_values: false, values, intercepts },
             None => Decided::outputs(values, intercepts),

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::origin::Origin;
 use crate::data::Label;
-use crate::error::{Error, Result};
+use crate::error::{Result, require};
 use crate::problem::OneVsRest;
 use crate::similarity::Comparison;
 use crate::solve::Calibration;
@@ -172,7 +172,7 @@ impl Decided {
     /// The explanation by these terms.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for a class that is not there.
+    /// [`Error::Parameter`](crate::Error::Parameter) for a class that is not there.
     pub(super) fn explanation(
         self,
         method: &'static str,
@@ -182,7 +182,9 @@ impl Decided {
         terms: Vec<Term>,
     ) -> Result<Explanation> {
         let Decided { classes, is_of_values, values, intercepts } = self;
-        check_class(class, classes.len())?;
+        let of_class = class.map_or_else(String::new, |class| class.to_string());
+        let expected = format!("a position among {} classes or outputs", classes.len());
+        require(class.is_none_or(|class| class < classes.len()), "class", of_class, &expected)?;
         let single: Vec<f32> = values.iter().map(|&value| value as f32).collect();
         let multilabel = origin.multilabel;
         // Of one label its decision value does not choose between two.
@@ -206,15 +208,5 @@ impl Decided {
             parts,
             terms,
         })
-    }
-}
-
-/// Refuses a class or label that a model does not have.
-fn check_class(class: Option<usize>, n_classes: usize) -> Result<()> {
-    match class.filter(|class| *class >= n_classes) {
-        Some(class) => {
-            Err(Error::parameter("class", class, format!("a position among {n_classes} classes or outputs")))
-        }
-        None => Ok(()),
     }
 }

@@ -270,9 +270,7 @@ fn position(bytes: &[u8], text: &str) -> Option<usize> {
 /// [`Error::ModelFile`] for bytes that are not a model file, or already have such a tensor.
 pub fn with_payload(bytes: &[u8], name: &str, payload: &[u8]) -> Result<Vec<u8>> {
     let reader = Reader::of_any(Path::new(NO_FILE), bytes)?;
-    if reader.tensors.tensor(name).is_ok() {
-        return Err(reader.wrong(format!("it has a tensor '{name}'")));
-    }
+    reader.require(reader.tensors.tensor(name).is_err(), format_args!("it has a tensor '{name}'"))?;
     let header = reader.header.replacen(&reader.checksum, PLACEHOLDER, 1);
     let mut tensors: Vec<(&str, TensorView<'_>)> = reader.tensors.iter().collect();
     let view = TensorView::new(Dtype::U8, vec![payload.len()], payload);
@@ -315,9 +313,8 @@ impl<'a> Reader<'a> {
     /// Opens the bytes of a model of `method` from `path`.
     pub fn new(path: &'a Path, bytes: &'a [u8], method: &str) -> Result<Self> {
         let reader = Reader::of_any(path, bytes)?;
-        if reader.metadata.method != method {
-            return Err(reader.wrong(format!("it holds a model of '{}', expected '{method}'", reader.metadata.method)));
-        }
+        let found = &reader.metadata.method;
+        reader.require(found == method, format_args!("it holds a model of '{found}', expected '{method}'"))?;
         Ok(reader)
     }
 
@@ -387,7 +384,12 @@ impl<'a> Reader<'a> {
         Error::ModelFile { path: self.path.to_owned(), problem }
     }
 
-    /// The same for an error that its content caused.
+    /// Refuses the file unless this holds.
+    pub fn require(&self, holds: bool, problem: impl ToString) -> Result<()> {
+        if holds { Ok(()) } else { Err(self.wrong(problem.to_string())) }
+    }
+
+    /// An error about this file, which its content caused.
     pub fn caused(&self, error: &Error) -> Error {
         self.wrong(error.to_string())
     }

@@ -7,15 +7,18 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::basis_expansion::expansion_file::whole;
 use super::basis_expansion::expansion_model::{ExpansionModel, ExpansionTask};
 use super::file::{self, Array};
 use super::importances::feature_importances;
 use super::origin::Origin;
+use super::samples_file::bases_arrays;
 use super::thin_plate::spline_model::{SplineModel, SplineTask};
 use super::{Explanation, TrainingSettings};
 use crate::data::{AnySamples, ColumnRoles, Images, SamplesView, TableColumns};
 use crate::error::{Error, Result};
-use crate::similarity::AnySimilarity;
+use crate::expansion::BasisExpansion;
+use crate::similarity::Similarity;
 use crate::solve::Report;
 
 /// A trained model of any method and task. Downcast it to access a specific method: `&dyn Model` is a `&dyn Any`.
@@ -61,6 +64,12 @@ pub trait Model: Any + fmt::Debug + Send + Sync {
         None
     }
 
+    /// The similarity of a basis expansion, of its own type.
+    #[doc(hidden)]
+    fn similarity(&self) -> Option<&dyn Any> {
+        None
+    }
+
     /// The columns of the training table by their importance to the similarity, the most important first, each with its
     /// share of the column weights ([`feature_importances`]); empty for a regression, and without column weights.
     fn column_importances(&self) -> Vec<(String, f64)> {
@@ -100,11 +109,17 @@ pub trait Model: Any + fmt::Debug + Send + Sync {
     /// The arrays of its file, without those of [`Model::bases`].
     fn arrays(&self) -> Vec<Array<'_>>;
 
-    /// The model as the bytes of its file.
+    /// The model as the bytes of its file; without a user-defined similarity and its bases, which the caller stores.
     ///
     /// # Errors
     /// [`Error::NotFinite`](crate::Error::NotFinite) for a model whose numbers overflowed in the fit.
-    fn to_bytes(&self) -> Result<Vec<u8>>;
+    fn to_bytes(&self) -> Result<Vec<u8>> {
+        let mut arrays = self.arrays();
+        if let Some(bases) = self.bases() {
+            arrays.extend(bases_arrays(bases)?);
+        }
+        file::to_bytes(self.header()?, &arrays)
+    }
 
     /// Writes the model to a file, whole or not at all.
     ///
@@ -140,6 +155,18 @@ pub trait Model: Any + fmt::Debug + Send + Sync {
     fn set_feature_names(&mut self, names: Option<Vec<String>>) -> Result<()> {
         *self.origin_mut() = self.origin().changed(self.n_features(), |origin| origin.feature_names = names)?;
         Ok(())
+    }
+
+    /// The same model with other names of the features, or without.
+    ///
+    /// # Errors
+    /// As for [`Model::set_feature_names`].
+    fn with_feature_names(mut self, names: Option<Vec<String>>) -> Result<Self>
+    where
+        Self: Sized,
+    {
+        self.set_feature_names(names)?;
+        Ok(self)
     }
 
     /// How the columns of a table become features, where they are more than numbers.
@@ -204,20 +231,16 @@ macro_rules! model_methods {
         fn header(&self) -> crate::error::Result<String> {
             Self::header(self)
         }
-
-        fn to_bytes(&self) -> crate::error::Result<Vec<u8>> {
-            Self::to_bytes(self)
-        }
     };
 }
 
 pub(super) use model_methods;
 
-impl<T: ExpansionTask> Model for ExpansionModel<AnySimilarity, T> {
+impl<S: Similarity, T: ExpansionTask> Model for ExpansionModel<S, T> {
     model_methods!(T::METHOD);
 
     fn kind(&self) -> &'static str {
-        Self::kind(self)
+        Model::bases(self).map_or("objects", AnySamples::kind)
     }
 
     fn of_picked(&mut self, rows: &[usize]) {
@@ -225,7 +248,7 @@ impl<T: ExpansionTask> Model for ExpansionModel<AnySimilarity, T> {
     }
 
     fn n_features(&self) -> Option<usize> {
-        match self.expansion.bases() {
+        match Model::bases(self)? {
             AnySamples::Vectors(vectors) => Some(vectors.n_cols()),
             AnySamples::Far(vectors) => Some(vectors.differences().n_cols),
             _ => None,
@@ -238,8 +261,8 @@ impl<T: ExpansionTask> Model for ExpansionModel<AnySimilarity, T> {
 
     fn parameters(&self) -> Parameters {
         let own = json!({
-            "similarity": self.expansion.similarity().specs(),
-            "samples": self.kind(),
+            "similarity": self.specs(),
+            "samples": Model::kind(self),
             "normalization": self.expansion.normalization().to_string(),
             "n_basis": self.n_bases(),
             "basis": self.basis(),
@@ -248,13 +271,17 @@ impl<T: ExpansionTask> Model for ExpansionModel<AnySimilarity, T> {
     }
 
     fn bases(&self) -> Option<&AnySamples> {
-        Some(self.expansion.bases())
+        whole(&self.expansion).map(BasisExpansion::bases)
+    }
+
+    fn similarity(&self) -> Option<&dyn Any> {
+        Some(self.expansion.similarity())
     }
 
     fn column_importances(&self) -> Vec<(String, f64)> {
         let columns = self.table_columns();
         let has_columns = T::WEIGHTS_ARE_IMPORTANCES && self.n_features().is_some();
-        let specs = if has_columns { self.expansion.similarity().specs() } else { Vec::new() };
+        let specs = if has_columns { self.specs() } else { Vec::new() };
         let found = feature_importances(&specs, columns);
         let names = columns.map_or_else(|| self.feature_names().map(<[String]>::to_vec), TableColumns::names);
         let name = |at: usize| names.as_ref().map_or_else(|| format!("column {at}"), |names| names[at].clone());
@@ -265,8 +292,8 @@ impl<T: ExpansionTask> Model for ExpansionModel<AnySimilarity, T> {
     }
 
     fn check_samples(&self, samples: &SamplesView<'_>) -> Result<()> {
-        let (AnySamples::Images(known), SamplesView::Other(AnySamples::Images(images))) =
-            (self.expansion.bases(), samples)
+        let (Some(AnySamples::Images(known)), SamplesView::Other(AnySamples::Images(images))) =
+            (Model::bases(self), samples)
         else {
             return Ok(());
         };
@@ -285,7 +312,7 @@ impl<T: ExpansionTask> Model for ExpansionModel<AnySimilarity, T> {
         compared: usize,
     ) -> Result<Explanation> {
         self.check_samples(samples)?;
-        Self::explain(self, samples, row, class, compared)
+        Self::explain(self, S::source(samples)?, row, class, compared)
     }
 
     fn arrays(&self) -> Vec<Array<'_>> {

@@ -11,7 +11,6 @@ mod dual_variables;
 mod explain;
 mod explanation;
 mod file;
-mod header;
 mod importances;
 mod interface;
 mod manifest;
@@ -23,31 +22,30 @@ mod parted_targets;
 mod power_mean;
 mod regression_path;
 mod regressor;
-mod sample_queries;
 mod samples_file;
 mod scores;
 mod thin_plate;
 pub(crate) mod within_limit;
 
+#[doc(hidden)]
+pub use any_model::header_of_bytes;
 pub use any_model::{AnyModel, from_bytes, load};
 #[doc(hidden)]
 pub use assess::assess;
 pub(crate) use assess::report_estimate;
+#[doc(hidden)]
+pub use basis_expansion::Expanded;
 pub use basis_expansion::{
     BasisExpansionOneClass, BasisExpansionOneClassParams, BasisExpansionParams, BasisExpansionRegressor,
     BasisExpansionRegressorParams, BasisExpansionSvc,
 };
-#[doc(hidden)]
-pub use basis_expansion::{Expanded, brought_rows};
 pub use c_choice::CChoice;
 #[doc(hidden)]
-pub use choose_rows::choose_rows;
+pub use choose_rows::{brought_rows, choose_rows};
 pub use classifier::Classifier;
 pub use explanation::{Explanation, Term, TermSource};
 #[doc(hidden)]
 pub use file::{Array, FORMAT_VERSION, FileMetadata, Numbers, payload, with_payload, write_atomically};
-#[doc(hidden)]
-pub use header::header_of_bytes;
 pub use importances::feature_importances;
 pub use interface::{Model, Parameters};
 #[doc(hidden)]

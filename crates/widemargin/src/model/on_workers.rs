@@ -1,7 +1,7 @@
 //! Linear models of features that workers hold.
 
 use super::assess::assess;
-use super::basis_expansion::stand_ins;
+use super::choose_rows::stand_ins;
 use super::origin::TrainingSettings;
 use crate::data::{DenseView, Label, Labels};
 use crate::error::Result;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::data::{ClassWeight, ColumnRoles, Label, Labels, Notation, TableColumns};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, require};
 use crate::problem::n_problems;
 use crate::solve::Calibration;
 
@@ -54,12 +54,9 @@ impl Origin {
     /// # Errors
     /// [`Error::Parameter`].
     pub fn check_one_class(&self, what: &'static str) -> Result<()> {
-        if !self.multilabel {
-            return Ok(());
-        }
         let expected = "of a multiclass model: this one is multilabel, whose decision values show by their \
                         sign which a sample has";
-        Err(Error::parameter("predict", what, expected))
+        require(!self.multilabel, "predict", what, expected)
     }
 
     /// The same with a calibration.
@@ -181,62 +178,3 @@ mod class_weight {
         }
     }
 }
-
-/// Implements the metadata accessors of a model.
-macro_rules! tells_origin {
-    ($n_features:expr) => {
-        /// The names of the features, if the training samples had names.
-        pub fn feature_names(&self) -> Option<&[String]> {
-            self.origin.feature_names.as_deref()
-        }
-
-        /// The parameters of the fit that are not stored elsewhere in the model; `None` for older files.
-        pub fn training(&self) -> Option<&crate::model::TrainingSettings> {
-            self.origin.training.as_ref()
-        }
-
-        /// Whether the model is multilabel: its classes are then the labels, and a sample has the labels with decision
-        /// values above 0.
-        pub fn is_multilabel(&self) -> bool {
-            self.origin.multilabel
-        }
-
-        /// The calibration of probabilities; `None` for files of versions without probabilities.
-        pub fn calibration(&self) -> Option<&crate::solve::Calibration> {
-            self.origin.calibration.as_ref()
-        }
-
-        /// Sets or removes the columns of a table that become features, and with them the names of these.
-        ///
-        /// # Errors
-        /// [`Error::Shape`](crate::Error::Shape) if they do not become the features of the model.
-        pub fn with_table_columns(mut self, columns: Option<crate::data::TableColumns>) -> crate::error::Result<Self> {
-            let n_features: fn(&Self) -> Option<usize> = $n_features;
-            self.origin = self.origin.changed(n_features(&self), |origin| origin.set_columns(columns))?;
-            Ok(self)
-        }
-
-        /// Sets or removes the names of the features.
-        ///
-        /// # Errors
-        /// [`Error::Shape`](crate::Error::Shape) if the number of names is not the number of features.
-        pub fn with_feature_names(mut self, names: Option<Vec<String>>) -> crate::error::Result<Self> {
-            let n_features: fn(&Self) -> Option<usize> = $n_features;
-            self.origin = self.origin.changed(n_features(&self), |origin| origin.feature_names = names)?;
-            Ok(self)
-        }
-
-        /// Sets how decision values become probabilities, for a model assembled from parts.
-        pub fn with_calibration(mut self, calibration: crate::solve::Calibration) -> Self {
-            self.origin.calibration = Some(calibration);
-            self
-        }
-
-        /// Sets the parameters of the fit, for a model assembled from parts.
-        pub fn with_training(mut self, training: crate::model::TrainingSettings) -> Self {
-            self.origin.training = Some(training);
-            self
-        }
-    };
-}
-pub(crate) use tells_origin;

@@ -5,7 +5,7 @@ use super::interface::Model;
 use crate::data::SamplesView;
 use crate::error::Result;
 use crate::monitor::Monitor;
-use crate::similarity::AnySimilarity;
+use crate::similarity::Similarity;
 
 /// A trained outlier detector: [`Classifier`](super::Classifier) without classes.
 pub trait OneClass: Model {
@@ -50,7 +50,7 @@ pub trait OneClass: Model {
     fn weights_of_bases(&self) -> (Vec<f64>, Vec<usize>);
 }
 
-impl OneClass for BasisExpansionOneClass<AnySimilarity> {
+impl<S: Similarity> OneClass for BasisExpansionOneClass<S> {
     fn weights_of_bases(&self) -> (Vec<f64>, Vec<usize>) {
         (self.weights_of_similarities(), self.basis.rows.clone())
     }
@@ -69,6 +69,6 @@ impl OneClass for BasisExpansionOneClass<AnySimilarity> {
 
     fn score_samples(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
         self.check_samples(samples)?;
-        self.score_samples_with(samples, threads, monitor)
+        self.score_samples_with(S::source(samples)?, threads, monitor)
     }
 }

@@ -5,17 +5,26 @@ use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 
-use super::sample_queries::SAMPLE_QUERIES;
+use super::thin_plate::{ColumnSumsOf, FirstSumsOf};
 use crate::data::{AnyRows, Rows};
+use crate::descriptor::LargestValues;
 use crate::error::{Error, Result};
-use crate::expansion::{FEATURE_QUERIES, FeaturePart, FeatureRows};
+use crate::expansion::{CountValues, FEATURE_QUERIES, FeaturePart, FeatureRows};
 use crate::monitor::Monitor;
-use crate::partition::{self, SamplePart, SampleRows};
+use crate::partition::{self, Entry, SamplePart, SampleRows};
 use crate::problem::{
     Block, BlockObjective, Intercept, LINEAR_QUERIES, LinearProblem, Loss, ObjectiveState, OneVsRest,
 };
 use crate::solve::ridge::{RIDGE_QUERIES, RidgeFeatures, RidgePart, RidgeRows, Values};
 use crate::solve::thin_plate::{BASIS_QUERIES, BasisRows, PartRows, RowSums, RowsState};
+
+/// The answers of workers for samples: a statistic is a file of its own and one line here.
+const SAMPLE_QUERIES: &[Entry<SampleRows>] = &[
+    Entry::of::<LargestValues>(),
+    Entry::of::<CountValues>(),
+    Entry::of::<ColumnSumsOf>(),
+    Entry::of::<FirstSumsOf>(),
+];
 
 /// The class of each row, or its set of labels.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::data::Targets;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, require};
 use crate::linalg::factor::Matrix;
 use crate::model::CChoice;
 use crate::problem::typical_weight;
@@ -65,10 +65,9 @@ impl StandardTargets {
             };
             let mut standard: Vec<f64> = own.iter().map(|y| y - center).collect();
             let size = largest(&standard);
-            if !standard.iter().all(|y| y.is_finite()) {
-                let expected = "targets whose differences are within double precision: rescale them";
-                return Err(Error::parameter("targets", format!("{:e}", largest(&own)), expected));
-            }
+            let expected = "targets whose differences are within double precision: rescale them";
+            let are_finite = standard.iter().all(|y| y.is_finite());
+            require(are_finite, "targets", format!("{:e}", largest(&own)), expected)?;
             let scale = if size > 0.0 { size } else { 1.0 };
             standard.iter_mut().for_each(|y| *y /= scale);
             let about = mean(&standard);
@@ -179,12 +178,7 @@ impl RegressionSelection {
         let points = leave_one_out(&c.value().map_or_else(lambdas, |c| vec![0.5 / c]))?;
         let finite = points.iter().filter(|point| point.squared_errors.iter().all(|error| error.is_finite()));
         let path: Vec<RegressionPoint> = finite.map(|point| targets.point(point)).collect();
-        let mut best: Option<&RegressionPoint> = None;
-        for point in &path {
-            if best.is_none_or(|best| point.loo_r2 > best.loo_r2) {
-                best = Some(point);
-            }
-        }
+        let best = path.iter().reduce(|best, point| if point.loo_r2 > best.loo_r2 { point } else { best });
         match (c.value(), best) {
             (Some(c), _) => Ok(RegressionSelection { lambda: 0.5 / c, path }),
             (None, Some(best)) => Ok(RegressionSelection { lambda: 0.5 / best.c, path }),

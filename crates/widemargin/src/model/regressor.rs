@@ -8,7 +8,7 @@ use crate::data::{DenseMatrix, SamplesView};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::problem::Loss;
-use crate::similarity::AnySimilarity;
+use crate::similarity::Similarity;
 
 /// A trained regression model of any method: [`Classifier`](super::Classifier) with numbers instead of classes.
 pub trait Regressor: Model {
@@ -56,7 +56,7 @@ pub trait Regressor: Model {
     fn weights_of_bases(&self) -> (Vec<f64>, Vec<usize>);
 }
 
-impl Regressor for BasisExpansionRegressor<AnySimilarity> {
+impl<S: Similarity> Regressor for BasisExpansionRegressor<S> {
     fn c(&self) -> f64 {
         self.task.c
     }
@@ -79,7 +79,7 @@ impl Regressor for BasisExpansionRegressor<AnySimilarity> {
 
     fn predict(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<DenseMatrix<f64>> {
         self.check_samples(samples)?;
-        self.predict_with(samples, threads, monitor)
+        self.predict_with(S::source(samples)?, threads, monitor)
     }
 
     fn weights_of_bases(&self) -> (Vec<f64>, Vec<usize>) {

@@ -159,9 +159,7 @@ pub(super) fn from_arrays(reader: &Reader<'_>, name: &str, shape: &Shape) -> Res
                 strings.push(string.to_owned());
                 rest = after;
             }
-            if !rest.is_empty() {
-                return Err(reader.wrong(format!("{name}: bytes that belong to no string")));
-            }
+            reader.require(rest.is_empty(), format_args!("{name}: bytes that belong to no string"))?;
             AnySamples::Strings(strings)
         }
         Shape::BitSets { n, n_bits } => {

@@ -16,9 +16,9 @@ use crate::expansion::Normalization;
 use crate::instant::Instant;
 use crate::macros::named;
 use crate::model::{
-    AnyModel, BasisExpansionOneClass, BasisExpansionOneClassParams, BasisExpansionParams, BasisExpansionRegressor,
-    BasisExpansionRegressorParams, BasisExpansionSvc, CChoice, EXACT_UP_TO, KernelPoint, PowerMeanParams,
-    SPLINE_EXACT_UP_TO, Standardize, ThinPlateParams, ThinPlateRegressorParams, ThinPlateSvc,
+    AnyModel, BasisExpansionOneClassParams, BasisExpansionParams, BasisExpansionRegressorParams, CChoice, EXACT_UP_TO,
+    KernelPoint, PowerMeanParams, SPLINE_EXACT_UP_TO, Standardize, ThinPlateParams, ThinPlateRegressorParams,
+    ThinPlateSvc,
 };
 use crate::monitor::Monitor;
 use crate::search::Tried;
@@ -82,17 +82,6 @@ pub enum Compared {
     Kernels(Vec<Tried<KernelPoint>>),
     /// Methods.
     Methods(Vec<Tried<MethodPoint>>),
-}
-
-/// A model on a basis expansion of any similarity.
-#[derive(Clone, Debug)]
-pub enum ExpansionModel<S: Similarity> {
-    /// A classifier.
-    Classifier(Box<BasisExpansionSvc<S>>),
-    /// A regression model.
-    Regressor(Box<BasisExpansionRegressor<S>>),
-    /// An outlier detector.
-    OneClass(Box<BasisExpansionOneClass<S>>),
 }
 
 /// Those of a basis expansion have a similarity that is replaced in the fit.
@@ -379,7 +368,8 @@ impl Estimator {
         })
     }
 
-    /// The same for a basis expansion with a user-defined similarity.
+    /// The same for a basis expansion with a user-defined similarity, in a model that stores its bases as `keep` makes
+    /// them.
     ///
     /// # Errors
     /// As for [`Estimator::fit`]; [`Error::Parameter`] for another method.
@@ -389,20 +379,21 @@ impl Estimator {
         samples: &dyn Source<Samples = S::Samples>,
         answers: Option<&Answers<'_>>,
         weights: Option<&[f64]>,
+        keep: impl Fn(&S::Samples) -> Result<S::Samples>,
         monitor: &Monitor<'_>,
-    ) -> Result<ExpansionModel<S>> {
+    ) -> Result<AnyModel> {
         Ok(match (self.params.clone(), answers) {
             (Params::Classifier(params), Some(Answers::Labels(labels))) => {
-                let params = params.with_similarity(similarity);
-                ExpansionModel::Classifier(Box::new(params.fit_with(samples, labels, weights, monitor)?))
+                let model = params.with_similarity(similarity).fit_with(samples, labels, weights, monitor)?;
+                AnyModel::Classifier(Box::new(model.with_bases(keep)?))
             }
             (Params::Regressor(params), Some(Answers::Targets(targets))) => {
-                let params = params.with_similarity(similarity);
-                ExpansionModel::Regressor(Box::new(params.fit_with(samples, targets, weights, monitor)?))
+                let model = params.with_similarity(similarity).fit_with(samples, targets, weights, monitor)?;
+                AnyModel::Regressor(Box::new(model.with_bases(keep)?))
             }
             (Params::OneClass(params), None) => {
-                let params = params.with_similarity(similarity);
-                ExpansionModel::OneClass(Box::new(params.fit_with(samples, weights, monitor)?))
+                let model = params.with_similarity(similarity).fit_with(samples, weights, monitor)?;
+                AnyModel::OneClass(Box::new(model.with_bases(keep)?))
             }
             (_, answers) => return Err(unsuitable(answers)),
         })

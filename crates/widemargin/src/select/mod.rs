@@ -30,7 +30,7 @@ pub use candidate::Candidate;
 pub use cross_validation::{CrossValidation, cross_validate};
 #[doc(hidden)]
 pub use curves::Ranking;
-pub use estimator::{Compared, Estimator, ExpansionModel, Method, Place, Task};
+pub use estimator::{Compared, Estimator, Method, Place, Task};
 pub use evaluation::{ClassScore, ConfusionMatrix, Evaluation};
 pub use held_out_score::Labeled;
 pub use label_scores::{LabelScore, LabelScores};

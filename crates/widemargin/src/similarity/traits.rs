@@ -1,16 +1,16 @@
 //! The trait for comparing samples.
 
 use super::{ColumnMeaning, Comparison, PartOptions};
-use crate::data::{CsrMatrix, Samples, Training};
+use crate::data::{CsrMatrix, Samples, SamplesView, Source, Training};
 use crate::error::{Error, Result};
 
 /// A similarity s(basis, sample), which need not be symmetric or positive definite.
 ///
 /// It compares blocks of samples and bases, not single pairs, and sees no labels. A user-defined similarity needs
 /// `Samples`, `spec` and `block`; `examples/rust/own_similarity.rs` in the repository implements one in twenty lines.
-pub trait Similarity: Send + Sync {
+pub trait Similarity: Send + Sync + 'static {
     /// The collection of samples it compares, such as `Vec<Molecule>`.
-    type Samples: Samples;
+    type Samples: Samples + 'static;
 
     /// Its name with its parameters, such as `rbf:gamma=1`, for reports, errors and model files.
     fn spec(&self) -> String;
@@ -23,6 +23,23 @@ pub trait Similarity: Send + Sync {
     /// # Errors
     /// Samples it cannot compare; use [`Error::Similarity`] for these.
     fn block(&self, bases: &Self::Samples, samples: &Self::Samples, block: &mut [f32]) -> Result<()>;
+
+    /// The samples of a view, for a trained model: a user-defined similarity takes its own type of samples.
+    ///
+    /// # Errors
+    /// [`Error::Kind`] for other samples.
+    #[doc(hidden)]
+    fn source<'a>(samples: &'a SamplesView<'_>) -> Result<&'a dyn Source<Samples = Self::Samples>>
+    where
+        Self: Sized,
+    {
+        if let SamplesView::Own(own) = samples
+            && let Some(own) = own.downcast_ref::<Self::Samples>()
+        {
+            return Ok(own);
+        }
+        Err(Error::Kind { found: samples.kind(), method: "the similarity".into(), wanted: "samples of its own type" })
+    }
 
     /// Learns parameters, such as a scale, from the training samples. Most similarities have none.
     ///

@@ -4,8 +4,7 @@
 //! solution with it (`solve/thin_plate/feature_matrix.rs`, `leave_one_out_ridge.rs`). C keeps its meaning with the
 //! number of samples: it is the weight of each.
 
-use super::solver::{Solution, Solver};
-use super::start::Start;
+use super::solver::{Solution, Solver, Start};
 use crate::data::{DenseMatrix, Labels, Vectors, check_costs};
 use crate::error::Result;
 use crate::model::{assess, choose_rows, report_estimate};
@@ -157,20 +156,9 @@ impl<'a> Sampled<'a> {
         self.part.as_ref().map_or(Ok(self.all), Block::of)
     }
 
-    fn problems(&self) -> Problems<'_> {
+    /// Their one-vs-rest problems.
+    pub fn problems(&self) -> Problems<'_> {
         Problems { targets: OneVsRest::of(&self.labels), weights: &self.weights, units: &self.units }
-    }
-
-    /// The fit on features of these samples, at C or along a path.
-    pub fn fit(
-        &self,
-        phi: Block<'_>,
-        path: PathOptions,
-        intercept: Intercept,
-        pool: &Pool,
-        monitor: &Monitor<'_>,
-    ) -> Result<FeatureFit> {
-        fit_features(phi, &self.problems(), path, intercept, pool, monitor)
     }
 }
 

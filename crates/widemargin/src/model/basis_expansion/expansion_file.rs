@@ -3,6 +3,8 @@
 //! A similarity implemented by the caller cannot be serialized, nor can its samples: the caller then stores both, and
 //! the bytes hold the rest.
 
+use std::any::Any;
+
 use serde::{Deserialize, Serialize};
 
 use crate::data::Samples;
@@ -39,16 +41,15 @@ enum MapShape {
 }
 
 impl ExpansionHeader {
-    /// Of an expansion that is written whole, and its arrays.
-    pub fn whole(expansion: &BasisExpansion<AnySimilarity>) -> Result<(Self, Vec<Array<'_>>)> {
-        let (mut header, mut arrays) = ExpansionHeader::without_bases(expansion);
-        let (bases, of_bases) = samples_file::to_arrays(samples_file::BASES, expansion.bases())?;
-        arrays.extend(of_bases);
-        header.bases = bases;
-        let state = expansion.similarity().state();
-        header.descriptors = state.iter().map(|(name, values)| (name.clone(), values.len())).collect();
-        arrays.extend(state_arrays(state));
-        Ok((header, arrays))
+    /// Of an expansion, whose bases and similarity the caller keeps only if the similarity is user-defined.
+    pub fn of<S: Similarity>(expansion: &BasisExpansion<S>) -> Result<Self> {
+        let (mut header, _) = ExpansionHeader::without_bases(expansion);
+        if let Some(whole) = whole(expansion) {
+            header.bases = samples_file::to_arrays(samples_file::BASES, whole.bases())?.0;
+            let state = whole.similarity().state().into_iter();
+            header.descriptors = state.map(|(name, values)| (name, values.len())).collect();
+        }
+        Ok(header)
     }
 
     /// Of an expansion whose bases and similarity the caller keeps, and its arrays.
@@ -133,20 +134,12 @@ impl ExpansionHeader {
         let normalization = self.normalization.parse().map_err(|error: Error| reader.wrong(error.to_string()))?;
         let maps = self.read_maps(reader)?;
         let (n_parts, n) = (similarity.n_parts(), bases.len());
-        if maps.len() != n_parts || n == 0 {
-            return Err(reader.wrong(format!("{} maps for {n_parts} similarities of {n} bases", maps.len())));
-        }
+        let found = format!("{} maps for {n_parts} similarities of {n} bases", maps.len());
+        reader.require(maps.len() == n_parts && n > 0, found)?;
         let expansion = BasisExpansion::from_parts(similarity, bases, normalization, maps).map_err(file_error)?;
         let (n_columns, widths) = (expansion.n_columns(), expansion.widths());
-        let fits = |(map, width): (&MapShape, &usize)| match *map {
-            MapShape::Affine { n_columns: n, .. }
-            | MapShape::Whitening { n_columns: n }
-            | MapShape::Projection { n_columns: n, .. }
-            | MapShape::PreciseProjection { n_columns: n, .. } => n == *width,
-        };
-        if !self.maps.iter().zip(&widths).all(fits) {
-            return Err(reader.wrong(format!("its maps are not those of {n_columns} bases")));
-        }
+        let fit = expansion.maps().iter().zip(&widths).all(|(map, width)| map.n_columns == *width);
+        reader.require(fit, format_args!("its maps are not those of {n_columns} bases"))?;
         Ok(expansion)
     }
 
@@ -155,9 +148,8 @@ impl ExpansionHeader {
             let name = |name: &str| format!("map.{part}.{name}");
             let (center, linear, n_columns, n_features) = match *shape {
                 MapShape::Affine { n_columns, n_factors } => {
-                    if n_factors != 1 && n_factors != n_columns {
-                        return Err(reader.wrong(format!("{n_factors} factors for {n_columns} columns")));
-                    }
+                    let problem = format!("{n_factors} factors for {n_columns} columns");
+                    reader.require(n_factors == 1 || n_factors == n_columns, problem)?;
                     let center = reader.tensor(&name("center"), &[n_columns])?;
                     (center, Linear::Factors(reader.tensor(&name("factors"), &[n_factors])?), n_columns, n_columns)
                 }
@@ -179,33 +171,20 @@ impl ExpansionHeader {
     }
 }
 
-fn state_arrays(state: Vec<(String, &[f32])>) -> impl Iterator<Item = Array<'_>> {
-    state.into_iter().map(|(name, values)| array(&name, vec![values.len()], values))
+/// An expansion of built-in similarities, which a file can hold all of.
+pub(crate) fn whole<S: Similarity>(expansion: &BasisExpansion<S>) -> Option<&BasisExpansion<AnySimilarity>> {
+    (expansion as &dyn Any).downcast_ref()
 }
 
 impl BasisExpansion<AnySimilarity> {
-    /// The JSON header of [`BasisExpansion::to_bytes`]; the checksum is open.
-    ///
-    /// # Errors
-    /// As for the bytes.
-    pub fn header(&self) -> Result<String> {
-        header(METHOD, &ExpansionHeader::whole(self)?.0, ())
-    }
-
-    /// The arrays of [`BasisExpansion::to_bytes`], without those of the bases.
-    pub fn arrays(&self) -> Vec<Array<'_>> {
-        let mut arrays = ExpansionHeader::without_bases(self).1;
-        arrays.extend(state_arrays(self.similarity().state()));
-        arrays
-    }
-
     /// The expansion as bytes, in the format of a model file.
     ///
     /// # Errors
     /// [`Error::ModelFile`] for an expansion that cannot be serialized, which no fit produces.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let (expansion, arrays) = ExpansionHeader::whole(self)?;
-        to_bytes(header(METHOD, &expansion, ())?, &arrays)
+        let mut arrays = self.arrays();
+        arrays.extend(samples_file::bases_arrays(self.bases())?);
+        to_bytes(self.header()?, &arrays)
     }
 
     /// Deserializes the result of [`BasisExpansion::to_bytes`].
@@ -220,12 +199,21 @@ impl BasisExpansion<AnySimilarity> {
 }
 
 impl<S: Similarity> BasisExpansion<S> {
-    /// The JSON header of [`BasisExpansion::to_bytes_without_bases`].
+    /// The JSON header of its bytes, which hold the similarity and the bases unless these are user-defined; the checksum
+    /// is open.
     ///
     /// # Errors
     /// As for the bytes.
-    pub fn header_without_bases(&self) -> Result<String> {
-        header(METHOD, &ExpansionHeader::without_bases(self).0, ())
+    pub fn header(&self) -> Result<String> {
+        header(METHOD, &ExpansionHeader::of(self)?, ())
+    }
+
+    /// The arrays of its bytes, without those of the bases.
+    pub fn arrays(&self) -> Vec<Array<'_>> {
+        let mut arrays = ExpansionHeader::without_bases(self).1;
+        let state = whole(self).map(|whole| whole.similarity().state()).unwrap_or_default();
+        arrays.extend(state.into_iter().map(|(name, values)| array(&name, vec![values.len()], values)));
+        arrays
     }
 
     /// All but the similarity and the bases as bytes, in the format of a model file; the caller keeps these two.

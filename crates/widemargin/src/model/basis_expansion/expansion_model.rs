@@ -16,8 +16,8 @@ use crate::expansion::{BasisExpansion, Decision};
 use crate::macros::getters;
 use crate::model::explanation::Decided;
 use crate::model::file::{self, Array, Head, Reader, file_methods, model_header};
-use crate::model::origin::{Origin, tells_origin};
-use crate::model::{payload, with_payload};
+use crate::model::origin::Origin;
+use crate::model::{bases_arrays, payload, with_payload};
 use crate::similarity::{AnySimilarity, Similarity};
 use crate::solve::{Report, Stage};
 
@@ -113,8 +113,8 @@ pub(crate) struct Layout {
 
 impl<T: ExpansionTask> ExpansionModel<AnySimilarity, T> {
     file_methods!(T::METHOD, |model| {
-        let (_, mut arrays) = ExpansionHeader::whole(&model.expansion)?;
-        arrays.extend(model.own_arrays());
+        let mut arrays = model.all_arrays();
+        arrays.extend(bases_arrays(model.expansion.bases())?);
         Ok(arrays)
     });
 
@@ -123,24 +123,12 @@ impl<T: ExpansionTask> ExpansionModel<AnySimilarity, T> {
         AnySamples::kind(self.expansion.bases())
     }
 
-    pub(crate) fn header(&self) -> Result<String> {
-        self.header_with(ExpansionHeader::whole(&self.expansion)?.0)
-    }
-
-    /// The arrays of the file without those of the bases.
-    pub(crate) fn all_arrays(&self) -> Vec<Array<'_>> {
-        self.expansion.arrays().into_iter().chain(self.own_arrays()).collect()
-    }
-
     pub(crate) fn read(reader: &Reader<'_>) -> Result<Self> {
         Self::read_by(reader, ExpansionHeader::read)
     }
 }
 
 impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
-    // The number of features depends on the kind of samples.
-    tells_origin!(|_| None);
-
     pub(super) fn new(expansion: BasisExpansion<S>, basis: Basis, task: T, report: Report, origin: Origin) -> Self {
         ExpansionModel { expansion, basis, task, report, origin, decision: OnceLock::new() }
     }
@@ -169,17 +157,24 @@ impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
         self
     }
 
-    /// The same model with the same bases, stored in another way.
+    /// The same model with the same bases, which `keep` stores in another way.
     ///
     /// # Errors
-    /// An error of the similarity.
-    pub fn with_bases(self, bases: S::Samples) -> Result<Self> {
+    /// An error of `keep` or the similarity.
+    pub fn with_bases(self, keep: impl FnOnce(&S::Samples) -> Result<S::Samples>) -> Result<Self> {
+        let bases = keep(self.expansion.bases())?;
         Ok(ExpansionModel { expansion: self.expansion.with_bases(bases)?, ..self })
     }
 
     /// Number of bases.
     pub fn n_bases(&self) -> usize {
         self.expansion.bases().len()
+    }
+
+    /// The specs of the similarities.
+    pub(crate) fn specs(&self) -> Vec<String> {
+        let similarity = self.expansion.similarity();
+        (0..similarity.n_parts()).map(|part| similarity.part(part)).collect()
     }
 
     /// How the bases were selected.
@@ -210,6 +205,15 @@ impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
         report: &Report;
     }
 
+    pub(crate) fn header(&self) -> Result<String> {
+        self.header_with(ExpansionHeader::of(&self.expansion)?)
+    }
+
+    /// The arrays of the file without those of the bases.
+    pub(crate) fn all_arrays(&self) -> Vec<Array<'_>> {
+        self.expansion.arrays().into_iter().chain(self.own_arrays()).collect()
+    }
+
     fn own_arrays(&self) -> [Array<'_>; 2] {
         self.task.arrays(self.expansion.n_features())
     }
@@ -237,24 +241,7 @@ impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
     /// # Errors
     /// [`Error::NotFinite`] for a model with non-finite numbers.
     pub fn to_bytes_without_bases(&self) -> Result<Vec<u8>> {
-        file::to_bytes(self.header_without_bases()?, &self.arrays())
-    }
-
-    /// Refuses a model that cannot be written.
-    ///
-    /// # Errors
-    /// [`Error::NotFinite`] for one whose numbers overflowed in the fit.
-    pub fn check_finite(&self) -> Result<()> {
-        self.report.check_finite()?;
-        file::check_finite(&self.arrays())
-    }
-
-    /// The JSON header of [`to_bytes_without_bases`](Self::to_bytes_without_bases).
-    ///
-    /// # Errors
-    /// As for the bytes.
-    pub fn header_without_bases(&self) -> Result<String> {
-        self.header_with(ExpansionHeader::without_bases(&self.expansion).0)
+        file::to_bytes(self.header_with(ExpansionHeader::without_bases(&self.expansion).0)?, &self.arrays())
     }
 
     /// The model from the result of [`to_bytes_without_bases`](Self::to_bytes_without_bases), with the fitted

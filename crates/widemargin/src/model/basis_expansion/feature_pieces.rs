@@ -1,14 +1,18 @@
 //! Features of out-of-core samples: recomputed in every pass, or cached on disk, whichever is faster. Both give the
-//! same features, to the last bit.
+//! same features, to the last bit. The first passes learn the normalization from all samples and keep some rows' features.
 
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::data::{Scratch, Source};
-use crate::error::Result;
-use crate::expansion::{BasisExpansion, PartMap};
+use super::block_plan::Plan;
+use crate::data::{Checkpoint, Resources, Scratch, Source, load_checkpoint, save_checkpoint};
+use crate::error::{Error, Result};
+use crate::expansion::{BasisExpansion, CHUNK_ROWS, PartMap};
 use crate::instant::Instant;
+use crate::linalg;
+use crate::model::clock::Clock;
+use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
 use crate::problem::Pieces;
 use crate::similarity::Similarity;
@@ -137,3 +141,172 @@ impl<S: Similarity> Pieces for FeaturePieces<'_, S> {
 
 /// Rows normalized at a time by a thread.
 const ROWS_APPLIED: usize = 256;
+
+/// The checkpoint name of the normalization.
+const NORMALIZATION: &str = "normalization";
+
+/// The resident rows, with their features.
+pub(crate) struct HessianSample {
+    /// Ascending.
+    pub rows: Vec<usize>,
+    /// Row-major.
+    pub phi: Vec<f32>,
+}
+
+/// Inputs of the first passes.
+pub(crate) struct Learner<'a, 'p, S: Similarity> {
+    pub pieces: FeaturePieces<'a, S>,
+    pub weights: &'p [f64],
+    pub plan: &'p Plan,
+    pub resources: &'p Resources<'a>,
+    pub monitor: &'p Monitor<'p>,
+}
+
+impl<'a, S: Similarity> Learner<'a, '_, S> {
+    /// Passes over all samples, twice if the normalization needs it. Afterwards the pieces yield normalized features.
+    pub fn learn(mut self, rows: Vec<usize>, clock: &mut Clock<'_>) -> Result<(FeaturePieces<'a, S>, HessianSample)> {
+        let affine = self.pieces.expansion.affine();
+        let width = self.pieces.expansion.n_features();
+        let known = match (&affine, self.resources.checkpoint) {
+            (Some(affine), Some(checkpoint)) => numbers(checkpoint, affine.width(), affine.n_spreads())?,
+            _ => None,
+        };
+        let total: f64 = self.weights.iter().sum();
+
+        let mut hessian_sample = HessianSample { phi: Vec::with_capacity(rows.len() * width), rows };
+        let mut mean = vec![0.0; width];
+        // If all rows are resident, nothing is computed twice; if the normalization needs nothing, only resident rows
+        // are wanted.
+        let mut keeps = !self.plan.is_whole();
+        let mut piece = Vec::new();
+        for rows in self.ranges() {
+            self.monitor.go_on("similarity")?;
+            piece.resize(rows.len() * width, 0.0);
+            self.pieces.make(rows.clone(), &mut piece)?;
+            if keeps {
+                keeps = self.keep(&rows, &piece)?;
+            }
+            hessian_sample.take(&rows, &piece, width);
+            if let (Some(affine), None) = (&affine, &known) {
+                let of = |values: &[f32], weights: &[f64]| affine.sums(values, weights);
+                self.fold(&piece, &self.weights[rows.clone()], of, &mut mean)?;
+            }
+            self.tell("similarity", &rows);
+        }
+        self.pieces.cache = keeps.then_some(self.resources.scratch);
+        clock.end("similarity")?;
+
+        let Some(affine) = affine else { return Ok((self.pieces, hessian_sample)) };
+        let (mean, spread) = match known {
+            Some(known) => known,
+            None => {
+                mean = affine.mean(mean, total);
+                let mut spread = vec![0.0; affine.n_spreads()];
+                let of = |values: &[f32], weights: &[f64]| affine.spreads(values, weights, &mean);
+                if self.plan.is_whole() {
+                    // Rows without a weight are not resident and would add nothing.
+                    let weights: Vec<f64> = hessian_sample.rows.iter().map(|&row| self.weights[row]).collect();
+                    self.fold(&hessian_sample.phi, &weights, of, &mut spread)?;
+                } else {
+                    for rows in self.ranges() {
+                        self.monitor.go_on("normalize")?;
+                        piece.resize(rows.len() * width, 0.0);
+                        // The maps are not known yet: these features are raw.
+                        match self.pieces.cache {
+                            Some(scratch) => self.pieces.read(scratch, &rows, &mut piece)?,
+                            None => self.pieces.make(rows.clone(), &mut piece)?,
+                        }
+                        self.fold(&piece, &self.weights[rows.clone()], of, &mut spread)?;
+                        self.tell("normalize", &rows);
+                    }
+                }
+                if let Some(checkpoint) = self.resources.checkpoint {
+                    let bytes: Vec<u8> = mean.iter().chain(&spread).flat_map(|x| x.to_le_bytes()).collect();
+                    save_checkpoint(checkpoint, NORMALIZATION, &bytes)?;
+                }
+                (mean, spread)
+            }
+        };
+        // By now both were timed for all rows, at the disk's own speed if the file does not fit in memory.
+        if self.pieces.read.seconds_per_row() > self.pieces.made.seconds_per_row() && self.pieces.read.is_known() {
+            self.pieces.cache = None;
+        }
+        self.pieces = self.pieces.normalized(affine.maps(&mean, &spread, total)?);
+        let mut chunks: Vec<&mut [f32]> = hessian_sample.phi.chunks_mut((CHUNK_ROWS * width).max(1)).collect();
+        let expansion = &self.pieces.expansion;
+        self.pieces.pool.map_mut(&mut chunks, |_, chunk| expansion.apply_in_place(chunk));
+        clock.end("normalize")?;
+        Ok((self.pieces, hessian_sample))
+    }
+
+    fn ranges(&self) -> impl Iterator<Item = Range<usize>> + use<'a, S> {
+        let (n, step) = (self.plan.n_rows, self.plan.piece_rows);
+        (0..n).step_by(step).map(move |from| from..(from + step).min(n))
+    }
+
+    fn tell(&self, stage: &'static str, rows: &Range<usize>) {
+        self.monitor.tell(Progress { stage, done: rows.end as u64, total: self.plan.n_rows as u64, gap: None });
+    }
+
+    /// Caches a piece in the scratch; returns false to give up caching, if there is not enough space for all, or if
+    /// reading the first piece back was slower than computing it.
+    fn keep(&self, rows: &Range<usize>, piece: &[f32]) -> Result<bool> {
+        let scratch = self.resources.scratch;
+        if rows.start == 0 {
+            let needed = 4 * self.plan.n_rows as u64 * self.pieces.expansion.n_features() as u64;
+            let scores = 8 * self.plan.n_rows as u64;
+            // Part of the space is left to other writers.
+            if scratch.room().is_none_or(|room| needed + scores > room - room / 8) {
+                return Ok(false);
+            }
+        }
+        self.pieces.keep(scratch, rows, piece)?;
+        if rows.start > 0 {
+            return Ok(true);
+        }
+        let mut back = vec![0.0; piece.len()];
+        self.pieces.read(scratch, rows, &mut back)?;
+        Ok(self.pieces.read.seconds_per_row() < self.pieces.made.seconds_per_row())
+    }
+
+    /// Adds sums over some weighted rows, chunk by chunk in order.
+    fn fold(
+        &self,
+        values: &[f32],
+        weights: &[f64],
+        of: impl Fn(&[f32], &[f64]) -> Vec<f64> + Sync + Send,
+        sums: &mut [f64],
+    ) -> Result<()> {
+        let width = self.pieces.expansion.n_features();
+        let chunk = |at: Range<usize>| Ok(of(&values[at.start * width..at.end * width], &weights[at]));
+        self.pieces.pool.fold_chunks(weights.len(), CHUNK_ROWS, chunk, |part| {
+            linalg::add(sums, &part);
+            Ok::<(), Error>(())
+        })
+    }
+}
+
+impl HessianSample {
+    /// Copies the features of the resident rows of a piece.
+    fn take(&mut self, rows: &Range<usize>, piece: &[f32], width: usize) {
+        let from = self.rows.partition_point(|&row| row < rows.start);
+        let to = self.rows.partition_point(|&row| row < rows.end);
+        for &row in &self.rows[from..to] {
+            let at = (row - rows.start) * width;
+            self.phi.extend_from_slice(&piece[at..at + width]);
+        }
+    }
+}
+
+/// Means and spreads stored in a checkpoint.
+fn numbers(checkpoint: &dyn Checkpoint, n_means: usize, n_spreads: usize) -> Result<Option<(Vec<f64>, Vec<f64>)>> {
+    let Some(bytes) = load_checkpoint(checkpoint, NORMALIZATION)? else { return Ok(None) };
+    if bytes.len() != 8 * (n_means + n_spreads) {
+        return Err(Error::Checkpoint {
+            problem: format!("'{NORMALIZATION}' is damaged: delete the checkpoint to start again"),
+        });
+    }
+    let mut means: Vec<f64> = bytes.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect();
+    let spreads = means.split_off(n_means);
+    Ok(Some((means, spreads)))
+}

@@ -8,11 +8,9 @@ use super::choose_c::{LabeledSamples, SelectedC, Validation, choose_c, solve_squ
 use super::expand::{TrainingSamples, unweighted};
 use super::expansion_model::ExpansionModel;
 use super::expansion_params::{ExpansionParams, SourceSet};
-use super::held_out::{FitOnAll, held_out_scores};
-use super::held_out_path::select_on_held_out;
-use super::learn_weights::{WeightTask, learn_weights};
+use super::held_out::{held_out_scores, select_on_held_out};
+use super::learn_weights::learn_weights;
 use super::model::Classification;
-use super::prune::{most_important, next_size};
 use super::solver::Solver;
 use crate::data::{
     About, ClassWeight, Distinct, Labels, Source, Vectors, WeightedCodes, check_costs, effective_weights,
@@ -214,9 +212,11 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let judged = without_bases((units.clone(), &weights), &bases, |row| draws[row], |row| codes[row]);
         // Leave-one-out is of the samples that are no bases.
         let others = LabeledSamples { units: &judged.units, ..chosen };
-        let task = WeightTask { samples: chosen, c: self.task.c.value(), intercept, seed, threads };
+        let (c, settings) = (self.task.c.value(), (seed, threads));
         let weighed = match &mut made.phi {
-            Vectors::Dense(phi) => learn_weights(&mut made.expansion, &mut phi.values, &task, monitor)?,
+            Vectors::Dense(phi) => {
+                learn_weights(&mut made.expansion, &mut phi.values, chosen, (c, intercept), settings, monitor)?
+            }
             Vectors::Sparse(_) if !unweighted(made.expansion.similarity()).is_empty() => {
                 let expected =
                     "a number where features stay sparse: weights are learned on dense ones (normalize by z-score)";
@@ -249,9 +249,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             let solver = Solver { loss, penalty, tol, max_iter, ..solver.clone() };
             while made.expansion.n_columns() > most {
                 let solution = solver.solve(&made.phi, &labels, &costs, &monitor.without_progress())?;
-                let size = next_size(made.expansion.n_columns(), most);
-                let selected = most_important(&made.expansion, &solution.weights, size);
-                made = made.with_bases(&selected)?.with_mean_norm(&weights);
+                made = made.without_least_important(&solution.weights, most)?.with_mean_norm(&weights);
             }
             pruned =
                 Some(format!("{} of {n} bases remain: those with the largest weights", made.expansion.n_columns()));
@@ -290,16 +288,8 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let mut validation = match chosen_c.validation.take().filter(usable) {
             Some(validation) => validation,
             None => {
-                let all = FitOnAll {
-                    phi: &made.phi,
-                    samples: chosen,
-                    costs: &costs,
-                    own_features: &|row| {
-                        bases.get(&row).map_or_else(Vec::new, |&at| made.expansion.features_of_basis(at))
-                    },
-                    judged: &judged,
-                };
-                let scores = held_out_scores(&all, &solver, seed, monitor)?;
+                let own = |row| bases.get(&row).map_or_else(Vec::new, |&at| made.expansion.features_of_basis(at));
+                let scores = held_out_scores(&made.phi, chosen, &costs, &own, &judged, &solver, monitor)?;
                 clock.end("hold out")?;
                 Validation { scores, method: EstimateMethod::HeldOut, fold_sums: Vec::new() }
             }

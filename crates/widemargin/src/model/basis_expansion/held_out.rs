@@ -1,14 +1,19 @@
 //! Decision values of samples that refits at the same C do not see: they estimate the error and calibrate probabilities
-//! where leave-one-out on all samples has not.
+//! where leave-one-out on all samples has not, and select C where that would take too long.
 
-use super::choose_c::LabeledSamples;
-use super::solver::Solver;
+use super::choose_c::{LabeledSamples, SelectedC, Validation};
+use super::solver::{Solution, Solver, Start};
 use crate::data::Vectors;
 use crate::error::Result;
 use crate::monitor::Monitor;
-use crate::problem::{self, Block, HeldOutRows, HeldOutScores, OneVsRest, Penalty, count, n_independent};
+use crate::problem::{
+    self, Block, HeldOutRows, HeldOutScores, Intercept, OneVsRest, Penalty, count, n_independent, typical_weight,
+};
+use crate::solve::EstimateMethod;
+use crate::solve::thin_plate::PathPoint;
 use crate::tuning::{
-    COMPARISON_TOL, HELD_OUT_VALUES, MAX_HELD_OUT, MAX_REFITS, SLOW_COMPARISON_TOL, SLOW_HELD_OUT_VALUES,
+    COMPARISON_TOL, HELD_OUT_PATH_START, HELD_OUT_PATH_TOL, HELD_OUT_PATH_WIDTH, HELD_OUT_VALUES, MAX_HELD_OUT,
+    MAX_HELD_OUT_OF_PATH, MAX_REFITS, SLOW_COMPARISON_TOL, SLOW_HELD_OUT_VALUES,
 };
 
 /// How many of `n` samples of `k` classes are held out of a fit: each of few classes has one at least.
@@ -16,46 +21,34 @@ pub(super) fn n_held_out(n: usize, k: usize) -> usize {
     MAX_HELD_OUT.min(n / 10).max((2 * k).min(n / 2))
 }
 
-/// The fit on all samples.
-pub(super) struct FitOnAll<'a> {
-    pub phi: &'a Vectors,
-    pub samples: LabeledSamples<'a>,
-    /// C times their weights.
-    pub costs: &'a [f64],
-    /// For each row of φ the features that compare with it, if it is a basis: a sample's similarity to itself is not
-    /// that of a new sample, so that these are excluded with it.
-    pub own_features: &'a dyn Fn(usize) -> Vec<usize>,
-    /// Rows that are held out first, and how often each counts.
-    pub judged: &'a problem::Judged,
-}
-
-/// Whether a solver takes few passes.
-fn is_quick(solver: &Solver) -> bool {
-    solver.loss.is_smooth() && solver.penalty == Penalty::L2
-}
-
 /// Decision values of samples held out of refits: of one for many samples, of up to ten for few, each without a tenth.
-/// Where bases must be held out, the features that compare with them are too. Fewer, or none, if time is up. A refit
-/// starts at 0: at a small C the gap is small at the solution on all already, whose weights know the samples.
+/// `costs` are C times the weights; `judged` are the rows that are held out first, and how often each counts. Where bases
+/// must be held out, the features that compare with them, `own_features` of a row, are too: a sample's similarity to
+/// itself is not that of a new sample. Fewer, or none, if time is up. A refit starts at 0: at a small C the gap is small
+/// at the solution on all already, whose weights know the samples.
 ///
 /// # Errors
 /// As for the fit on all samples.
 pub(super) fn held_out_scores(
-    all: &FitOnAll<'_>,
+    phi: &Vectors,
+    samples: LabeledSamples<'_>,
+    costs: &[f64],
+    own_features: &dyn Fn(usize) -> Vec<usize>,
+    judged: &problem::Judged,
     solver: &Solver,
-    seed: u64,
     monitor: &Monitor<'_>,
 ) -> Result<HeldOutScores> {
-    let FitOnAll { phi, samples, costs, own_features, judged } = all;
     let mut scores = HeldOutScores::default();
+    // Whether the solver takes few passes.
+    let is_quick = solver.loss.is_smooth() && solver.penalty == Penalty::L2;
     let (tol, wanted) =
-        if is_quick(solver) { (COMPARISON_TOL, HELD_OUT_VALUES) } else { (SLOW_COMPARISON_TOL, SLOW_HELD_OUT_VALUES) };
-    let LabeledSamples { labels, weights, units } = *samples;
+        if is_quick { (COMPARISON_TOL, HELD_OUT_VALUES) } else { (SLOW_COMPARISON_TOL, SLOW_HELD_OUT_VALUES) };
+    let LabeledSamples { labels, weights, units } = samples;
     let n = n_independent(weights, units);
     let n_refits = (wanted / n.max(1)).clamp(1, MAX_REFITS);
     let (size, quiet) = (n_held_out(n, labels.classes().len()), monitor.without_progress());
     let is_spared = |row: usize| judged.units[row] <= 0.0;
-    for held_out in HeldOutRows::sets(labels, (weights, units), is_spared, (size, n_refits), seed) {
+    for held_out in HeldOutRows::sets(labels, (weights, units), is_spared, (size, n_refits), solver.seed) {
         if monitor.ask().is_err() {
             break;
         }
@@ -69,7 +62,7 @@ pub(super) fn held_out_scores(
             break;
         }
         let rows = Block::of(phi)?;
-        let mut found = judge(rows, *samples, &held_out, (&solution.weights, &solution.intercepts)).scores;
+        let mut found = judge(rows, samples, &held_out, (&solution.weights, &solution.intercepts)).scores;
         found.weights.iter_mut().zip(held_out.rows()).for_each(|(weight, row)| *weight *= judged.factors[row]);
         scores.extend(found);
     }
@@ -126,4 +119,157 @@ pub(super) fn judge(
         found.push(scores, labels.codes()[row], weight, (share * count(weights[row], units[row])).max(1.0));
     }
     Judged { squared_hinge: hinge / total, scores: found }
+}
+
+/// The C with the least squared hinge on held-out samples; none if there are too few to hold some out. For sparse features
+/// of many samples: their leave-one-out in closed form would take a factorization of the size of the features, possibly
+/// tens of thousands, and C on a few samples of rare features says less about all.
+///
+/// A fifth of the samples, at most 4,000, are held out, and a path of C is solved on the others, each point from the
+/// last and to a loose gap. The error there is the estimate too: it is the least of a few.
+///
+/// # Errors
+/// As for the fit on all samples.
+pub(super) fn select_on_held_out(
+    phi: &Vectors,
+    samples: LabeledSamples<'_>,
+    near: Option<f64>,
+    solver: &Solver,
+    monitor: &Monitor<'_>,
+) -> Result<Option<SelectedC>> {
+    let LabeledSamples { labels, weights, units } = samples;
+    let size = MAX_HELD_OUT_OF_PATH.min(n_independent(weights, units) / 5);
+    let held_out = HeldOutRows::sets(labels, (weights, units), |_| false, (size, 1), solver.seed).into_iter().next();
+    let unit = mean_square(phi, weights, solver.intercept)? * typical_weight(units);
+    let Some(held_out) = held_out.filter(|_| unit > 0.0) else { return Ok(None) };
+    let (begin, quiet) = (near.unwrap_or(HELD_OUT_PATH_START), monitor.without_progress());
+    let mut path: Vec<(PathPoint, f64)> = Vec::new();
+    let mut best: Option<(usize, Start)> = None;
+    let mut validation = HeldOutScores::default();
+    // Toward larger C first: each point begins at the solution of the last.
+    for direction in [1, -1] {
+        let mut start = best.as_ref().map(|(_, start)| start.clone());
+        for step in (if direction == 1 { 0 } else { 1 })..=HELD_OUT_PATH_WIDTH {
+            if monitor.ask().is_err() && best.is_some() {
+                break;
+            }
+            let lambda = begin * 10f64.powf(-0.5 * f64::from(direction * step));
+            let c = 0.5 / (lambda * unit);
+            let costs = held_out.rest(weights.iter().map(|weight| c * weight).collect());
+            let at = Solver { start: start.take(), tol: HELD_OUT_PATH_TOL.max(solver.tol), ..solver.clone() };
+            let solution = at.solve(phi, labels, &costs, &quiet)?;
+            let solved = (&solution.weights[..], &solution.intercepts[..]);
+            let Judged { squared_hinge, scores } = judge(Block::of(phi)?, samples, &held_out, solved);
+            let report = &solution.report;
+            path.push((
+                PathPoint {
+                    c,
+                    lambda,
+                    objective: report.objective,
+                    violators: report.n_support.iter().map(|&n| u64::from(n)).sum(),
+                    steps: report.max_iterations(),
+                    ..PathPoint::default()
+                },
+                squared_hinge,
+            ));
+            let Solution { weights, intercepts, alphas, .. } = solution;
+            let solved = Start { weights, intercepts, alphas };
+            let is_best = best.as_ref().is_none_or(|(least, _)| squared_hinge < path[*least].1);
+            if !is_best {
+                break;
+            }
+            best = Some((path.len() - 1, solved.clone()));
+            validation = scores;
+            start = Some(solved);
+        }
+        // Values better than the start of the path lie on one side of it.
+        if best.as_ref().is_some_and(|(at, _)| *at > 0) {
+            break;
+        }
+    }
+    let Some((at, start)) = best else { return Ok(None) };
+    let c = path[at].0.c;
+    let note = format!("C was selected by {} samples that were held out", held_out.len());
+    let mut path: Vec<PathPoint> = path.into_iter().map(|(point, _)| point).collect();
+    path.sort_by(|a, b| b.lambda.total_cmp(&a.lambda));
+    let validation = Some(Validation { scores: validation, method: EstimateMethod::HeldOut, fold_sums: Vec::new() });
+    Ok(Some(SelectedC { c, path, start: Some(start), note: Some(note), validation }))
+}
+
+/// The mean squared norm of the features, centered where the intercept is free; 0 if it is the rounding of equal rows.
+fn mean_square(phi: &Vectors, weights: &[f64], intercept: Intercept) -> Result<f64> {
+    let (rows, total) = (Block::of(phi)?, weights.iter().sum::<f64>());
+    let (mut squares, mut mean) = (0.0, vec![0.0; phi.n_cols()]);
+    for (row, weight) in weights.iter().enumerate() {
+        rows.for_each_nonzero(row, |feature, x| {
+            squares += weight * x * x;
+            mean[feature] += weight * x;
+        });
+    }
+    let of_mean = mean.iter().map(|sum| (sum / total).powi(2)).sum::<f64>();
+    let square = squares / total;
+    let rest = square - if intercept == Intercept::Free { of_mean } else { 0.0 };
+    Ok(if rest > 64.0 * f64::EPSILON * square { rest } else { 0.0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::data::{AnySamples, CsrMatrix, Labels, Vectors};
+    use crate::expansion::Normalization;
+    use crate::model::{BasisExpansionParams, BasisExpansionSvc, CChoice};
+    use crate::similarity::AnySimilarity;
+
+    /// Rows with five of 400 features each, of two classes that prefer one half of the features.
+    fn rows(n: usize, seed: u64) -> (AnySamples, Labels) {
+        let mut state = seed;
+        let mut draw = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        let (mut matrix, mut labels) = (CsrMatrix::empty(400), Vec::new());
+        for _ in 0..n {
+            let class = draw(2);
+            let half = |draw: &mut dyn FnMut(u64) -> u64| if draw(10) < 7 { class } else { 1 - class };
+            let mut columns: Vec<u32> = (0..5).map(|_| (200 * half(&mut draw) + draw(200)) as u32).collect();
+            columns.sort_unstable();
+            columns.dedup();
+            matrix.values.extend(columns.iter().map(|_| 0.5f32));
+            matrix.indices.extend(columns);
+            matrix.indptr.push(matrix.values.len());
+            labels.push(class as i64);
+        }
+        (AnySamples::Vectors(Vectors::Sparse(matrix)), Labels::new(labels))
+    }
+
+    fn fit(samples: &AnySamples, labels: &Labels, threads: usize) -> BasisExpansionSvc<AnySimilarity> {
+        let params = BasisExpansionParams::new(AnySimilarity::new(&["features"]).unwrap());
+        let params = params.normalization(Normalization::None).c(CChoice::Auto).threads(threads);
+        params.fit(samples, labels).unwrap()
+    }
+
+    #[test]
+    fn the_estimate_is_that_of_new_samples_and_the_choice_is_the_best_of_its_neighbors() {
+        let ((samples, labels), (new, of_new)) = (rows(3000, 1), rows(4000, 2));
+        let error = |model: &BasisExpansionSvc<AnySimilarity>| {
+            let classes = model.predict(&new, 1).unwrap();
+            let wrong = classes.iter().zip(of_new.codes()).filter(|(a, b)| ***a != of_new.classes()[**b as usize]);
+            wrong.count() as f64 / 4000.0
+        };
+        let model = fit(&samples, &labels, 1);
+        let estimate = model.report().estimate.clone().unwrap();
+        assert!(
+            (estimate.error - error(&model)).abs() < 3.0 * estimate.standard_error,
+            "{estimate:?} {}",
+            error(&model)
+        );
+        assert!(model.path().is_sorted_by(|a, b| a.lambda > b.lambda) && model.path().len() > 1);
+        assert!(model.report().notes.iter().any(|note| note.contains("samples that were held out")));
+        for factor in [0.01, 100.0] {
+            let params = BasisExpansionParams::new(AnySimilarity::new(&["features"]).unwrap());
+            let params = params.normalization(Normalization::None).c(factor * model.c());
+            assert!(error(&params.fit(&samples, &labels).unwrap()) > error(&model) - 0.005);
+        }
+        let again = fit(&samples, &labels, 3);
+        assert_eq!((again.c(), again.weights()), (model.c(), model.weights()));
+    }
 }

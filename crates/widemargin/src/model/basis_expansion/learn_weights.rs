@@ -13,27 +13,20 @@ use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::{Block, Intercept};
 use crate::similarity::Similarity;
-use crate::solve::thin_plate::PathOptions;
+use crate::solve::thin_plate::{PathOptions, fit_features};
 use crate::tuning::{MAX_WEIGHT_POWER, MIN_WEIGHT_GAIN, WEIGHT_SAMPLES, WEIGHT_STEPS};
 
-/// The problem for which weights are learned.
-pub(super) struct WeightTask<'a> {
-    pub samples: LabeledSamples<'a>,
-    /// C if it is fixed.
-    pub c: Option<f64>,
-    pub intercept: Intercept,
-    pub seed: u64,
-    pub threads: usize,
-}
-
-/// Learns the weights that are open, and applies them to an expansion and its features; returns a note, if any were.
+/// Learns the weights that are open, at C if it is fixed, and applies them to an expansion and its features; returns a
+/// note, if any were.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled).
 pub(super) fn learn_weights<S: Similarity>(
     expansion: &mut BasisExpansion<S>,
     phi: &mut [f32],
-    task: &WeightTask<'_>,
+    samples: LabeledSamples<'_>,
+    (c, intercept): (Option<f64>, Intercept),
+    (seed, threads): (u64, usize),
     monitor: &Monitor<'_>,
 ) -> Result<Option<String>> {
     let open = unweighted(expansion.similarity());
@@ -42,32 +35,25 @@ pub(super) fn learn_weights<S: Similarity>(
     }
     let width = expansion.n_features();
     let columns = |part: usize| expansion.part_columns(part).unwrap_or_default();
-    let view = DenseView::new(phi, task.samples.labels.len(), width)?;
-    let sampled = Sampled::new(view.into(), task.samples, WEIGHT_SAMPLES, task.seed)?;
-    let pool = Pool::new(task.threads)?;
+    let view = DenseView::new(phi, samples.labels.len(), width)?;
+    let sampled = Sampled::new(view.into(), samples, WEIGHT_SAMPLES, seed)?;
+    let pool = Pool::new(threads)?;
     let loss = |powers: &[f64]| -> Result<f64> {
         let Block::Dense(rows) = sampled.phi()? else { return Ok(f64::INFINITY) };
         let mut scaled = rows.values().to_vec();
         for (&part, power) in open.iter().zip(powers) {
             scale_columns(&mut scaled, width, columns(part), power.exp2());
         }
-        let point = sampled
-            .fit(
-                DenseView::new(&scaled, sampled.n_rows(), width)?.into(),
-                PathOptions { c: task.c, ..PathOptions::default() },
-                task.intercept,
-                &pool,
-                &monitor.without_progress(),
-            )?
-            .outcome
-            .best
-            .point;
-        Ok(point.loo_squared_hinge.unwrap_or(f64::INFINITY))
+        let (scaled, path) =
+            (DenseView::new(&scaled, sampled.n_rows(), width)?, PathOptions { c, ..PathOptions::default() });
+        let monitor = &monitor.without_progress();
+        let found = fit_features(scaled.into(), &sampled.problems(), path, intercept, &pool, monitor)?;
+        Ok(found.outcome.best.point.loo_squared_hinge.unwrap_or(f64::INFINITY))
     };
     let mut powers = vec![0.0; open.len()];
     let mut least = loss(&powers)?;
     // Where C is chosen too, a common factor changes nothing.
-    let first = usize::from(task.c.is_none() && open.len() == expansion.similarity().n_parts());
+    let first = usize::from(c.is_none() && open.len() == expansion.similarity().n_parts());
     for step in WEIGHT_STEPS {
         for at in first..open.len() {
             for direction in [step, -step] {

@@ -1,7 +1,5 @@
 //! The basis expansion SVM: parameters, fit, fitted model and its file.
 
-mod assembled;
-mod bases_in_passes;
 mod block_plan;
 mod choose_c;
 mod expand;
@@ -10,34 +8,24 @@ pub(super) mod expansion_file;
 pub(super) mod expansion_model;
 mod expansion_params;
 mod feature_pieces;
-mod features_of_all;
 mod fit;
 mod held_out;
-mod held_out_path;
-mod hessian_rows;
-mod hessian_sample;
 mod learn_weights;
 mod model;
 mod one_class;
-mod one_class_of_parts;
+mod one_class_fit;
 mod out_of_core;
 mod out_of_core_regressor;
 mod products;
-mod prune;
 mod regression;
 mod regressor;
-mod regressor_of_parts;
 mod regressor_solution;
 mod solver;
-mod start;
-mod threshold;
 
 pub use expanded::Expanded;
 pub use fit::BasisExpansionParams;
-pub use hessian_rows::brought_rows;
-pub(super) use hessian_rows::choose_of_classes;
-pub(super) use hessian_rows::stand_ins;
 pub use model::{BasisExpansionSvc, Classification};
-pub use one_class::{BasisExpansionOneClass, BasisExpansionOneClassParams, OneClassTask};
-pub use regression::Regression;
-pub use regressor::{BasisExpansionRegressor, BasisExpansionRegressorParams};
+pub use one_class::{BasisExpansionOneClass, OneClassTask};
+pub use one_class_fit::BasisExpansionOneClassParams;
+pub use regression::{BasisExpansionRegressor, Regression};
+pub use regressor::BasisExpansionRegressorParams;

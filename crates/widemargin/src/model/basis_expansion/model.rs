@@ -3,20 +3,23 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::expansion_model::{ExpansionModel, ExpansionTask};
-use super::products::products;
+use super::expansion_model::{Basis, ExpansionModel, ExpansionTask};
 use crate::data::{DenseMatrix, Label, Labels, Source};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, require};
+use crate::expansion::BasisExpansion;
 use crate::macros::getters;
 use crate::model::Scores;
 use crate::model::dual_variables::{costs, in_classes, of_smooth};
 use crate::model::explanation::Decided;
 use crate::model::file::{Array, Reader, array, by_name};
+use crate::model::on_workers::{BroughtRows, Preparation, Solved, WeightedLabels, solve};
 use crate::model::origin::Origin;
 use crate::monitor::Monitor;
+use crate::partition::Workers;
 use crate::problem::{Intercept, LinearProblem, Loss, OneVsRest, Penalty};
 use crate::similarity::Similarity;
 use crate::solve::dual::{DualSettings, linear};
+use crate::solve::newton::NewtonSettings;
 use crate::solve::thin_plate::PathPoint;
 
 /// A basis expansion SVM. It stores its bases, and compares samples with them only.
@@ -94,6 +97,46 @@ impl ExpansionTask for Classification {
 }
 
 impl<S: Similarity> BasisExpansionSvc<S> {
+    /// Trains on the features of an expansion that workers hold, with the classes, costs, loss and intercept that they
+    /// have. Equal samples are not merged. Without features of some rows in this process (`brought`), workers compute
+    /// the Hessian's products too.
+    ///
+    /// # Errors
+    /// An error of the workers; [`Error::Cancelled`].
+    pub fn of_workers(
+        expansion: BasisExpansion<S>,
+        workers: impl Workers,
+        labeled: WeightedLabels<'_>,
+        brought: Option<BroughtRows<'_>>,
+        preparation: Preparation,
+        (c, settings): (f64, &NewtonSettings),
+        monitor: &Monitor<'_>,
+    ) -> Result<Self> {
+        let Preparation { basis: choice, basis_rows: rows, training, stages } = preparation;
+        let Solved { solution, shape, report, calibration } =
+            solve(workers, labeled, brought, (c, settings), stages, monitor)?;
+        let origin = Origin::of(training).labeled(labeled.labels).calibrated(calibration);
+        let (d, k) = (expansion.n_features(), origin.n_problems(labeled.labels.classes().len()));
+        if solution.weights.len() != k * d || solution.intercepts.len() != k {
+            return Err(Error::shape(
+                "parts of a machine",
+                format!("{} weights and {} intercepts", solution.weights.len(), solution.intercepts.len()),
+                format!("{} and {k}: {k} problems of {d} features", k * d),
+            ));
+        }
+        let task = Classification {
+            loss: shape.loss,
+            penalty: Penalty::L2,
+            c,
+            path: Vec::new(),
+            intercept: shape.intercept,
+            classes: labeled.classes(),
+            weights: solution.weights,
+            intercepts: solution.intercepts,
+        };
+        Ok(ExpansionModel::new(expansion, Basis { choice, rows }, task, report, origin))
+    }
+
     /// Decision values of samples: one column for two classes (values above 0 predict the second), otherwise one per
     /// class.
     ///
@@ -119,7 +162,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         let k = self.task.intercepts.len();
         let decide = || self.expansion.has_decision().then(|| self.expansion.decision(&self.task.weights, k));
         let decision = self.decision.get_or_init(decide).as_ref();
-        let mut values = products(&self.expansion, (decision, &self.task.weights), k, samples, threads, monitor)?;
+        let mut values = self.products((decision, &self.task.weights), samples, threads, monitor)?;
         for row in values.chunks_mut(k) {
             row.iter_mut().zip(&self.task.intercepts).for_each(|(score, b)| *score = (f64::from(*score) + b) as f32);
         }
@@ -190,11 +233,9 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         threads: usize,
         monitor: &Monitor<'_>,
     ) -> Result<DenseMatrix<f64>> {
-        if self.task.penalty == Penalty::L1 {
-            let expected = "l2: with an L1 penalty the weights are not a sum of the samples' features";
-            return Err(Error::parameter("penalty", self.task.penalty, expected));
-        }
-        let training = self.training();
+        let expected = "l2: with an L1 penalty the weights are not a sum of the samples' features";
+        require(self.task.penalty != Penalty::L1, "penalty", self.task.penalty, expected)?;
+        let training = self.origin.training.as_ref();
         let (labels, costs) =
             costs(self.task.c, labels, &self.task.classes, samples.n_samples(), (sample_weight, training))?;
         if self.task.loss.is_smooth() {

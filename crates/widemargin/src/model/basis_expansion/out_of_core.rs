@@ -12,15 +12,14 @@ use std::sync::Arc;
 use super::block_plan::Plan;
 use super::choose_c::{LabeledSamples, SelectedC, choose_c};
 use super::expansion_model::ExpansionModel;
-use super::feature_pieces::FeaturePieces;
+use super::feature_pieces::{FeaturePieces, HessianSample, Learner};
 use super::held_out::{judge, n_held_out};
-use super::hessian_rows::{choose_hessian_rows, stand_ins};
-use super::hessian_sample::{HessianSample, Learner};
-use super::learn_weights::{WeightTask, learn_weights};
+use super::learn_weights::learn_weights;
 use super::model::Classification;
-use super::start::Start;
+use super::solver::Start;
 use crate::data::{About, DenseView, Labels, Resources, Source, Training, check_costs, effective_weights};
-use crate::error::{Error, Result};
+use crate::error::{Result, require};
+use crate::model::choose_rows::{choose_hessian_rows, stand_ins};
 use crate::model::clock::Clock;
 use crate::model::manifest::Manifest;
 use crate::model::origin::Origin;
@@ -52,9 +51,9 @@ impl<S: Similarity> BasisExpansionParams<S> {
     /// samples. A fit that is killed can be resumed from `resources.checkpoint` and gives the same model, bit for bit.
     ///
     /// # Errors
-    /// As for [`fit_with`](BasisExpansionParams::fit_with), and [`Error::Parameter`] for the hinge loss, whose solver
-    /// needs all features in memory; [`Error::Memory`] if the limit is too low for the number of bases;
-    /// [`Error::Checkpoint`] for a checkpoint of other data or parameters; [`Error::Io`] of scratch and checkpoint.
+    /// As for [`fit_with`](BasisExpansionParams::fit_with), and [`Error::Parameter`](crate::Error::Parameter) for the hinge loss, whose solver
+    /// needs all features in memory; [`Error::Memory`](crate::Error::Memory) if the limit is too low for the number of bases;
+    /// [`Error::Checkpoint`](crate::Error::Checkpoint) for a checkpoint of other data or parameters; [`Error::Io`](crate::Error::Io) of scratch and checkpoint.
     pub fn fit_blocks(
         self,
         samples: &dyn Source<Samples = S::Samples>,
@@ -65,23 +64,14 @@ impl<S: Similarity> BasisExpansionParams<S> {
     ) -> Result<BasisExpansionSvc<S>> {
         self.check()?;
         labels.check(samples.n_samples())?;
-        if self.task.penalty == Penalty::L1 || self.task.max_basis.is_some() {
-            let (name, value) = match self.task.max_basis {
-                Some(most) => ("max_basis", most.to_string()),
-                None => ("penalty", self.task.penalty.to_string()),
-            };
-            let expected = "l2 and all bases for samples in blocks: an L1 penalty needs all features in memory";
-            return Err(Error::Parameter { name, value, expected: expected.into() });
-        }
-        let loss = self.task.loss;
-        if !loss.is_smooth() {
-            let expected = "squared-hinge, squared-error or logistic for samples in blocks (the hinge's solver holds all features)";
-            return Err(Error::Parameter {
-                name: "loss",
-                value: self.task.loss.to_string(),
-                expected: expected.into(),
-            });
-        }
+        let (loss, penalty) = (self.task.loss, self.task.penalty);
+        let expected = "l2 and all bases for samples in blocks: an L1 penalty needs all features in memory";
+        let most = self.task.max_basis.map_or_else(String::new, |most| most.to_string());
+        require(self.task.max_basis.is_none(), "max_basis", most, expected)?;
+        require(penalty != Penalty::L1, "penalty", penalty, expected)?;
+        let expected =
+            "squared-hinge, squared-error or logistic for samples in blocks (the hinge's solver holds all features)";
+        require(loss.is_smooth(), "loss", loss, expected)?;
         let weights = effective_weights(labels, sample_weight, &self.task.class_weight)?;
         let labels = &labels.clone().weighted(&self.task.class_weight, &weights);
         check_costs(self.task.c.or_one(), &weights, labels.classes().len())?;
@@ -109,8 +99,8 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let of_part = labels.select(&hessian_sample.rows);
         let samples = LabeledSamples { labels: &of_part, weights: &part, units: &part };
         let (threads, intercept) = (self.threads, self.task.intercept);
-        let task = WeightTask { samples, c: self.task.c.value(), intercept, seed, threads };
-        let weighed = learn_weights(&mut pieces.expansion, &mut hessian_sample.phi, &task, monitor)?;
+        let (kind, phi) = ((self.task.c.value(), intercept), &mut hessian_sample.phi);
+        let weighed = learn_weights(&mut pieces.expansion, phi, samples, kind, (seed, threads), monitor)?;
         if weighed.is_some() {
             clock.end("weights")?;
             if !pieces.expansion.normalization().is_learned() {

@@ -11,8 +11,7 @@ use std::sync::Arc;
 
 use super::block_plan::Plan;
 use super::expansion_model::Basis;
-use super::feature_pieces::FeaturePieces;
-use super::hessian_sample::{HessianSample, Learner};
+use super::feature_pieces::{FeaturePieces, HessianSample, Learner};
 use super::regressor::RegressionParams;
 use crate::data::{About, Label, Labels, Resources, Source, Targets, Training};
 use crate::error::{Error, Result};

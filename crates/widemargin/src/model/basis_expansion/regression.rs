@@ -5,7 +5,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::expansion_model::{ExpansionModel, ExpansionTask};
+use crate::data::{DenseMatrix, Source};
 use crate::error::{Error, Result};
+use crate::macros::getters;
 use crate::model::LossPoint;
 use crate::model::explanation::Decided;
 use crate::model::file::{Array, Reader, array, by_name};
@@ -96,7 +98,7 @@ impl ExpansionTask for Regression {
         self.n_outputs
     }
 
-    fn decide<S: Similarity>(model: &ExpansionModel<S, Regression>, sample: &S::Samples) -> Result<Decided> {
+    fn decide<S: Similarity>(model: &BasisExpansionRegressor<S>, sample: &S::Samples) -> Result<Decided> {
         let values = model.predict_with(sample, 1, &Monitor::none())?.values;
         Ok(Decided::outputs(values, model.task.intercepts.clone()))
     }
@@ -107,13 +109,10 @@ impl ExpansionTask for Regression {
     }
 
     fn read(&mut self, reader: &Reader<'_>, _origin: &Origin, n_features: usize) -> Result<()> {
-        if self.n_outputs == 0 {
-            return Err(reader.wrong("0 outputs cannot be".into()));
-        }
+        reader.require(self.n_outputs > 0, "0 outputs cannot be")?;
         self.loss = self.complete_loss().map_err(|error| reader.caused(&error))?;
-        if self.intercept == Intercept::Penalized {
-            return Err(reader.wrong(format!("'{}' is no intercept", self.intercept)));
-        }
+        let is_known = self.intercept != Intercept::Penalized;
+        reader.require(is_known, format_args!("'{}' is no intercept", self.intercept))?;
         self.weights = reader.tensor("weights", &[self.n_outputs, n_features])?;
         self.intercepts = reader.tensor("intercepts", &[self.n_outputs])?;
         Ok(())
@@ -138,5 +137,71 @@ impl ExpansionTask for Regression {
         parameters[errors] = json!(chosen.map(|point| &point.loo_rmse).or(estimated.map(|point| &point.loss)));
         parameters[scores] = json!(chosen.map(|point| point.loo_r2).or(estimated.map(|point| point.d2)));
         parameters
+    }
+}
+
+/// A regression on a basis expansion. It stores its bases, and compares samples with them only.
+pub type BasisExpansionRegressor<S> = ExpansionModel<S, Regression>;
+
+impl<S: Similarity> BasisExpansionRegressor<S> {
+    /// The predicted targets of samples: samples × outputs.
+    ///
+    /// Uses `threads` threads, 0 meaning one per core; the values do not depend on it.
+    ///
+    /// # Errors
+    /// Errors of the similarity; [`Error::Similarity`] for a non-finite value, naming the pair.
+    pub fn predict(&self, samples: &dyn Source<Samples = S::Samples>, threads: usize) -> Result<DenseMatrix<f64>> {
+        self.predict_with(samples, threads, &Monitor::none())
+    }
+
+    /// The same with a monitor, which receives progress and may cancel (time limits are ignored).
+    ///
+    /// # Errors
+    /// As for [`BasisExpansionRegressor::predict`]; [`Error::Cancelled`].
+    pub fn predict_with(
+        &self,
+        samples: &dyn Source<Samples = S::Samples>,
+        threads: usize,
+        monitor: &Monitor<'_>,
+    ) -> Result<DenseMatrix<f64>> {
+        let k = self.task.intercepts.len();
+        let mut values = self.precise_products(samples, threads, monitor)?;
+        values.iter_mut().enumerate().for_each(|(at, value)| *value += self.task.intercepts[at % k]);
+        Ok(DenseMatrix { values, n_rows: samples.n_samples(), n_cols: k })
+    }
+
+    /// The same model with another estimate at its C, and its warning if it is no better than the mean.
+    pub(crate) fn with_estimate(mut self, estimate: RegressionPoint, warning: Option<String>) -> Self {
+        self.task.path.iter_mut().filter(|point| point.c == estimate.c).for_each(|point| *point = estimate.clone());
+        self.report.warnings.retain(|warning| !warning.starts_with("no better than the mean"));
+        self.report.warnings.extend(warning);
+        let note = "the estimate is that of five folds, each with a search of its own";
+        self.report.notes.push(note.into());
+        self
+    }
+
+    /// Whether there is an intercept.
+    pub fn has_intercept(&self) -> bool {
+        self.task.intercept != Intercept::None
+    }
+
+    getters! {
+        task =>
+        /// Number of targets of each sample.
+        copy n_outputs: usize;
+        /// The intercepts, one per output.
+        intercepts: &[f64];
+        /// The weight C of the losses, fixed or selected.
+        copy c: f64;
+        /// The leave-one-out results of each C that was evaluated, by ascending C; only one for a fixed C. For the
+        /// squared loss only.
+        path: &[RegressionPoint];
+        /// The requested loss.
+        copy loss: Loss;
+        /// ε of each output, fixed or selected, in the unit of its targets; empty for losses that have none.
+        epsilons: &[f64];
+        /// The estimated loss on new samples at each C that was evaluated, by ascending C; only one for a fixed C. For
+        /// losses that are not squared.
+        loss_path: &[LossPoint];
     }
 }

@@ -6,22 +6,20 @@
 //! and all samples as bases this is kernel ridge regression.
 
 use super::expand::TrainingSamples;
-use super::expansion_model::{Basis, ExpansionModel};
 use super::expansion_params::{ExpansionParams, SourceSet};
-use super::products::precise_products;
-use super::regression::Regression;
+use super::regression::BasisExpansionRegressor;
 use super::regressor_solution::{Solution, by_residuals};
 use crate::data::{ABSENT, About, DenseMatrix, Distinct, Source, Targets, Vectors, WeightedCodes};
 use crate::error::Result;
-use crate::expansion::{BasisExpansion, Normalization, NystroemCut};
+use crate::expansion::{Normalization, NystroemCut};
 use crate::linalg::factor::Matrix;
-use crate::macros::{getters, setters};
+use crate::macros::setters;
+use crate::model::CChoice;
 use crate::model::clock::Clock;
 use crate::model::on_workers::Preparation;
-use crate::model::origin::{Origin, TrainingSettings};
-use crate::model::regression_path::{RegressionPoint, RegressionSelection, StandardTargets};
+use crate::model::origin::TrainingSettings;
+use crate::model::regression_path::{RegressionSelection, StandardTargets};
 use crate::model::within_limit::TrainingSet;
-use crate::model::{CChoice, LossPoint};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::{Intercept, Judged, Loss, without_bases};
@@ -190,8 +188,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
             training: TrainingSettings { seed, ..TrainingSettings::default() },
             stages: clock.stages,
         };
-        let solution = (solution, &standard);
-        let model = BasisExpansionRegressor::of_solution(made.expansion, solution, preparation, made.warning);
+        let model = solution.model(made.expansion, &standard, preparation, made.warning);
         let of_callers = loo_values_of_callers(&loo_values, &distinct.places, all, &standard);
         Ok((model, of_callers))
     }
@@ -281,89 +278,5 @@ impl Problem<'_> {
         }
         let targets = (self.standard, self.has_intercept);
         Ok((Solution::of_ridge(solution, chosen, targets, n), loo_values))
-    }
-}
-
-/// A regression on a basis expansion. It stores its bases, and compares samples with them only.
-pub type BasisExpansionRegressor<S> = ExpansionModel<S, Regression>;
-
-impl<S: Similarity> BasisExpansionRegressor<S> {
-    /// From a solution, in the unit of the targets; `warning` is of the bases.
-    pub(super) fn of_solution(
-        expansion: BasisExpansion<S>,
-        (solution, standard): (Solution, &StandardTargets),
-        preparation: Preparation,
-        warning: Option<String>,
-    ) -> Self {
-        let Preparation { basis: choice, basis_rows: rows, training, stages } = preparation;
-        let Solution { mut task, report, warning: of_solution } = solution;
-        standard.restore(&mut task.weights, &mut task.intercepts);
-        let mut report = report(stages);
-        let (notes, warnings) = expansion.remarks();
-        report.notes.extend(notes);
-        report.warnings.extend(warnings.into_iter().chain(warning).chain(of_solution));
-        ExpansionModel::new(expansion, Basis { choice, rows }, task, report, Origin::of(training))
-    }
-
-    /// The predicted targets of samples: samples × outputs.
-    ///
-    /// Uses `threads` threads, 0 meaning one per core; the values do not depend on it.
-    ///
-    /// # Errors
-    /// Errors of the similarity; [`Error::Similarity`] for a non-finite value, naming the pair.
-    pub fn predict(&self, samples: &dyn Source<Samples = S::Samples>, threads: usize) -> Result<DenseMatrix<f64>> {
-        self.predict_with(samples, threads, &Monitor::none())
-    }
-
-    /// The same with a monitor, which receives progress and may cancel (time limits are ignored).
-    ///
-    /// # Errors
-    /// As for [`BasisExpansionRegressor::predict`]; [`Error::Cancelled`].
-    pub fn predict_with(
-        &self,
-        samples: &dyn Source<Samples = S::Samples>,
-        threads: usize,
-        monitor: &Monitor<'_>,
-    ) -> Result<DenseMatrix<f64>> {
-        let k = self.task.intercepts.len();
-        let weights = (&self.decision, &self.task.weights[..]);
-        let mut values = precise_products(&self.expansion, weights, k, samples, threads, monitor)?;
-        values.iter_mut().enumerate().for_each(|(at, value)| *value += self.task.intercepts[at % k]);
-        Ok(DenseMatrix { values, n_rows: samples.n_samples(), n_cols: k })
-    }
-
-    /// The same model with another estimate at its C, and its warning if it is no better than the mean.
-    pub(crate) fn with_estimate(mut self, estimate: RegressionPoint, warning: Option<String>) -> Self {
-        self.task.path.iter_mut().filter(|point| point.c == estimate.c).for_each(|point| *point = estimate.clone());
-        self.report.warnings.retain(|warning| !warning.starts_with("no better than the mean"));
-        self.report.warnings.extend(warning);
-        let note = "the estimate is that of five folds, each with a search of its own";
-        self.report.notes.push(note.into());
-        self
-    }
-
-    /// Whether there is an intercept.
-    pub fn has_intercept(&self) -> bool {
-        self.task.intercept != Intercept::None
-    }
-
-    getters! {
-        task =>
-        /// Number of targets of each sample.
-        copy n_outputs: usize;
-        /// The intercepts, one per output.
-        intercepts: &[f64];
-        /// The weight C of the losses, fixed or selected.
-        copy c: f64;
-        /// The leave-one-out results of each C that was evaluated, by ascending C; only one for a fixed C. For the
-        /// squared loss only.
-        path: &[RegressionPoint];
-        /// The requested loss.
-        copy loss: Loss;
-        /// ε of each output, fixed or selected, in the unit of its targets; empty for losses that have none.
-        epsilons: &[f64];
-        /// The estimated loss on new samples at each C that was evaluated, by ascending C; only one for a fixed C. For
-        /// losses that are not squared.
-        loss_path: &[LossPoint];
     }
 }

@@ -15,7 +15,7 @@ use super::params::PowerMeanParams;
 use super::sample_gram::{Columns, Scalar};
 use crate::data::{Labels, Rows};
 use crate::error::{Error, Result};
-use crate::expansion::{AdditiveMap, CodedRows, MAX_NODES};
+use crate::expansion::{CodedRows, MAX_NODES};
 use crate::linalg::factor::Matrix;
 use crate::model::choose_rows;
 use crate::monitor::{Monitor, Progress};
@@ -278,8 +278,10 @@ impl<'a> Search<'a> {
         best.map(|best| best.loo_squared_hinge)
     }
 
-    fn map(&self, params: &PowerMeanParams) -> Result<AdditiveMap> {
-        params.map(&self.columns.values, &self.columns.counts)
+    /// The losses of the reduced kernel, and its number of nodes.
+    fn reduced(&self, params: &PowerMeanParams) -> Result<(Losses, usize)> {
+        let map = params.map(&self.columns.values, &self.columns.counts)?;
+        Ok((self.losses(self.columns.gram(Scalar::Reduced(&map))), map.n_nodes()))
     }
 
     /// The first power mean whose loss is near the least: of the exact kernels where nodes are chosen too, else of the
@@ -288,12 +290,14 @@ impl<'a> Search<'a> {
         let all = POWERS.map(|p| AdditiveKernel::PowerMean { p });
         let found = self.pool.try_map(all.len(), |at| {
             self.monitor.go_on("choose")?;
-            let scalar = |map| if is_exact { Scalar::Exact(all[at]) } else { Scalar::Reduced(map) };
-            let map = self.map(&params.clone().kernel(all[at]))?;
-            Ok::<_, Error>((self.losses(self.columns.gram(scalar(&map))), map.n_nodes()))
+            if is_exact {
+                return Ok((self.losses(self.columns.gram(Scalar::Exact(all[at]))), None));
+            }
+            let (losses, n_nodes) = self.reduced(&params.clone().kernel(all[at]))?;
+            Ok::<_, Error>((losses, Some(n_nodes)))
         })?;
-        let noted = |(kernel, (losses, n_nodes)): (&AdditiveKernel, &(Losses, usize))| {
-            self.note(&(*kernel).into(), (!is_exact).then_some(*n_nodes), losses)
+        let noted = |(kernel, (losses, n_nodes)): (&AdditiveKernel, &(Losses, Option<usize>))| {
+            self.note(&(*kernel).into(), *n_nodes, losses)
         };
         let losses: Vec<Option<f64>> = all.iter().zip(&found).map(noted).collect();
         self.tell(1);
@@ -317,24 +321,20 @@ impl<'a> Search<'a> {
             }
             // Many nodes stand for a kernel of one's own: its function is called for few pairs only.
             ScalarKernel::Own(_) => {
-                let map = self.map(&params.clone().n_nodes(MAX_NODES))?;
-                let losses = self.losses(self.columns.gram(Scalar::Reduced(&map)));
-                self.note(&params.kernel, Some(map.n_nodes()), &losses)
+                let (losses, n_nodes) = self.reduced(&params.clone().n_nodes(MAX_NODES))?;
+                self.note(&params.kernel, Some(n_nodes), &losses)
             }
         };
         let Some(exact) = exact else { return Err(self.nothing("nodes")) };
         let mut found: Vec<(usize, f64)> = Vec::new();
         for n_nodes in NODES {
             self.monitor.go_on("choose")?;
-            let map = self.map(&params.clone().n_nodes(n_nodes))?;
-            let losses = self.losses(self.columns.gram(Scalar::Reduced(&map)));
-            if let Some(loss) = self.note(&params.kernel, Some(map.n_nodes()), &losses) {
+            let (losses, n_found) = self.reduced(&params.clone().n_nodes(n_nodes))?;
+            if let Some(loss) = self.note(&params.kernel, Some(n_found), &losses) {
                 found.push((n_nodes, loss));
             }
             // With fewer nodes than requested, there are no more.
-            if map.n_nodes() < n_nodes
-                || found.last().is_some_and(|(_, loss)| *loss <= exact * (1.0 + MAX_LOSS_OF_NODES))
-            {
+            if n_found < n_nodes || found.last().is_some_and(|(_, loss)| *loss <= exact * (1.0 + MAX_LOSS_OF_NODES)) {
                 break;
             }
         }
@@ -347,8 +347,7 @@ impl<'a> Search<'a> {
     /// The path of C of the kernel as it will be fitted.
     fn path(&self, params: &PowerMeanParams) -> Result<Vec<TriedC>> {
         self.monitor.go_on("choose")?;
-        let map = self.map(params)?;
-        let losses = self.losses(self.columns.gram(Scalar::Reduced(&map)));
+        let (losses, _) = self.reduced(params)?;
         self.tell(3);
         losses.map_err(|problem| {
             let expected = format!("a kernel that can be tried: {}: {problem}", params.kernel);

@@ -58,9 +58,7 @@ impl PowerMeanSvc {
     pub(crate) fn read(reader: &Reader<'_>) -> Result<Self> {
         let Layout { kernel, approximation, n_features, n_nodes, n_tabulated, scaled } = reader.parse()?;
         let Head { task, report, origin } = reader.head::<Task>(Some(n_features))?;
-        if n_nodes == 0 || n_nodes > MAX_NODES {
-            return Err(reader.wrong(format!("{n_nodes} nodes cannot be")));
-        }
+        reader.require((1..=MAX_NODES).contains(&n_nodes), format_args!("{n_nodes} nodes cannot be"))?;
         let caused = |error: Error| reader.caused(&error);
         let k = reader.n_problems(&task.classes, &origin)?;
         let kernel = match n_tabulated {
@@ -73,9 +71,7 @@ impl PowerMeanSvc {
         };
         let nodes: Vec<f64> = reader.tensor("nodes", &[n_nodes])?;
         let map = AdditiveMap::reduced(approximation, kernel, &nodes).map_err(caused)?;
-        if map.nodes() != nodes {
-            return Err(reader.wrong("its nodes are not independent".into()));
-        }
+        reader.require(map.nodes() == nodes, "its nodes are not independent")?;
         let factors: Vec<f64> = reader.tensor("factors", &[if scaled { n_features } else { 0 }])?;
         Ok(PowerMeanSvc {
             map,

@@ -16,13 +16,13 @@ use crate::data::{
     visit_histogram,
 };
 use crate::descriptor::{FeatureMax, largest_values};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, require};
 use crate::expansion::{AdditiveMap, CodedRows, MAX_NODES, ValueCodes};
 use crate::macros::getters;
 use crate::memory;
 use crate::model::clock::Clock;
 use crate::model::file::by_name;
-use crate::model::origin::{Origin, tells_origin};
+use crate::model::origin::Origin;
 use crate::model::scores::check_width;
 use crate::model::within_limit::{Part, TrainingSet, fit_samples};
 use crate::model::{Scores, assess};
@@ -30,7 +30,7 @@ use crate::monitor::{Monitor, RowCount};
 use crate::par;
 use crate::problem::{Loss, OneVsRest};
 use crate::solve::dual::{self, DualProblem, DualSolution, HeldOut};
-use crate::solve::{EstimateMethod, Report, Stage};
+use crate::solve::{Calibration, EstimateMethod, Report, Stage};
 use crate::tuning::{MAX_STORED_VALUES, SELECTION_SAMPLES, SELECTION_TIME_SHARE};
 
 /// Rows scored at a time by one thread.
@@ -150,8 +150,9 @@ impl PowerMeanParams {
         let scores = held_out_scores(&solution, &held_out, labels.codes(), (&weights, &units));
         let mut report = report(&solution, clock.stages, &params);
         let calibration = assess(&mut report, &scores, &labels, &distinct.weights, EstimateMethod::HeldOut);
+        let report = (report, calibration);
         let model = params.model(map, scaling, samples.n_cols(), &labels, solution.weights, report);
-        Ok(model.with_calibration(calibration).with_choice(&params, choice))
+        Ok(model.with_choice(&params, choice))
     }
 
     /// Refuses weights that do not fit in memory before anything is allocated.
@@ -176,10 +177,10 @@ impl PowerMeanParams {
         n_features: usize,
         labels: &Labels,
         weights: Vec<f32>,
-        report: Report,
+        (report, calibration): (Report, Calibration),
     ) -> PowerMeanSvc {
         let task = Task { loss: self.loss, c: self.c, classes: labels.classes().to_vec(), choice: None };
-        let origin = Origin::of(self.training()).labeled(labels);
+        let origin = Origin::of(self.training()).labeled(labels).calibrated(calibration);
         PowerMeanSvc { map, task, scaling, n_features, weights, report, origin }
     }
 }
@@ -215,8 +216,6 @@ pub(crate) struct Task {
 }
 
 impl PowerMeanSvc {
-    tells_origin!(|model| Some(model.n_features));
-
     /// Decision values of the samples, computed by `threads` threads, 0 meaning one per core.
     ///
     /// # Errors
@@ -301,10 +300,8 @@ impl PowerMeanSvc {
     /// # Errors
     /// [`Error::Parameter`] for the polynomial approximation, which is not symmetric and has no such features.
     pub fn squared_norms(&self) -> Result<Vec<f64>> {
-        if !self.map.is_symmetric() {
-            let expected = "nystroem: the polynomial approximation is not symmetric and has no norm";
-            return Err(Error::parameter("approximation", self.map.approximation(), expected));
-        }
+        let expected = "nystroem: the polynomial approximation is not symmetric and has no norm";
+        require(self.map.is_symmetric(), "approximation", self.map.approximation(), expected)?;
         let mut sums = vec![0.0; self.n_problems()];
         for weights in self.weights.chunks_exact(sums.len()) {
             weights.iter().zip(&mut sums).for_each(|(&weight, sum)| *sum += f64::from(weight).powi(2));

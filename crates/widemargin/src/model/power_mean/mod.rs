@@ -5,7 +5,6 @@ mod choose;
 pub(super) mod file;
 pub(super) mod fit;
 mod held_out;
-mod leave_one_out;
 mod out_of_core;
 mod params;
 mod primal;

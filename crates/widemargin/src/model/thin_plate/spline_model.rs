@@ -9,7 +9,7 @@ use crate::data::Label;
 use crate::error::Result;
 use crate::macros::getters;
 use crate::model::file::{Array, Head, Reader, file_methods, model_header};
-use crate::model::origin::{Origin, tells_origin};
+use crate::model::origin::Origin;
 use crate::similarity::ConditionalKernel;
 use crate::solve::Report;
 
@@ -66,7 +66,6 @@ pub trait SplineTask: Clone + std::fmt::Debug + Serialize + DeserializeOwned + S
 }
 
 impl<T: SplineTask> SplineModel<T> {
-    tells_origin!(|model| Some(model.n_features()));
     file_methods!(T::METHOD, |model| Ok(model.arrays()));
 
     pub(crate) fn header(&self) -> Result<String> {

@@ -10,7 +10,7 @@ use std::fmt;
 use self::kernel::AnyKernel;
 use super::grid::{GridMatching, PackedBases};
 use super::{ColumnMeaning, Comparison, PartOptions, Similarity, Spec};
-use crate::data::{AnySamples, CsrMatrix, Grids, Kind, Mapped, Samples, Training};
+use crate::data::{AnySamples, CsrMatrix, Grids, Kind, Mapped, Samples, SamplesView, Source, Training};
 use crate::descriptor::Descriptor;
 use crate::error::{Error, Result};
 
@@ -227,6 +227,14 @@ impl fmt::Debug for AnySimilarity {
 
 impl Similarity for AnySimilarity {
     type Samples = AnySamples;
+
+    fn source<'a>(samples: &'a SamplesView<'_>) -> Result<&'a dyn Source<Samples = AnySamples>> {
+        if let SamplesView::Own(_) = samples {
+            let (method, wanted) = ("a built-in similarity".into(), "samples of a kind that it compares");
+            return Err(Error::Kind { found: samples.kind(), method, wanted });
+        }
+        Ok(samples)
+    }
 
     fn spec(&self) -> String {
         self.specs().join(" ")

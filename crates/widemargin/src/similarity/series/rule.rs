@@ -6,7 +6,7 @@ use crate::simd::Simd;
 use crate::similarity::row::SimilarityRow;
 
 /// An elastic distance: a path through the table of pairs of time steps, least in the sum of its costs.
-pub(super) trait Rule: Copy + std::fmt::Debug + PartialEq + Send + Sync {
+pub(super) trait Rule: Copy + std::fmt::Debug + PartialEq + Send + Sync + 'static {
     const ROW: &'static SimilarityRow;
     /// With eight lanes or more, of one channel.
     const SECONDS_PER_CELL: f64;

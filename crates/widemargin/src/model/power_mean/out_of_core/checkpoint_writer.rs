@@ -38,11 +38,17 @@ impl Left {
         serde_json::from_slice(&bytes).map(Some).map_err(|problem| damaged(problem.to_string()))
     }
 
-    /// The state of the descent; its dual variables are restored to the blocks.
+    /// The state of the descent of some problems with a number of weights each; its dual variables are restored to the
+    /// blocks.
     ///
     /// # Errors
     /// Errors of the checkpoint and the blocks; [`Error::Checkpoint`] for missing parts or parts of the wrong size.
-    pub fn take_up(&self, checkpoint: &dyn Checkpoint, store: &Store<'_>, sizes: Weights) -> Result<DualCheckpoint> {
+    pub fn take_up(
+        &self,
+        checkpoint: &dyn Checkpoint,
+        store: &Store<'_>,
+        (n_problems, n_weights): (usize, usize),
+    ) -> Result<DualCheckpoint> {
         let numbers = |name: String, n: usize| {
             let bytes = load_checkpoint(checkpoint, &name)?.ok_or_else(|| damaged(format!("nothing under {name}")))?;
             if bytes.len() != 4 * n {
@@ -61,24 +67,13 @@ impl Left {
                 rest = others;
             }
         }
-        let of = |k| numbers(weights(self.generation, k), sizes.n_weights);
-        let saved = DualCheckpoint {
-            state: self.state.clone(),
-            weights: (0..sizes.n_problems).map(of).collect::<Result<_>>()?,
-        };
-        if saved.state.n_problems() == sizes.n_problems {
+        let weights = (0..n_problems).map(|k| numbers(weights(self.generation, k), n_weights));
+        let saved = DualCheckpoint { state: self.state.clone(), weights: weights.collect::<Result<_>>()? };
+        if saved.state.n_problems() == n_problems {
             return Ok(saved);
         }
         Err(damaged(format!("the state of {} problems", saved.state.n_problems())))
     }
-}
-
-/// The dimensions of a model's weights.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Weights {
-    pub n_problems: usize,
-    /// For one problem.
-    pub n_weights: usize,
 }
 
 fn weights(generation: u32, problem: usize) -> String {

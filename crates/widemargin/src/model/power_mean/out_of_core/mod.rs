@@ -14,12 +14,11 @@ mod store;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use self::checkpoint_writer::{CheckpointWriter, Left, Weights};
+use self::checkpoint_writer::{CheckpointWriter, Left};
 use self::encode::Encoder;
 use self::plan::{MAX_THREADS, Plan, Sizes};
 use self::scan::{Chunked, METHOD, Scan};
 use self::store::{Known, Store};
-use super::choose::PowerMeanChoice;
 use super::fit::{PowerMeanSvc, report};
 use super::params::PowerMeanParams;
 use crate::data::{AnySamples, Labels, Resources, SamplesView, Source, check_costs, effective_weights};
@@ -34,14 +33,6 @@ use crate::par::Pool;
 use crate::problem::OneVsRest;
 use crate::solve::EstimateMethod;
 use crate::solve::dual::{BlockProblem, Blocks, solve_blocks};
-
-/// The results of the first pass.
-struct Stages<'a, 'm> {
-    clock: Clock<'m>,
-    chunked: Chunked<'a>,
-    scan: Scan,
-    scaling: Option<FeatureMax>,
-}
 
 impl PowerMeanParams {
     /// Trains on data larger than memory: the samples are read twice, in ranges of rows, and stored coded in blocks, in
@@ -85,94 +76,60 @@ impl PowerMeanParams {
         let chunked = Chunked::new(samples, &weights, resources.memory, self.threads)?;
         let scan = Scan::new(&chunked, monitor)?;
         let scaling = self.scale.then(|| FeatureMax::from_largest(&scan.largest));
+        let factors = scaling.as_ref().map(FeatureMax::factors);
         clock.end("scan")?;
 
         let (mut params, mut choice) = (Cow::Borrowed(self), None);
         if self.chooses() {
-            let (chosen, found) = self.chosen_on(samples, labels, &weights, scaling.as_ref(), monitor)?;
+            let some = self.rows_to_choose_on(labels, &weights);
+            let picked = samples.select(&some)?;
+            // Equal samples are not merged here: each is excluded with all of its weight.
+            let (rows, weights) = (SamplesView::Other(&picked).rows(METHOD)?, (&weights[..], &weights[..]));
+            let (chosen, found) = self.choose_on(&rows, &some, labels, weights, factors, monitor)?;
             clock.end("choose")?;
-            check_costs(chosen.c, &weights, labels.classes().len())?;
+            check_costs(chosen.c, weights.0, labels.classes().len())?;
             (params, choice) = (Cow::Owned(chosen), Some(found));
         }
-        let stages = Stages { clock, chunked, scan, scaling };
-        let model = params.fit_scanned(stages, labels, (&weights, sample_weight), resources, monitor)?;
-        Ok(model.with_choice(&params, choice))
-    }
 
-    /// The parameters with the values selected on some of the samples, which are read for it.
-    fn chosen_on(
-        &self,
-        samples: &dyn Source<Samples = AnySamples>,
-        labels: &Labels,
-        weights: &[f64],
-        scaling: Option<&FeatureMax>,
-        monitor: &Monitor<'_>,
-    ) -> Result<(Self, PowerMeanChoice)> {
-        let some = self.rows_to_choose_on(labels, weights);
-        let factors = scaling.map(FeatureMax::factors);
-        // Equal samples are not merged here: each is excluded with all of its weight.
-        let weights = (weights, weights);
-        let picked = samples.select(&some)?;
-        self.choose_on(&SamplesView::Other(&picked).rows(METHOD)?, &some, labels, weights, factors, monitor)
-    }
-
-    /// The fit after the first pass.
-    fn fit_scanned(
-        &self,
-        stages: Stages<'_, '_>,
-        labels: &Labels,
-        (weights, sample_weight): (&[f64], Option<&[f64]>),
-        resources: &Resources<'_>,
-        monitor: &Monitor<'_>,
-    ) -> Result<PowerMeanSvc> {
-        let Stages { mut clock, chunked, scan, scaling } = stages;
-        let manifest = Manifest::new("power-mean", &self.identity(&scan), chunked.source, labels, weights)?;
+        let manifest = Manifest::new("power-mean", &params.identity(&scan), samples, labels, &weights)?;
         let targets = OneVsRest::of(labels).with_codes(&[]);
-        let n_problems = targets.n_problems();
-        let sizes = Sizes {
-            n_rows: scan.n_rows,
-            n_nonzero: scan.n_nonzero,
-            n_features: scan.largest.len(),
-            n_problems,
-            n_nodes: self.n_nodes,
-        };
+        let (n_features, n_problems) = (scan.largest.len(), targets.n_problems());
+        let sizes =
+            Sizes { n_rows: scan.n_rows, n_nonzero: scan.n_nonzero, n_features, n_problems, n_nodes: params.n_nodes };
         let plan = sizes.settle(resources.memory, manifest, resources.checkpoint)?;
         let left = Left::find(resources.checkpoint)?;
         check_room(plan, &sizes, resources)?;
-        let factors = scaling.as_ref().map(FeatureMax::factors);
-        let (samples, scratch, seed) = (&chunked, resources.scratch, self.seed);
-        let (book, pieces) = Encoder { samples, scan: &scan, factors, plan, scratch, seed }.encode(monitor)?;
+        let (scratch, seed) = (resources.scratch, self.seed);
+        let encoder = Encoder { samples: &chunked, scan: &scan, factors, plan, scratch, seed };
+        let (book, pieces) = encoder.encode(monitor)?;
         drop(chunked);
-        let map = self.map(&book.values, &book.counts)?;
-        let known = Known { labels, weights, c: self.c, n_features: sizes.n_features, n_problems };
-        let is_rounded = book.rounded;
+        let map = params.map(&book.values, &book.counts)?;
+        let known = Known { labels, weights: &weights, c: params.c, n_features, n_problems };
         let book = Arc::new(book);
         let store = Store::new(known, book.clone(), pieces);
         clock.end("encode")?;
 
         let saved = match (&left, resources.checkpoint) {
             (Some(left), Some(checkpoint)) => {
-                let n_weights = sizes.n_features * map.n_nodes();
-                Some(left.take_up(checkpoint, &store, Weights { n_problems, n_weights })?)
+                Some(left.take_up(checkpoint, &store, (n_problems, n_features * map.n_nodes()))?)
             }
             _ => None,
         };
         let mut checkpoint_writer = CheckpointWriter::new(resources.checkpoint, &store, n_problems, left.as_ref());
-        let n_features = sizes.n_features;
         let problem = BlockProblem { map: &map, book: &book.values, n_features, targets, loss: self.loss };
         let settings = self.settings(Pool::count(self.threads).min(MAX_THREADS));
         let (solution, mut scores) = solve_blocks(&problem, &store, &settings, saved, &mut checkpoint_writer, monitor)?;
         clock.end_solved("solve")?;
-        scores.weights.iter_mut().for_each(|weight| *weight /= self.c);
+        scores.weights.iter_mut().for_each(|weight| *weight /= params.c);
         let mut report = report(&solution, clock.stages, self);
         let plain_weights = sample_weight.map_or_else(|| Cow::Owned(vec![1.0; labels.len()]), Cow::Borrowed);
         let calibration = assess(&mut report, &scores, labels, &plain_weights, EstimateMethod::HeldOut);
         report.notes.push(where_they_were(&store));
-        if is_rounded {
+        if book.rounded {
             report.warnings.push("more than 65,536 distinct values: they were rounded to 12 significant bits".into());
         }
-        let model = self.model(map, scaling, n_features, labels, solution.weights, report);
-        Ok(model.with_calibration(calibration))
+        let model = params.model(map, scaling, n_features, labels, solution.weights, (report, calibration));
+        Ok(model.with_choice(&params, choice))
     }
 
     /// All that affects the steps, besides the labels and weights.

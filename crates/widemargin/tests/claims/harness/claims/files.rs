@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 use widemargin::data::{ClassWeight, SamplesView};
 use widemargin::model::{
     AnyModel, BasisExpansionOneClass, BasisExpansionRegressor, BasisExpansionSvc, FORMAT_VERSION, FileMetadata,
-    PowerMeanParams, PowerMeanSvc, ThinPlateParams, ThinPlateRegressor, ThinPlateSvc, header_of_bytes, payload,
-    with_payload,
+    Model as _, PowerMeanParams, PowerMeanSvc, ThinPlateParams, ThinPlateRegressor, ThinPlateSvc, header_of_bytes,
+    payload, with_payload,
 };
 use widemargin::similarity::{AdditiveKernel, ConditionalKernel};
 use widemargin::{Error, Result};

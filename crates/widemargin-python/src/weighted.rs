@@ -1,9 +1,9 @@
-//! The classes and weights of samples on a cluster.
+//! The labels or targets of all samples on a cluster, and their weights.
 
-use numpy::{PyArray1, PyArray2};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
-use widemargin::data::{ClassWeight, Labels, check_costs, effective_weights};
-use widemargin::model::{self, PowerMeanParams, TrainingSettings};
+use widemargin::data::{ClassWeight, Label, Labels, check_costs, effective_weights};
+use widemargin::model::{self, PartedTargets, PowerMeanParams, TrainingSettings};
 
 use crate::convert::{self, Common, Factors, Target, labeled};
 use crate::errors::raise;
@@ -87,18 +87,6 @@ impl WeightedLabels {
         PyArray1::from_slice(py, &self.sample_weights)
     }
 
-    /// Rows from which bases are selected.
-    fn basis_candidates<'py>(
-        &self,
-        py: Python<'py>,
-        basis: &str,
-        n_basis: usize,
-        seed: u64,
-    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let choice = basis.parse().map_err(raise)?;
-        Ok(convert::row_numbers(py, model::basis_candidates(&self.weights, choice, n_basis, seed)))
-    }
-
     /// Rows to be copied to the client to select p, C and the number of nodes of a power mean SVM.
     fn rows_to_choose_on<'py>(&self, py: Python<'py>, seed: u64) -> Bound<'py, PyArray1<i64>> {
         let rows = PowerMeanParams::auto().seed(seed).rows_to_choose_on(&self.labels, &self.weights);
@@ -122,4 +110,59 @@ impl WeightedLabels {
         let rows = model::brought_rows(&self.labels, &self.weights, n_features, fewest)?;
         Some(convert::row_numbers(py, rows))
     }
+}
+
+/// The targets and weights of all samples, in their order.
+#[pyclass(frozen, module = "widemargin._core")]
+pub(crate) struct WeightedTargets(pub PartedTargets);
+
+#[pymethods]
+impl WeightedTargets {
+    #[new]
+    fn new(
+        targets: PyReadonlyArray2<'_, f64>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+        has_intercept: bool,
+    ) -> PyResult<Self> {
+        let targets = convert::numbers(&targets)?;
+        let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+        PartedTargets::new(&targets, weights, has_intercept).map(WeightedTargets).map_err(raise)
+    }
+
+    /// The targets with mean 0, if there is an intercept, and a largest magnitude of 1.
+    #[getter]
+    fn standard<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let values = self.0.values().to_vec();
+        convert::shaped(py, values, self.0.weights().len(), self.0.n_outputs())
+    }
+
+    #[getter]
+    fn weights<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_slice(py, self.0.weights())
+    }
+
+    #[getter]
+    fn units<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_slice(py, self.0.units())
+    }
+
+    /// `n_wanted` rows of weight above 0, to be copied to the client.
+    fn some_rows<'py>(&self, py: Python<'py>, n_wanted: usize, seed: u64) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let n = self.0.weights().len();
+        let one_class = Labels::from_codes(vec![Label::Integer(0)], vec![0; n]).map_err(raise)?;
+        Ok(convert::row_numbers(py, model::choose_rows(&one_class, self.0.weights(), n_wanted.min(n), seed)))
+    }
+}
+
+/// Rows from which bases are selected, among samples of these weights.
+#[pyfunction]
+pub(crate) fn basis_candidates<'py>(
+    py: Python<'py>,
+    weights: PyReadonlyArray1<'_, f64>,
+    basis: &str,
+    n_basis: usize,
+    seed: u64,
+) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    let choice = basis.parse().map_err(raise)?;
+    Ok(convert::row_numbers(py, model::basis_candidates(weights.as_slice()?, choice, n_basis, seed)))
 }

@@ -1,0 +1,341 @@
+//! Outlier detection on a basis expansion, for any similarity.
+//!
+//! Samples are compared with a few bases and the similarities normalized, as for the classifier
+//! ([`Expander`](super::expand::Expander)); on these features w minimizes Σ (1 − w·φ(x))² + κ n s ‖w‖², with the mean
+//! square s of a feature: ridge regression of the constant 1 without an intercept ([`FeatureRidge`]), the least squares
+//! one-class SVM in the primal. A sample unlike all training samples has similarities, and a score w·φ(x), close to 0.
+
+use super::expand::TrainingSamples;
+use super::expansion_model::{Basis, ExpansionModel};
+use super::expansion_params::{ExpansionParams, SourceSet};
+use super::one_class::{BasisExpansionOneClass, OneClassTask, check_numbers};
+use super::regressor_solution::half_norms;
+use crate::data::{ABSENT, About, Distinct, Samples, Source, Targets, WeightedCodes, common_divisor_of};
+use crate::error::{Result, require};
+use crate::expansion::{BasisExpansion, NegativeEigenvalues, Normalization, NystroemCut};
+use crate::instant::Instant;
+use crate::linalg::factor::Matrix;
+use crate::macros::setters;
+use crate::model::PartedTargets;
+use crate::model::clock::Clock;
+use crate::model::on_workers::Preparation;
+use crate::model::origin::{Origin, TrainingSettings};
+use crate::model::regression_path::closed_form_report;
+use crate::model::within_limit::TrainingSet;
+use crate::monitor::Monitor;
+use crate::par::Pool;
+use crate::partition::{Remote, Workers};
+use crate::similarity::Similarity;
+use crate::solve::Stage;
+use crate::solve::ridge::{FeatureRidge, FeatureSolution, Fitted, PartedRidge, RidgeRows, Spectrum};
+use crate::tuning::{MAX_COMPARED_BASES, MAX_PARTED_FEATURES, MIN_THRESHOLD_SAMPLES, ONE_CLASS_N_BASIS};
+
+/// The default number of bases for this number of distinct samples.
+fn usual_bases(n: usize) -> usize {
+    if n < MIN_THRESHOLD_SAMPLES { n.max(1) } else { (n / 2).min(ONE_CLASS_N_BASIS) }
+}
+
+/// Parameters of an outlier detector on a basis expansion, with their defaults.
+pub type BasisExpansionOneClassParams<S> = ExpansionParams<S, OneClassParams>;
+
+/// Those of the task.
+#[derive(Clone, Debug)]
+pub struct OneClassParams {
+    contamination: f64,
+    shrinkage: f64,
+}
+
+impl<S: Similarity> BasisExpansionOneClassParams<S> {
+    /// The defaults for a similarity: 500 evenly spaced bases, but at most half of the samples, so that the other half
+    /// sets the threshold (with fewer than 20 samples, all); `nystroem` normalization, contamination 0.05, shrinkage
+    /// 0.01, one thread per core.
+    pub fn new(similarity: S) -> Self {
+        let normalization = Normalization::Nystroem(NegativeEigenvalues::Clip);
+        let task = OneClassParams { contamination: 0.05, shrinkage: 0.01 };
+        ExpansionParams::of(similarity, normalization, NystroemCut::PreciseMillionth, task)
+    }
+
+    setters! {
+        /// The share of samples like the training ones that are expected to be classified as outliers, above 0 and
+        /// below 1: the threshold is this quantile of the leave-one-out scores.
+        contamination: f64 => task.contamination = contamination;
+        /// κ of the penalty, above 0. Little follows the samples closely, much averages similarities to them.
+        shrinkage: f64 => task.shrinkage = shrinkage;
+    }
+
+    /// Checks the parameters without fitting.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`](crate::Error::Parameter) naming the first that is invalid.
+    pub fn check(&self) -> Result<()> {
+        check_numbers(self.task.contamination, self.task.shrinkage)?;
+        check_normalization(self.expander.normalization)?;
+        self.expander.check(false)
+    }
+
+    /// Trains on samples.
+    ///
+    /// # Errors
+    /// See [`BasisExpansionOneClassParams::fit_with`].
+    pub fn fit(self, samples: &dyn Source<Samples = S::Samples>) -> Result<BasisExpansionOneClass<S>> {
+        self.fit_with(samples, None, &Monitor::none())
+    }
+
+    /// Trains with one weight per sample and a monitor. Weight k is equivalent to k copies, weight 0 to leaving a
+    /// sample out.
+    ///
+    /// The leave-one-out score of a sample is the exact score of a fit without one copy of it, with the same bases and
+    /// normalization. Bases do not count for the threshold, since their similarity to themselves is unlike that of a
+    /// new sample, except if fewer than 20 samples are not bases. If a time limit does not allow a fit on all samples,
+    /// the model is fitted to a subset, as noted in the report, and there are no leave-one-out scores.
+    ///
+    /// # Errors
+    /// Invalid parameters or samples, with their names and the expected values; [`Error::Memory`](crate::Error::Memory) if the features do
+    /// not fit; [`Error::Cancelled`](crate::Error::Cancelled) if the monitor cancelled; [`Error::TooShort`](crate::Error::TooShort) if its time limit passed before a
+    /// fit on few samples.
+    pub fn fit_with(
+        self,
+        samples: &dyn Source<Samples = S::Samples>,
+        sample_weight: Option<&[f64]>,
+        monitor: &Monitor<'_>,
+    ) -> Result<BasisExpansionOneClass<S>> {
+        self.check()?;
+        let ones = Targets::single(vec![1.0; samples.n_samples()])?;
+        let weights = ones.weights(ones.len(), sample_weight)?;
+        let set = TrainingSet { samples, known: &ones, sample_weight };
+        self.fit_in_time(set, &weights, monitor, Self::fit_rows)
+    }
+
+    fn fit_rows(mut self, set: SourceSet<'_, S, Targets>, monitor: &Monitor<'_>) -> Result<BasisExpansionOneClass<S>> {
+        let TrainingSet { samples, known: ones, sample_weight } = set;
+        let (n, seed, threads) = (samples.n_samples(), self.expander.seed, self.threads);
+        let effective = ones.weights(n, sample_weight)?;
+        let mut clock = Clock::start(monitor);
+        let samples = &About::new(samples, &effective)?;
+        let weighted = WeightedCodes { codes: &vec![0; n], weights: sample_weight, effective: &effective };
+        let distinct = Distinct::find(|rows| samples.fingerprints(rows), weighted, 0, threads, monitor)?;
+        let weights = &distinct.weights;
+        check_number(weights.len(), weights.iter().sum())?;
+        clock.end("merge")?;
+
+        self.expander.n_basis.get_or_insert(usual_bases(weights.len()));
+        let codes = vec![0; weights.len()];
+        let all = TrainingSamples { samples, distinct: &distinct, weights, codes: &codes, threads, monitor };
+        let made = self.expander.fit(&all, &mut clock)?;
+
+        let warning = warning_of_distances(&made.expansion)?;
+
+        let targets = Matrix::from_columns(vec![1.0; weights.len()], weights.len(), 1);
+        let units = one_copy(weights);
+        let fitted = Fitted { targets, weights: weights.clone(), units: units.clone() };
+        let pool = Pool::new(threads)?;
+        let solver = FeatureRidge::new(&made.phi, false, fitted, &pool, monitor)?;
+        let lambda = penalty(solver.spectrum(), made.phi.n_cols(), self.task.shrinkage);
+        let FeatureSolution { weights: w, .. } = solver.solution(lambda)?;
+        clock.end_solved("solve")?;
+        let loo_values = loo_scores(solver.loo_values(lambda, monitor)?.into_values());
+        // A copy of a basis is as similar to it as a new sample that equals it will be.
+        let mut others = weights.clone();
+        for place in made.basis.rows.iter().map(|&row| distinct.places[row]).filter(|place| *place != ABSENT) {
+            others[place] = (weights[place] - units[place]).max(0.0);
+        }
+        let threshold = threshold(&loo_values, (weights, &units), &others, self.task.contamination);
+        clock.end("leave-one-out")?;
+
+        let OneClassParams { contamination, shrinkage } = self.task;
+        let task = OneClassTask { contamination, shrinkage, threshold, weights: w, loo_scores: Vec::new() };
+        let training = TrainingSettings { seed, ..TrainingSettings::default() };
+        let mut model =
+            BasisExpansionOneClass::of(made.expansion, task, (made.basis, training), (weights.len(), clock.stages));
+        model.report.warnings.extend(made.warning.into_iter().chain(warning));
+        let absent: Vec<usize> = (0..n).filter(|&row| distinct.places[row] == ABSENT).collect();
+        // Samples without weight were not part of the fit.
+        let mut of_absent = match absent.is_empty() {
+            true => Vec::new(),
+            false => model.score_samples_with(&samples.select(&absent)?, threads, &monitor.without_progress())?,
+        }
+        .into_iter();
+        let score = |&place: &usize| if place == ABSENT { of_absent.next() } else { loo_values.get(place).copied() };
+        model.task.loo_scores = distinct.places.iter().filter_map(score).collect();
+        Ok(model)
+    }
+}
+
+impl<S: Similarity> BasisExpansionOneClass<S> {
+    /// Trains on the features of an expansion; `targets` has the number 1 and the weight of each of the same rows,
+    /// without an intercept. The leave-one-out score of every row is collected here. Equal samples are not merged: of
+    /// copies of a basis only the row that is the basis does not count for the threshold.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`](crate::Error::Parameter) for a wrong contamination or shrinkage, a single sample, or too many
+    /// features for the sums of their products; [`Error::NotFinite`](crate::Error::NotFinite); an error of the rows;
+    /// [`Error::Cancelled`](crate::Error::Cancelled).
+    pub fn of_workers(
+        expansion: BasisExpansion<S>,
+        targets: &PartedTargets,
+        workers: impl Workers,
+        (contamination, shrinkage): (f64, f64),
+        preparation: Preparation,
+        monitor: &Monitor<'_>,
+    ) -> Result<Self> {
+        let Preparation { basis: choice, basis_rows: rows, training, mut stages } = preparation;
+        check_numbers(contamination, shrinkage)?;
+        check_normalization(expansion.normalization())?;
+        check_number(targets.n_present(), targets.total())?;
+        let started = Instant::now();
+        let features = &mut Remote::<RidgeRows, _>::new(workers);
+        let ridge = PartedRidge::new(features, (1, targets.total()), MAX_PARTED_FEATURES, monitor)?;
+        let lambda = penalty(ridge.spectrum(), expansion.n_features(), shrinkage);
+        let FeatureSolution { weights, .. } = ridge.solution(lambda);
+        let loo_values = loo_scores(ridge.loo_values(features, lambda, monitor)?);
+        let (mut others, copies) = (targets.weights().to_vec(), one_copy(targets.weights()));
+        rows.iter().filter(|row| **row < loo_values.len()).for_each(|&row| others[row] -= copies[row]);
+        let threshold = threshold(&loo_values, (targets.weights(), &copies), &others, contamination);
+        stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
+        let task = OneClassTask { contamination, shrinkage, threshold, weights, loo_scores: loo_values };
+        let basis = (Basis { choice, rows }, training);
+        Ok(BasisExpansionOneClass::of(expansion, task, basis, (targets.n_present(), stages)))
+    }
+
+    /// From a solution; the selection of the bases and the parameters of the fit; and the number of samples.
+    fn of(
+        expansion: BasisExpansion<S>,
+        task: OneClassTask,
+        (basis, training): (Basis, TrainingSettings),
+        (n, stages): (usize, Vec<Stage>),
+    ) -> Self {
+        let mut report = closed_form_report(&half_norms(&task.weights, 1), n, stages);
+        let (notes, warnings) = expansion.remarks();
+        report.notes.extend(notes);
+        report.warnings.extend(warnings);
+        ExpansionModel::new(expansion, basis, task, report, Origin::of(training))
+    }
+}
+
+/// The weight of one copy of each sample. Without labels, repeated draws cannot be distinguished from weights: where all
+/// weights are multiples of one, that is the weight of a copy, and else each weight is of one sample.
+fn one_copy(weights: &[f64]) -> Vec<f64> {
+    let unit = match weights {
+        [_] => 1.0,
+        _ => common_divisor_of(weights).map_or(f64::INFINITY, |divisor| divisor.max(1.0)),
+    };
+    weights.iter().map(|weight| weight.min(unit)).collect()
+}
+
+/// Refuses a normalization that centers the features on the training samples: no sample has a score near 1 then, and
+/// none is an outlier.
+fn check_normalization(normalization: Normalization) -> Result<()> {
+    let expected = "nystroem, centered or none: with features of mean 0 all scores are about 0";
+    require(!normalization.is_learned(), "normalization", normalization, expected)
+}
+
+/// A warning where most bases are more similar to others, in absolute value, than to themselves, as under minus a
+/// distance: the similarities of outliers are then not about 0.
+fn warning_of_distances<S: Similarity>(expansion: &BasisExpansion<S>) -> Result<Option<String>> {
+    let (similarity, bases) = (expansion.similarity(), expansion.described());
+    let is_centered = matches!(expansion.normalization(), Normalization::Centered(_));
+    let has_features = (0..similarity.n_parts()).any(|part| similarity.own_features(part, bases).is_some());
+    if has_features || similarity.brings_columns() {
+        return Ok(None);
+    }
+    let step = bases.len().div_ceil(MAX_COMPARED_BASES).max(1);
+    let some = Samples::select(bases, &(0..bases.len()).step_by(step).collect::<Vec<_>>());
+    let n = some.len();
+    let mut block = vec![0.0; similarity.n_parts() * n * n];
+    similarity.block(&some, &some, &mut block)?;
+    let exceeds = |rows: &[f32], (a, b): (usize, usize)| rows[a * n + b].abs() > rows[a * n + a].max(rows[b * n + b]);
+    for (part, rows) in block.chunks((n * n).max(1)).enumerate() {
+        // Centered, minus a distance is definite.
+        if is_centered && !expansion.is_indefinite(part) {
+            continue;
+        }
+        let pairs = (0..n).flat_map(|a| (0..a).map(move |b| (a, b)));
+        if 2 * pairs.filter(|pair| exceeds(rows, *pair)).count() > n * (n - 1) / 2 {
+            let name = similarity.part(part);
+            return Ok(Some(format!(
+                "most samples are more similar to others than to themselves by {name}, as by minus a distance: it is not \
+                 about 0 for outliers, which may not be detected; use one that is, such as one with gamma, or the \
+                 normalization centered, if it is conditionally positive definite"
+            )));
+        }
+    }
+    Ok(None)
+}
+
+/// Refuses a single sample, without which nothing is left.
+fn check_number(n: usize, total_weight: f64) -> Result<()> {
+    let expected = "at least 2 samples: the threshold is a quantile of leave-one-out scores";
+    require(n >= 2 || total_weight >= 2.0, "n_samples", n, expected)
+}
+
+/// λ of ½‖w‖² + 1/(2λ) Σ (1 − w·φ)²: κ times the sum of the weights and the mean square of a feature.
+fn penalty(spectrum: &Spectrum, n_features: usize, shrinkage: f64) -> f64 {
+    shrinkage * spectrum.total_weight() * spectrum.unit() / n_features.max(1) as f64
+}
+
+/// Leave-one-out decision values as scores: 0 if the other samples do not determine it.
+fn loo_scores(mut values: Vec<f64>) -> Vec<f64> {
+    values.iter_mut().filter(|value| !value.is_finite()).for_each(|value| *value = 0.0);
+    values
+}
+
+/// Parts of a sample that are rounding.
+const SAMPLE_ROUNDING: f64 = 1e-9;
+
+/// The score that a new one is below with this probability, from the leave-one-out scores of samples that are no bases,
+/// with weights `others`: of n of them, by weight, the (n + 1)·share-th. `units` are the weights of single samples.
+fn threshold(scores: &[f64], (weights, units): (&[f64], &[f64]), others: &[f64], share: f64) -> f64 {
+    let with = |weights: &[f64]| {
+        let pairs = scores.iter().copied().zip(weights.iter().copied());
+        pairs.filter(|(_, weight)| *weight > 0.0).collect::<Vec<_>>()
+    };
+    let unit = units.iter().sum::<f64>() / units.iter().filter(|unit| **unit > 0.0).count().max(1) as f64;
+    let few = others.iter().sum::<f64>() < MIN_THRESHOLD_SAMPLES as f64 * unit;
+    quantile(with(if few { weights } else { others }), unit, share)
+}
+
+/// The quantile of scores with weights: a weight of k units counts as k scores.
+fn quantile(mut scores: Vec<(f64, f64)>, unit: f64, share: f64) -> f64 {
+    scores.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let total: f64 = scores.iter().map(|(_, weight)| weight).sum();
+    let (wanted, mut below) = (share * (total + unit) - SAMPLE_ROUNDING * unit, 0.0);
+    let reaches = |(_, weight): &&(f64, f64)| {
+        below += weight;
+        below >= wanted
+    };
+    scores.iter().find(reaches).or(scores.last()).map_or(0.0, |(score, _)| *score)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_those_of_copies() {
+        let ones = |scores: &[f64]| scores.iter().map(|score| (*score, 1.0)).collect::<Vec<_>>();
+        let scores: Vec<f64> = (0..19).rev().map(f64::from).collect();
+        // Of 19 scores the first, the second and the tenth.
+        for (share, expected) in [(0.05, 0.0), (0.1, 1.0), (0.5, 9.0), (1e-6, 0.0), (0.999, 18.0)] {
+            assert_eq!(quantile(ones(&scores), 1.0, share), expected, "{share}");
+        }
+        let weighted = vec![(2.0, 3.0), (1.0, 2.0), (5.0, 4.0)];
+        let copies = [2.0, 5.0, 1.0, 5.0, 2.0, 5.0, 1.0, 5.0, 2.0];
+        for share in [0.05, 0.1, 0.2, 0.21, 0.3, 0.5, 0.51, 0.9] {
+            assert_eq!(quantile(weighted.clone(), 1.0, share), quantile(ones(&copies), 1.0, share), "{share}");
+            let parts = weighted.iter().map(|(score, weight)| (*score, weight / 9.0)).collect();
+            assert_eq!(quantile(parts, 1.0 / 9.0, share), quantile(ones(&copies), 1.0, share), "{share}");
+        }
+    }
+
+    #[test]
+    fn bases_count_only_where_there_are_few_others() {
+        let scores: Vec<f64> = (0..40).map(f64::from).collect();
+        let others = |weight: f64| (0..40).map(|at| if at < 20 { 0.0 } else { weight }).collect::<Vec<f64>>();
+        assert_eq!(threshold(&scores, (&[1.0; 40], &[1.0; 40]), &others(1.0), 0.1), 22.0);
+        assert_eq!(threshold(&scores[..39], (&[1.0; 39], &[1.0; 39]), &others(1.0)[..39], 0.1), 3.0);
+        // Those without weight do not count at all.
+        let (mut weights, mut others) = (vec![2.0; 40], others(2.0));
+        (weights[20], others[20]) = (0.0, 0.0);
+        assert_eq!(threshold(&scores, (&weights, &[1.0; 40]), &others, 0.1), 22.0);
+    }
+}

@@ -120,7 +120,7 @@ pub(crate) fn fit_power_mean_remote(
     let (settings, labeled) = (common.newton(), labels.of_all());
     let metadata = PowerMeanMetadata {
         map: map_of(map)?,
-        scaling: factors.map(FeatureMax::from_factors),
+        scaling: factors.map(|factors| FeatureMax { factors }),
         c: C,
         training: TrainingSettings { nodes, ..labels.training(&common) },
         choice: choice.map(|selection| (selection.params.clone(), selection.choice.clone())),

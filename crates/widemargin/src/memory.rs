@@ -16,10 +16,7 @@ const UNCHECKED_BYTES: u64 = 64 << 20;
 /// Memory available without swapping and within the process's address space limit, if the system reports it. A larger
 /// allocation may well succeed, and the process be killed when it uses the memory: hence this check.
 pub(crate) fn available() -> Option<u64> {
-    match (free(), addresses_left()) {
-        (Some(free), Some(left)) => Some(free.min(left)),
-        (free, left) => free.or(left),
-    }
+    free().into_iter().chain(addresses_left()).min()
 }
 
 /// Refuses an allocation larger than the available memory before it is made, since a failed allocation aborts the

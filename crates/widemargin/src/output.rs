@@ -36,17 +36,16 @@ impl OutputFile {
     /// # Errors
     /// [`Error::Output`] for anything but a regular file, [`Error::Io`] if the system refuses.
     pub fn create(path: &Path) -> Result<OutputFile> {
-        let wrong = |action| move |source| Error::Io { path: path.to_owned(), action, source };
         let target = followed(path)?;
         let old = match fs::metadata(&target) {
             Ok(old) => Some(old),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(source) => return Err(wrong("cannot write")(source)),
+            Err(source) => return Err(failed(path, "cannot write")(source)),
         };
         if let Some(old) = &old {
             regular(path, old)?;
         }
-        fs::metadata(folder_of(&target)).map_err(wrong("cannot find its folder"))?;
+        fs::metadata(folder_of(&target)).map_err(failed(path, "cannot find its folder"))?;
         let mut builder = Builder::new();
         builder.prefix(".widemargin-").suffix(".tmp");
         if let Some(permissions) = usual_permissions() {
@@ -55,9 +54,9 @@ impl OutputFile {
         // The system's message without the name of the temporary file, which is meaningless to users.
         let file = builder
             .tempfile_in(folder_of(&target))
-            .map_err(|source| wrong("cannot create a file in its folder")(source.kind().into()))?;
+            .map_err(|source| failed(path, "cannot create a file in its folder")(source.kind().into()))?;
         if let Some(old) = old {
-            keep(&file, &old).map_err(wrong("cannot keep its permissions"))?;
+            keep(&file, &old).map_err(failed(path, "cannot keep its permissions"))?;
         }
         Ok(OutputFile { path: path.to_owned(), target, file })
     }
@@ -68,14 +67,15 @@ impl OutputFile {
     /// [`Error::Io`].
     pub fn commit(self) -> Result<()> {
         let OutputFile { path, target, file } = self;
-        if let Err(source) = file.as_file().sync_all() {
-            return Err(Error::Io { path, action: "cannot write", source });
-        }
-        match file.persist(&target) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(Error::Io { path, action: "cannot rename the finished file", source: error.error }),
-        }
+        file.as_file().sync_all().map_err(failed(&path, "cannot write"))?;
+        file.persist(&target).map_err(|error| failed(&path, "cannot rename the finished file")(error.error))?;
+        Ok(())
     }
+}
+
+/// The error of an action that the system refuses.
+fn failed(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Error {
+    move |source| Error::Io { path: path.to_owned(), action, source }
 }
 
 impl Write for OutputFile {
@@ -128,11 +128,9 @@ fn followed(path: &Path) -> Result<PathBuf> {
         if !fs::symlink_metadata(&path).is_ok_and(|found| found.is_symlink()) {
             return Ok(path);
         }
-        match fs::read_link(&path) {
-            // A relative link is relative to its folder; an absolute one replaces the whole path.
-            Ok(to) => path = folder_of(&path).join(to),
-            Err(source) => return Err(Error::Io { path, action: "cannot follow the symbolic link", source }),
-        }
+        let to = fs::read_link(&path).map_err(failed(&path, "cannot follow the symbolic link"))?;
+        // A relative link is relative to its folder; an absolute one replaces the whole path.
+        path = folder_of(&path).join(to);
     }
     let problem = "a symbolic link that leads back to itself".into();
     Err(Error::Output { path, problem, hint: "name a file" })
@@ -147,8 +145,7 @@ fn regular(path: &Path, found: &Metadata) -> Result<()> {
         return Ok(());
     }
     if found.is_dir() {
-        let source = io::ErrorKind::IsADirectory.into();
-        return Err(Error::Io { path: path.to_owned(), action: "cannot write", source });
+        return Err(failed(path, "cannot write")(io::ErrorKind::IsADirectory.into()));
     }
     let problem = "a device, a pipe or a socket, not a regular file".into();
     let hint = "name a separate file; standard output can be redirected by the shell";

@@ -34,10 +34,8 @@ impl Pool {
         if threads == 1 {
             return Ok(Pool { pool: None });
         }
-        match Threads::start(threads) {
-            Ok(pool) => Ok(Pool { pool: Some(pool) }),
-            Err(problem) => Err(Error::Threads { threads, problem }),
-        }
+        let pool = Threads::start(threads).map_err(|problem| Error::Threads { threads, problem })?;
+        Ok(Pool { pool: Some(pool) })
     }
 
     /// The number of threads of a pool of `threads`: the number requested, but at most the number of cores, or

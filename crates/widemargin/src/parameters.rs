@@ -187,7 +187,8 @@ impl Parameter {
 /// The parameters of a step, whose values have been checked.
 #[derive(Clone, Copy, Debug)]
 pub struct Arguments<'a> {
-    step: &'a Step,
+    /// The step that was read.
+    pub step: &'a Step,
     parameters: &'static [Parameter],
 }
 
@@ -229,11 +230,6 @@ impl<'a> Arguments<'a> {
                 of_step(format!("it needs {}, {}: {name}:{}=NUMBER", missing.name, missing.expected(), missing.name))
             }
         }
-    }
-
-    /// The step that was read.
-    pub fn step(&self) -> &'a Step {
-        self.step
     }
 
     /// The text of a parameter, or its default.

@@ -53,19 +53,15 @@ impl Step {
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)?;
-        for (i, (key, value)) in self.values.iter().enumerate() {
-            write!(f, "{}{key}={value}", if i == 0 { ':' } else { ',' })?;
-        }
-        Ok(())
+        let mut pairs = self.values.iter().enumerate();
+        pairs.try_for_each(|(i, (key, value))| write!(f, "{}{key}={value}", if i == 0 { ':' } else { ',' }))
     }
 }
 
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, step) in self.steps.iter().enumerate() {
-            write!(f, "{}{step}", if i == 0 { "" } else { "/" })?;
-        }
-        Ok(())
+        let mut steps = self.steps.iter().enumerate();
+        steps.try_for_each(|(i, step)| write!(f, "{}{step}", if i == 0 { "" } else { "/" }))
     }
 }
 

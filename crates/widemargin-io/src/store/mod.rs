@@ -12,7 +12,9 @@ mod writer;
 use std::ops::Range;
 use std::path::Path;
 
-use widemargin::data::{AnySamples, ColumnRanges, FarVectors, Offsets, Samples as _, SamplesView, Source, Vectors};
+use widemargin::data::{
+    AnySamples, ColumnRanges, DenseMatrix, FarVectors, Offsets, Samples as _, SamplesView, Source, Vectors,
+};
 use widemargin::monitor::Monitor;
 use widemargin::{Error, Result, memory};
 
@@ -182,14 +184,14 @@ impl Source for Store {
     }
 
     fn select_about(&self, rows: &[usize], offsets: &Offsets) -> Result<AnySamples> {
-        let mut all = FarVectors::none(offsets);
+        let mut differences = DenseMatrix { n_cols: offsets.len(), ..DenseMatrix::default() };
         for &row in rows {
             match self.chunk_about(row..row + 1, offsets)? {
-                AnySamples::Far(one) => all.append(&one),
+                AnySamples::Far(one) => differences.append(&one.differences, |value| value),
                 _ => return Ok(self.select(rows)?.about(Some(offsets))),
             }
         }
-        Ok(AnySamples::Far(all))
+        Ok(AnySamples::Far(FarVectors { differences, offsets: offsets.clone() }))
     }
 
     /// Computed from the rows in single precision, in pieces.

@@ -337,7 +337,7 @@ fn columns_far_from_0_keep_their_digits() {
         let chunk = store.chunk_about(3..n, &offsets).unwrap();
         assert_eq!(chunk, view.chunk_about(3..n, &offsets).unwrap());
         let AnySamples::Far(vectors) = chunk else { panic!() };
-        let differences = &vectors.differences().values;
+        let differences = &vectors.differences.values;
         for (at, difference) in differences.iter().enumerate() {
             assert_eq!(f64::from(*difference), row(3 + at / 3)[at % 3] - offsets[at % 3]);
         }

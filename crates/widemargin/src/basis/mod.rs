@@ -88,19 +88,11 @@ pub fn choose<S: Similarity>(
             (n_basis > present.len()).then(|| format!("n_basis is {n_basis}: all {} samples are bases", present.len()));
         return Ok(Bases { rows: present, warning });
     }
-    if *choice == BasisChoice::Every {
-        return Ok(Bases { rows: evenly_spaced(&present, weights, n_basis), warning: None });
-    }
+    // Two choices are blind to the classes.
+    let is_of_all = matches!(choice, BasisChoice::Every | BasisChoice::Random);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    if *choice == BasisChoice::Random {
-        let mut rows = present;
-        rows.shuffle(&mut rng);
-        rows.truncate(n_basis);
-        rows.sort_unstable();
-        return Ok(Bases { rows, warning: None });
-    }
-    let mut by_class: Vec<Vec<usize>> = vec![Vec::new(); n_classes];
-    present.iter().for_each(|&row| by_class[codes[row] as usize].push(row));
+    let mut by_class: Vec<Vec<usize>> = vec![Vec::new(); if is_of_all { 1 } else { n_classes }];
+    present.iter().for_each(|&row| by_class[if is_of_all { 0 } else { codes[row] as usize }].push(row));
     let sizes: Vec<usize> = by_class.iter().map(Vec::len).collect();
     let wishes: Vec<f64> = match choice {
         BasisChoice::Auto => by_class.iter().map(|rows| rows.iter().map(|&row| weights[row]).sum::<f64>()).collect(),
@@ -114,7 +106,7 @@ pub fn choose<S: Similarity>(
             continue;
         }
         match choice {
-            BasisChoice::Auto => {
+            BasisChoice::Auto | BasisChoice::Random => {
                 class.shuffle(&mut rng);
                 class.truncate(*share);
                 class.sort_unstable();
@@ -127,9 +119,9 @@ pub fn choose<S: Similarity>(
         }
     }
     let even = n_basis / sizes.iter().filter(|size| **size > 0).count().max(1);
-    let short: Vec<usize> = (0..n_classes).filter(|&class| sizes[class] > 0 && sizes[class] < even).collect();
-    let warning = (*choice != BasisChoice::Auto && !short.is_empty()).then(|| {
-        let classes = if short.len() == 1 { "1 class has" } else { "some classes have" };
+    let n_short = sizes.iter().filter(|size| (1..even).contains(*size)).count();
+    let warning = (*choice != BasisChoice::Auto && n_short > 0).then(|| {
+        let classes = if n_short == 1 { "1 class has" } else { "some classes have" };
         format!("{classes} fewer than {even} samples: all of these are bases, and the other classes give more")
     });
     Ok(Bases { rows, warning })
@@ -140,12 +132,8 @@ pub fn choose<S: Similarity>(
 /// # Errors
 /// [`Error::Sample`] naming the row of the first that cannot be compared.
 pub(crate) fn check_sound<S: Similarity>(similarity: &S, bases: &S::Samples, rows: &[usize]) -> Result<()> {
-    match bases.flaw() {
-        Some((at, problem)) => {
-            Err(Error::Sample { similarity: similarity.spec(), is_basis: false, number: rows[at], problem })
-        }
-        None => Ok(()),
-    }
+    let sample = |number, problem| Error::Sample { similarity: similarity.spec(), is_basis: false, number, problem };
+    bases.flaw().map_or(Ok(()), |(at, problem)| Err(sample(rows[at], problem)))
 }
 
 pub(crate) fn check_rows(rows: &[usize], n_samples: usize) -> Result<()> {

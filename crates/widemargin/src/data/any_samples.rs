@@ -1,7 +1,6 @@
 //! Samples whose kind is known only at run time.
 
 use std::borrow::Cow;
-use std::ops::Range;
 use std::sync::Arc;
 
 use super::far_vectors::shifted;
@@ -74,7 +73,7 @@ impl Samples for AnySamples {
 
     fn offsets(&self) -> Option<&Offsets> {
         match self {
-            AnySamples::Far(vectors) => Some(vectors.offsets()),
+            AnySamples::Far(vectors) => Some(&vectors.offsets),
             _ => None,
         }
     }
@@ -84,13 +83,13 @@ impl Samples for AnySamples {
         match (self, offsets) {
             (AnySamples::Far(vectors), None) => AnySamples::Vectors(Vectors::Dense(vectors.rounded())),
             (AnySamples::Far(vectors), Some(offsets))
-                if !Arc::ptr_eq(vectors.offsets(), offsets) && fits(vectors.n_cols()) =>
+                if !Arc::ptr_eq(&vectors.offsets, offsets) && fits(vectors.n_cols()) =>
             {
-                AnySamples::Far(FarVectors::new(vectors.differences_from(offsets), offsets.clone()))
+                AnySamples::Far(FarVectors { differences: vectors.differences_from(offsets), offsets: offsets.clone() })
             }
             (AnySamples::Vectors(Vectors::Dense(matrix)), Some(offsets)) if fits(matrix.n_cols) => {
                 let back: Vec<f64> = offsets.iter().map(|offset| -offset).collect();
-                AnySamples::Far(FarVectors::new(shifted(&matrix, &back), offsets.clone()))
+                AnySamples::Far(FarVectors { differences: shifted(&matrix, &back), offsets: offsets.clone() })
             }
             (AnySamples::Vectors(Vectors::Sparse(mut matrix)), Some(offsets)) if matrix.n_cols <= offsets.len() => {
                 // A sparse sample may have fewer columns than the training samples.
@@ -189,41 +188,24 @@ impl<R: Rows> Source for VectorSource<'_, R> {
         self.0.n_rows()
     }
 
-    fn chunk(&self, rows: Range<usize>) -> Result<AnySamples> {
-        Ok(AnySamples::Vectors(Vectors::of(self.0, rows)?))
-    }
-
     fn select(&self, rows: &[usize]) -> Result<AnySamples> {
-        Ok(AnySamples::Vectors(Vectors::of(self.0, rows.iter().copied())?))
+        Ok(AnySamples::Vectors(Vectors::of(self.0, rows)?))
     }
 
     fn needed_offsets(&self, weights: &[f64]) -> Result<Option<Offsets>> {
         check_sparse(self.0, weights).map(|()| offsets_of(self.0, weights))
     }
 
-    fn chunk_about(&self, rows: Range<usize>, offsets: &Offsets) -> Result<AnySamples> {
-        far_or_sparse(self.0, rows, offsets)
-    }
-
     fn select_about(&self, rows: &[usize], offsets: &Offsets) -> Result<AnySamples> {
-        far_or_sparse(self.0, rows.iter().copied(), offsets)
+        if self.0.is_sparse() || self.0.n_cols() != offsets.len() {
+            return self.select(rows);
+        }
+        let differences = Vectors::differences(self.0, rows, offsets)?;
+        Ok(AnySamples::Far(FarVectors { differences, offsets: offsets.clone() }))
     }
 
     /// Computed from the rows in single precision, in which they are compared, without a copy.
     fn fingerprints(&self, rows: &[usize]) -> Result<Option<Vec<u128>>> {
         Ok(Some(rows.iter().map(|&row| Fingerprint::of_single_row(self.0, row)).collect()))
     }
-}
-
-/// Some rows about offsets, unless they are sparse or have other columns.
-fn far_or_sparse(
-    rows: &impl Rows,
-    picked: impl ExactSizeIterator<Item = usize>,
-    offsets: &Offsets,
-) -> Result<AnySamples> {
-    if rows.is_sparse() || rows.n_cols() != offsets.len() {
-        return Ok(AnySamples::Vectors(Vectors::of(rows, picked)?));
-    }
-    let differences = Vectors::differences(rows, picked, offsets)?;
-    Ok(AnySamples::Far(FarVectors::new(differences, offsets.clone())))
 }

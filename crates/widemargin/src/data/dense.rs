@@ -22,11 +22,8 @@ impl<'a, T: Element> DenseView<'a, T> {
     /// [`Error::Shape`] unless `values.len() == n_rows * n_cols`.
     pub fn new(values: &'a [T], n_rows: usize, n_cols: usize) -> Result<Self> {
         if n_rows.checked_mul(n_cols) != Some(values.len()) {
-            return Err(Error::shape(
-                "dense samples",
-                format!("{} values", values.len()),
-                format!("{n_rows} rows × {n_cols} columns"),
-            ));
+            let expected = format!("{n_rows} rows × {n_cols} columns");
+            return Err(Error::shape("dense samples", format!("{} values", values.len()), expected));
         }
         Ok(DenseView { values, n_rows, n_cols })
     }

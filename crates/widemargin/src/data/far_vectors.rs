@@ -10,42 +10,13 @@ use super::{DenseMatrix, Offsets, Rows, Samples};
 /// Dense vectors, stored as differences from the offsets of their columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FarVectors {
-    differences: DenseMatrix<f32>,
-    offsets: Offsets,
+    /// Differences from the offsets.
+    pub differences: DenseMatrix<f32>,
+    /// The offset of each column.
+    pub offsets: Offsets,
 }
 
 impl FarVectors {
-    /// Vectors whose numbers are these differences plus the offset of their column.
-    pub fn new(differences: DenseMatrix<f32>, offsets: Offsets) -> Self {
-        FarVectors { differences, offsets }
-    }
-
-    /// No vectors, with these offsets.
-    pub fn none(offsets: &Offsets) -> Self {
-        let differences = DenseMatrix { n_cols: offsets.len(), ..DenseMatrix::default() };
-        FarVectors { differences, offsets: offsets.clone() }
-    }
-
-    /// Adds others that have the same offsets.
-    pub fn append(&mut self, more: &FarVectors) {
-        self.differences.append(&more.differences, |value| value);
-    }
-
-    /// Differences from the offsets.
-    pub fn differences(&self) -> &DenseMatrix<f32> {
-        &self.differences
-    }
-
-    /// The same, owned.
-    pub fn into_differences(self) -> DenseMatrix<f32> {
-        self.differences
-    }
-
-    /// The offset of each column.
-    pub fn offsets(&self) -> &Offsets {
-        &self.offsets
-    }
-
     /// The vectors in single precision.
     pub fn rounded(&self) -> DenseMatrix<f32> {
         self.differences_from(&vec![0.0; self.offsets.len()])

@@ -38,9 +38,7 @@ impl Label {
             _ => Label::Text(text.to_owned()),
         }
     }
-}
 
-impl Label {
     /// The class that a label of a file is: itself, or the only class that is spelled like it, such as the text `1` for
     /// the integer 1. None of the classes if it is a label of its own.
     pub fn class_among<'a>(&self, classes: &'a [Label]) -> Option<&'a Label> {
@@ -163,11 +161,8 @@ impl Labels {
             return Err(Error::parameter("classes", format!("'{twice}', twice"), "each class once"));
         }
         if let Some(row) = codes.iter().position(|&code| code as usize >= classes.len()) {
-            return Err(Error::shape(
-                "codes of labels",
-                format!("{} at row {row} (from 0)", codes[row]),
-                format!("numbers below {}, that of the classes", classes.len()),
-            ));
+            let expected = format!("numbers below {}, that of the classes", classes.len());
+            return Err(Error::shape("codes of labels", format!("{} at row {row} (from 0)", codes[row]), expected));
         }
         Ok(Labels { classes, codes, sets: None })
     }

@@ -23,11 +23,8 @@ impl Labels {
         Labels::from_codes(names.clone(), Vec::new())?;
         if let Some(at) = values.iter().position(|value| !(value.is_nan() || *value == 0.0 || *value == 1.0)) {
             let value = format!("{} at row {}, column {} (from 0), {}", values[at], at / k, at % k, names[at % k]);
-            return Err(Error::parameter(
-                "Y",
-                value,
-                "1 for a label that the sample has, 0 for one that it has not, NaN",
-            ));
+            let expected = "1 for a label that the sample has, 0 for one that it has not, NaN";
+            return Err(Error::parameter("Y", value, expected));
         }
         let key = |row: &[f64]| -> Vec<i8> {
             row.iter().map(|value| if value.is_nan() { 0 } else { 2 * (*value as i8) - 1 }).collect()

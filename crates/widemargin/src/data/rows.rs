@@ -77,10 +77,7 @@ pub fn visit_histogram(samples: &impl Rows, row: usize, mut visit: impl FnMut(us
             bad = Some((column, value));
         }
     });
-    match bad {
-        None => Ok(()),
-        Some((column, value)) => Err(not_a_histogram(row, column, value)),
-    }
+    bad.map_or(Ok(()), |(column, value)| Err(not_a_histogram(row, column, value)))
 }
 
 #[cold]

@@ -66,7 +66,9 @@ pub trait Source: Sync {
     ///
     /// # Errors
     /// Read errors, such as a non-finite value.
-    fn chunk(&self, rows: Range<usize>) -> Result<Self::Samples>;
+    fn chunk(&self, rows: Range<usize>) -> Result<Self::Samples> {
+        self.select(&rows.collect::<Vec<_>>())
+    }
 
     /// These samples, in this order.
     ///
@@ -89,7 +91,7 @@ pub trait Source: Sync {
     /// # Errors
     /// As for [`Source::chunk`].
     fn chunk_about(&self, rows: Range<usize>, offsets: &Offsets) -> Result<Self::Samples> {
-        Ok(self.chunk(rows)?.about(Some(offsets)))
+        self.select_about(&rows.collect::<Vec<_>>(), offsets)
     }
 
     /// The same for these samples, in this order.
@@ -115,10 +117,6 @@ impl<S: Samples> Source for S {
 
     fn n_samples(&self) -> usize {
         self.len()
-    }
-
-    fn chunk(&self, rows: Range<usize>) -> Result<S> {
-        Ok(Samples::select(self, &rows.collect::<Vec<_>>()))
     }
 
     fn select(&self, rows: &[usize]) -> Result<S> {

@@ -5,22 +5,15 @@ use crate::error::{Error, Result};
 use crate::memory::prefetch;
 
 /// An index type of a sparse matrix: `u32`, `i32`, `i64` or `usize`.
-pub trait Index: Copy + Send + Sync + Sealed + 'static {
+pub trait Index: Copy + TryInto<usize> + Send + Sync + Sealed + 'static {
     /// The index as `usize`, or `None` if it is negative.
-    fn to_usize(self) -> Option<usize>;
+    #[inline]
+    fn to_usize(self) -> Option<usize> {
+        self.try_into().ok()
+    }
 }
 
-macro_rules! index {
-    ($($t:ty),*) => {$(
-        impl Index for $t {
-            #[inline]
-            fn to_usize(self) -> Option<usize> {
-                usize::try_from(self).ok()
-            }
-        }
-    )*};
-}
-index!(u32, i32, i64, usize);
+impl<T: Copy + TryInto<usize> + Send + Sync + Sealed + 'static> Index for T {}
 
 /// A borrowed CSR matrix of samples × features.
 ///
@@ -55,39 +48,26 @@ impl<'a, T: Element, I: Index, P: Index> CsrView<'a, T, I, P> {
         for row in 0..indptr.len() - 1 {
             let (start, end) = (indptr[row].to_usize(), indptr[row + 1].to_usize());
             let (Some(start), Some(end)) = (start, end) else {
-                return wrong(
-                    "indptr",
-                    format!("a negative entry at row {row} (from 0)"),
-                    "entries of at least 0".into(),
-                );
+                let found = format!("a negative entry at row {row} (from 0)");
+                return wrong("indptr", found, "entries of at least 0".into());
             };
             if start > end || end > values.len() {
                 return wrong("indptr", format!("it falls at row {row} (from 0)"), "entries that never fall".into());
             }
             let mut previous = None;
             for index in &indices[start..end] {
-                match index.to_usize() {
-                    Some(column) if column < n_cols => {
-                        if previous.is_some_and(|p| p >= column) {
-                            return wrong(
-                                "indices",
-                                format!("column {column} out of order or twice in row {row} (from 0)"),
-                                "strictly ascending columns in each row".into(),
-                            );
-                        }
-                        previous = Some(column);
-                    }
-                    Some(column) => {
-                        return wrong(
-                            "indices",
-                            format!("column {column} in row {row} (from 0)"),
-                            format!("below {n_cols}"),
-                        );
-                    }
-                    None => {
-                        return wrong("indices", format!("a negative one in row {row} (from 0)"), "at least 0".into());
-                    }
+                let Some(column) = index.to_usize() else {
+                    return wrong("indices", format!("a negative one in row {row} (from 0)"), "at least 0".into());
+                };
+                if column >= n_cols {
+                    let found = format!("column {column} in row {row} (from 0)");
+                    return wrong("indices", found, format!("below {n_cols}"));
                 }
+                if previous.is_some_and(|p| p >= column) {
+                    let found = format!("column {column} out of order or twice in row {row} (from 0)");
+                    return wrong("indices", found, "strictly ascending columns in each row".into());
+                }
+                previous = Some(column);
             }
         }
         Ok(CsrView { indptr, indices, values, n_cols })

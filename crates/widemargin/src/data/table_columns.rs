@@ -58,11 +58,7 @@ pub struct TableColumns(pub Vec<TableColumn>);
 impl TableColumn {
     /// Number of features.
     pub fn n_features(&self) -> usize {
-        let own = match &self.kind {
-            ColumnKind::Number { .. } | ColumnKind::Boolean { .. } => 1,
-            ColumnKind::Category { values } => values.len(),
-        };
-        own + usize::from(self.has_missing)
+        self.names().len()
     }
 
     /// Appends the features of a cell, which is `None` if it is missing.

@@ -57,10 +57,6 @@ impl<S: Samples> Source for Picked<'_, S> {
         self.rows.len()
     }
 
-    fn chunk(&self, rows: Range<usize>) -> Result<S> {
-        self.source.select(&self.rows[rows])
-    }
-
     fn select(&self, rows: &[usize]) -> Result<S> {
         self.source.select(&rows.iter().map(|&row| self.rows[row]).collect::<Vec<_>>())
     }
@@ -69,10 +65,6 @@ impl<S: Samples> Source for Picked<'_, S> {
         let mut of_all = vec![0.0; self.source.n_samples()];
         self.rows.iter().zip(weights).for_each(|(&row, weight)| of_all[row] += weight);
         self.source.needed_offsets(&of_all)
-    }
-
-    fn chunk_about(&self, rows: Range<usize>, offsets: &Offsets) -> Result<S> {
-        self.source.select_about(&self.rows[rows], offsets)
     }
 
     fn select_about(&self, rows: &[usize], offsets: &Offsets) -> Result<S> {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::dense::AHEAD;
 use super::{AnyRows, CsrMatrix, DenseMatrix, Fingerprint, Rows, Samples};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory;
 
 /// Owned vectors in single precision.
@@ -21,12 +21,11 @@ impl Vectors {
     ///
     /// # Errors
     /// [`crate::Error::Value`] for a value that is not finite in single precision.
-    pub fn of(rows: &impl Rows, picked: impl ExactSizeIterator<Item = usize>) -> Result<Self> {
-        let picked: Vec<usize> = picked.collect();
+    pub fn of(rows: &impl Rows, picked: &[usize]) -> Result<Self> {
         if rows.is_sparse() {
             let mut matrix = CsrMatrix::empty(rows.n_cols());
             for (at, &row) in picked.iter().enumerate() {
-                prefetch_ahead(rows, &picked, at);
+                prefetch_ahead(rows, picked, at);
                 let mut bad = None;
                 rows.for_each_nonzero(row, |column, value| {
                     let single = value as f32;
@@ -41,20 +40,16 @@ impl Vectors {
             }
             return Ok(Vectors::Sparse(matrix));
         }
-        Ok(Vectors::Dense(dense_rows(rows, &picked, &[], |_| 0.0)?))
+        Ok(Vectors::Dense(dense_rows(rows, picked, &[], |_| 0.0)?))
     }
 
     /// These rows of a dense view less an offset of each column, subtracted in double precision.
     ///
     /// # Errors
     /// As for [`Vectors::of`].
-    pub(super) fn differences(
-        rows: &impl Rows,
-        picked: impl ExactSizeIterator<Item = usize>,
-        offsets: &[f64],
-    ) -> Result<DenseMatrix<f32>> {
+    pub(super) fn differences(rows: &impl Rows, picked: &[usize], offsets: &[f64]) -> Result<DenseMatrix<f32>> {
         let origin: Vec<f32> = offsets.iter().map(|offset| -offset as f32).collect();
-        dense_rows(rows, &picked.collect::<Vec<usize>>(), &origin, |column| offsets[column])
+        dense_rows(rows, picked, &origin, |column| offsets[column])
     }
 
     /// The vectors as dense rows; sparse ones are expanded.
@@ -163,15 +158,8 @@ fn prefetch_ahead(rows: &impl Rows, picked: &[usize], at: usize) {
 }
 
 fn not_finite(row: usize, bad: Option<(usize, f64)>) -> Result<()> {
-    match bad {
-        None => Ok(()),
-        Some((column, value)) => Err(crate::Error::Value {
-            row,
-            column,
-            value,
-            problem: "is not a finite number in single precision: remove, impute or rescale it",
-        }),
-    }
+    let problem = "is not a finite number in single precision: remove, impute or rescale it";
+    bad.map_or(Ok(()), |(column, value)| Err(Error::Value { row, column, value, problem }))
 }
 
 impl Samples for DenseMatrix<f32> {

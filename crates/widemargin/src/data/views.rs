@@ -1,7 +1,6 @@
 //! Borrowed samples whose form is known only when the program runs.
 
 use std::any::Any;
-use std::ops::Range;
 
 use super::{AnyRows, AnySamples, Offsets, Source, VectorSource};
 use crate::error::{Error, Result};
@@ -61,20 +60,12 @@ impl Source for SamplesView<'_> {
         self.on_source(|source| source.n_samples())
     }
 
-    fn chunk(&self, rows: Range<usize>) -> Result<AnySamples> {
-        self.on_source(|source| source.chunk(rows))
-    }
-
     fn select(&self, rows: &[usize]) -> Result<AnySamples> {
         self.on_source(|source| source.select(rows))
     }
 
     fn needed_offsets(&self, weights: &[f64]) -> Result<Option<Offsets>> {
         self.on_source(|source| source.needed_offsets(weights))
-    }
-
-    fn chunk_about(&self, rows: Range<usize>, offsets: &Offsets) -> Result<AnySamples> {
-        self.on_source(|source| source.chunk_about(rows, offsets))
     }
 
     fn select_about(&self, rows: &[usize], offsets: &Offsets) -> Result<AnySamples> {

@@ -46,11 +46,8 @@ pub fn effective_weights(
     // The product of two finite factors may overflow.
     if let Some(row) = weights.iter().position(|w| !w.is_finite()) {
         let (factor, label) = (factors[labels.codes()[row] as usize], &labels.classes()[labels.codes()[row] as usize]);
-        return Err(Error::parameter(
-            "class_weight",
-            format!("{factor:e} for {label}"),
-            "the weight of a sample times that of its class must be within double precision",
-        ));
+        let expected = "the weight of a sample times that of its class must be within double precision";
+        return Err(Error::parameter("class_weight", format!("{factor:e} for {label}"), expected));
     }
     check_two_classes(labels, &weights)?;
     Ok(weights)
@@ -65,11 +62,8 @@ pub(super) fn check_weights(n: usize, sample_weight: Option<&[f64]>) -> Result<V
         None => vec![1.0; n],
         Some(weights) if weights.len() == n => weights.to_vec(),
         Some(weights) => {
-            return Err(Error::shape(
-                "sample weights",
-                format!("{} weights", weights.len()),
-                format!("{n}, one a sample"),
-            ));
+            let found = format!("{} weights", weights.len());
+            return Err(Error::shape("sample weights", found, format!("{n}, one a sample")));
         }
     };
     match weights.iter().position(|w| !w.is_finite() || *w < 0.0) {

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 
-const COLORS: DescriptorRow = DescriptorRow {
+pub(crate) const COLORS: DescriptorRow = DescriptorRow {
     name: "colors",
     class: "Colors",
     samples: &["images"],
@@ -26,8 +26,6 @@ const COLORS: DescriptorRow = DescriptorRow {
     usual: "chi2",
     build: |step| Ok(vec![Box::new(Colors::from_step(step)?)]),
 };
-
-pub(crate) const ROWS: &[DescriptorRow] = &[COLORS];
 
 /// The most bins of an image.
 const MAX_BINS: usize = 1 << 24;
@@ -60,11 +58,8 @@ impl Colors {
         let Colors { cells, bins } = *self;
         if height < cells || width < cells {
             let found = format!("{height} × {width} pixels");
-            return Err(Error::shape(
-                format!("images for '{}'", self.spec()),
-                found,
-                format!("at least {cells} × {cells}"),
-            ));
+            let what = format!("images for '{}'", self.spec());
+            return Err(Error::shape(what, found, format!("at least {cells} × {cells}")));
         }
         let colors = (0..channels).try_fold(1usize, |all, _| all.checked_mul(bins).filter(|all| *all <= MAX_BINS));
         let n_cols = colors.map(|colors| colors * cells * cells).filter(|n_cols| *n_cols <= MAX_BINS);

@@ -25,10 +25,9 @@ pub(super) fn shape(training: &Training<'_, Series>) -> Result<(usize, usize)> {
 pub(super) fn check(spec: &str, series: &Series, n_channels: usize) -> Result<()> {
     if series.channels() != n_channels {
         let found = series.channels();
-        return Err(Error::similarity(
-            spec,
-            format!("the samples have {found} channels, the training samples {n_channels}: they need the same"),
-        ));
+        let problem =
+            format!("the samples have {found} channels, the training samples {n_channels}: they need the same");
+        return Err(Error::similarity(spec, problem));
     }
     let wrong = |(number, problem)| Error::Sample { similarity: spec.to_owned(), is_basis: false, number, problem };
     series.problem().map_or(Ok(()), |problem| Err(wrong(problem)))

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 
-const DERIVATIVE: DescriptorRow = DescriptorRow {
+pub(crate) const DERIVATIVE: DescriptorRow = DescriptorRow {
     name: "derivative",
     class: "Derivative",
     samples: &["time series"],
@@ -18,8 +18,6 @@ const DERIVATIVE: DescriptorRow = DescriptorRow {
     usual: "dtw",
     build: |step| Ok(vec![Box::new(Derivative::from_step(step)?)]),
 };
-
-pub(crate) const ROWS: &[DescriptorRow] = &[DERIVATIVE];
 
 /// Replaces each series by its derivative, so that series are compared by shape, not by level (Keogh and Pazzani,
 /// *Derivative dynamic time warping*, SIAM International Conference on Data Mining 2001). It learns nothing.

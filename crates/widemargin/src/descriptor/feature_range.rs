@@ -14,7 +14,8 @@ use crate::partition::{Kind, Query, SampleRows, part_query};
 /// always 0 has the factor 1; later samples may exceed 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FeatureMax {
-    factors: Vec<f64>,
+    /// The factor of each feature.
+    pub factors: Vec<f64>,
 }
 
 impl FeatureMax {
@@ -29,11 +30,6 @@ impl FeatureMax {
         // A subnormal maximum has no finite inverse: such a feature is not scaled.
         let finite = |factor: f64| if factor.is_finite() { factor } else { 1.0 };
         FeatureMax { factors: largest.iter().map(|&largest| finite(factor(largest))).collect() }
-    }
-
-    /// A scaling with stored factors.
-    pub fn from_factors(factors: Vec<f64>) -> Self {
-        FeatureMax { factors }
     }
 
     /// The factor of each feature.

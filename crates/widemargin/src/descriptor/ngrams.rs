@@ -70,7 +70,7 @@ impl NGrams {
         let a_set = self.bits.div_ceil(64);
         let mut words = vec![0u64; a_set * strings.len()];
         for (string, set) in strings.iter().zip(words.chunks_mut(a_set)) {
-            self.each_place(string, |place| set[place / 64] |= 1 << (place % 64));
+            self.each_gram(string, |place, _| set[place / 64] |= 1 << (place % 64));
         }
         BitSets::new(words, strings.len(), self.bits)
     }
@@ -81,7 +81,7 @@ impl NGrams {
         let mut places = Vec::new();
         for string in strings {
             places.clear();
-            self.each_place(string, |place| places.push(place as u32));
+            self.each_gram(string, |place, _| places.push(place as u32));
             places.sort_unstable();
             for same in places.chunk_by(|a, b| a == b) {
                 matrix.indices.push(same[0]);
@@ -90,10 +90,6 @@ impl NGrams {
             matrix.indptr.push(matrix.values.len());
         }
         Vectors::Sparse(matrix)
-    }
-
-    fn each_place(&self, string: &str, mut place: impl FnMut(usize)) {
-        self.each_gram(string, |at, _| place(at));
     }
 
     /// Calls `gram` with each n-gram and its position.

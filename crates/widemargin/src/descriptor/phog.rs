@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 
-const PHOG: DescriptorRow = DescriptorRow {
+pub(crate) const PHOG: DescriptorRow = DescriptorRow {
     name: "phog",
     class: "PHOG",
     samples: &["images"],
@@ -28,8 +28,6 @@ const PHOG: DescriptorRow = DescriptorRow {
     usual: "chi2",
     build: |step| Ok(vec![Box::new(Phog::from_step(step)?)]),
 };
-
-pub(crate) const ROWS: &[DescriptorRow] = &[PHOG];
 
 /// Signed directions.
 const DIRECTIONS: usize = 18;

@@ -4,7 +4,7 @@ use super::Descriptor;
 use super::row::{DescriptorRow, converts};
 use crate::data::{Grids, Images};
 
-const PIXELS: DescriptorRow = DescriptorRow {
+pub(crate) const PIXELS: DescriptorRow = DescriptorRow {
     name: "pixels",
     class: "Pixels",
     samples: &["images"],
@@ -14,8 +14,6 @@ const PIXELS: DescriptorRow = DescriptorRow {
     usual: "match",
     build: |step| PIXELS.arguments(step).map(|_| vec![Box::new(Pixels) as _]),
 };
-
-pub(crate) const ROWS: &[DescriptorRow] = &[PIXELS];
 
 /// Each pixel is a cell of one number a channel, its byte divided by 255. It learns nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

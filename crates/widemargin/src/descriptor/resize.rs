@@ -14,7 +14,7 @@ use crate::memory;
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 
-const RESIZE: DescriptorRow = DescriptorRow {
+pub(crate) const RESIZE: DescriptorRow = DescriptorRow {
     name: "resize",
     class: "Resize",
     samples: &["images"],
@@ -27,8 +27,6 @@ const RESIZE: DescriptorRow = DescriptorRow {
     usual: "hog/rbf",
     build: |step| Ok(vec![Box::new(Resize::from_step(step)?)]),
 };
-
-pub(crate) const ROWS: &[DescriptorRow] = &[RESIZE];
 
 /// The sum of the weights of a pixel: 22 bits, so that sums of bytes fit into 32.
 const WHOLE: u32 = 1 << 22;

@@ -158,34 +158,24 @@ impl Descriptor for Scaler {
     }
 
     fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
-        match samples {
+        let (mut matrix, offsets) = match samples {
             AnySamples::Grids(mut grids) => {
                 let n_cols = grids.cells().n_cols;
                 self.apply(grids.values_mut(), n_cols, None)?;
-                Ok(AnySamples::Grids(grids))
+                return Ok(AnySamples::Grids(grids));
             }
-            AnySamples::Vectors(vectors) => {
+            AnySamples::Vectors(Vectors::Sparse(mut matrix)) => {
                 // A sparse sample may have fewer columns than the training samples.
-                let mut matrix = match vectors {
-                    Vectors::Dense(matrix) => matrix,
-                    Vectors::Sparse(mut matrix) => {
-                        matrix.n_cols = matrix.n_cols.max(self.center.len());
-                        Vectors::Sparse(matrix).dense()?.into_owned()
-                    }
-                };
-                let n_cols = matrix.n_cols;
-                self.apply(&mut matrix.values, n_cols, None)?;
-                Ok(AnySamples::Vectors(Vectors::Dense(matrix)))
+                matrix.n_cols = matrix.n_cols.max(self.center.len());
+                (Vectors::Sparse(matrix).into_dense()?, None)
             }
-            AnySamples::Far(vectors) => {
-                let offsets = vectors.offsets().clone();
-                let mut matrix = vectors.into_differences();
-                let n_cols = matrix.n_cols;
-                self.apply(&mut matrix.values, n_cols, Some(&offsets))?;
-                Ok(AnySamples::Vectors(Vectors::Dense(matrix)))
-            }
-            other => Err(refused(&self.spec(), &other)),
-        }
+            AnySamples::Vectors(Vectors::Dense(matrix)) => (matrix, None),
+            AnySamples::Far(vectors) => (vectors.differences, Some(vectors.offsets)),
+            other => return Err(refused(&self.spec(), &other)),
+        };
+        let n_cols = matrix.n_cols;
+        self.apply(&mut matrix.values, n_cols, offsets.as_ref())?;
+        Ok(AnySamples::Vectors(Vectors::Dense(matrix)))
     }
 
     fn state(&self) -> Vec<(&'static str, &[f32])> {
@@ -201,11 +191,8 @@ impl Descriptor for Scaler {
         if self.factors.len() == 1 || self.factors.len() == self.center.len() {
             return Ok(());
         }
-        Err(Error::shape(
-            format!("factors of '{}'", self.spec()),
-            self.factors.len().to_string(),
-            format!("1 or {}", self.center.len()),
-        ))
+        let (what, expected) = (format!("factors of '{}'", self.spec()), format!("1 or {}", self.center.len()));
+        Err(Error::shape(what, self.factors.len().to_string(), expected))
     }
 }
 
@@ -213,7 +200,7 @@ impl Descriptor for Scaler {
 fn dense_of_any(samples: &AnySamples) -> Result<Cow<'_, DenseMatrix<f32>>> {
     match samples {
         AnySamples::Vectors(vectors) => vectors.dense(),
-        AnySamples::Far(vectors) => Ok(Cow::Borrowed(vectors.differences())),
+        AnySamples::Far(vectors) => Ok(Cow::Borrowed(&vectors.differences)),
         AnySamples::Grids(grids) => Ok(Cow::Borrowed(grids.cells())),
         other => Err(refused("scaling", other)),
     }

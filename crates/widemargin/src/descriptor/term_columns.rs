@@ -1,16 +1,15 @@
 //! Terms that are known by a hash, and the columns that they have in sparse vectors.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use rustc_hash::FxHashMap;
 
 /// The bits of a hash, which fit two single-precision numbers: n distinct terms have n²/2⁴⁹ collisions.
 const BITS: u32 = 48;
 
 /// The column of each term.
-pub(super) type Columns = HashMap<u64, u32, BuildHasherDefault<Mixer>>;
+pub(super) type Columns = FxHashMap<u64, u32>;
 
 /// In how many samples each term is.
-pub(super) type Counts = HashMap<u64, f64, BuildHasherDefault<Mixer>>;
+pub(super) type Counts = FxHashMap<u64, f64>;
 
 /// The part of a hash by which a term is known.
 pub(super) fn cut(hash: u64) -> u64 {
@@ -30,22 +29,4 @@ pub(super) fn columns_of(high: &[f32], low: &[f32]) -> Option<Columns> {
     let terms = high.iter().zip(low).map(whole).collect::<Option<Vec<u64>>>()?;
     let is_sound = high.len() == low.len() && terms.is_sorted_by(|a, b| a < b);
     is_sound.then(|| terms.into_iter().zip(0..).collect())
-}
-
-/// Terms are hashes already, and need to be spread over all bits only.
-#[derive(Default)]
-pub(super) struct Mixer(u64);
-
-impl Hasher for Mixer {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u64(self.0 ^ u64::from(byte)));
-    }
-
-    fn write_u64(&mut self, term: u64) {
-        self.0 = term.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
 }

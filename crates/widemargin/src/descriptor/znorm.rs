@@ -4,7 +4,7 @@ use super::Descriptor;
 use super::row::{DescriptorRow, converts};
 use crate::data::Series;
 
-const ZNORM: DescriptorRow = DescriptorRow {
+pub(crate) const ZNORM: DescriptorRow = DescriptorRow {
     name: "znorm",
     class: "ZNorm",
     samples: &["time series"],
@@ -14,8 +14,6 @@ const ZNORM: DescriptorRow = DescriptorRow {
     usual: "dtw",
     build: |step| ZNORM.arguments(step).map(|_| vec![Box::new(ZNorm) as _]),
 };
-
-pub(crate) const ROWS: &[DescriptorRow] = &[ZNORM];
 
 /// Takes from each channel of each series its mean and divides by its standard deviation (over n, not n − 1), as
 /// the UCR archive has its series. It learns nothing.

@@ -250,7 +250,7 @@ impl<S: Similarity, T: ExpansionTask> Model for ExpansionModel<S, T> {
     fn n_features(&self) -> Option<usize> {
         match Model::bases(self)? {
             AnySamples::Vectors(vectors) => Some(vectors.n_cols()),
-            AnySamples::Far(vectors) => Some(vectors.differences().n_cols),
+            AnySamples::Far(vectors) => Some(vectors.differences.n_cols),
             _ => None,
         }
     }

@@ -94,7 +94,7 @@ pub(super) fn to_arrays<'a>(name: &str, samples: &'a AnySamples) -> Result<(Shap
             (Shape::BitSets { n, n_bits }, vec![array(name, vec![n, n_bits.div_ceil(64)], sets.words())])
         }
         AnySamples::Far(vectors) => {
-            let (matrix, offsets) = (vectors.differences(), vectors.offsets());
+            let (matrix, offsets) = (&vectors.differences, &vectors.offsets);
             let n_features = matrix.n_cols;
             let differences = array(name, vec![n, n_features], &matrix.values);
             let offsets = array(&sub("offsets"), vec![n_features], &offsets[..]);
@@ -170,7 +170,7 @@ pub(super) fn from_arrays(reader: &Reader<'_>, name: &str, shape: &Shape) -> Res
             let values = reader.tensor(name, &[n, n_features])?;
             let offsets: Vec<f64> = reader.tensor(&sub("offsets"), &[n_features])?;
             let differences = DenseMatrix { values, n_rows: n, n_cols: n_features };
-            AnySamples::Far(FarVectors::new(differences, offsets.into()))
+            AnySamples::Far(FarVectors { differences, offsets: offsets.into() })
         }
         Shape::Elsewhere { n } => {
             return Err(reader.wrong(format!(

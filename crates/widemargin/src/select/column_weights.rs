@@ -113,6 +113,6 @@ pub(super) fn learn_columns(
 /// The rows with columns of mean 0 and variance 1, row-major; a constant column is 0.
 pub(super) fn standardized(matrix: &DenseMatrix<f32>, weights: &[f64]) -> Result<Vec<f64>> {
     let space = ColumnMoments::of(&matrix.view()?, weights)?.space(None)?;
-    let columns = space.center().iter().zip(space.factors()).cycle();
+    let columns = space.center.iter().zip(&space.factors).cycle();
     Ok(matrix.values.iter().zip(columns).map(|(x, (center, factor))| (f64::from(*x) - center) * factor).collect())
 }

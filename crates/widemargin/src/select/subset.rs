@@ -368,7 +368,7 @@ impl<'a> Subset<'a> {
     pub fn table(&self) -> Option<&DenseMatrix<f32>> {
         match &self.samples {
             AnySamples::Vectors(Vectors::Dense(matrix)) => Some(matrix),
-            AnySamples::Far(vectors) => Some(vectors.differences()),
+            AnySamples::Far(vectors) => Some(&vectors.differences),
             _ => None,
         }
     }

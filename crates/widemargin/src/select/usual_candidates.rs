@@ -31,7 +31,7 @@ pub(super) fn candidates_for(samples: &AnySamples, is_part: bool) -> Vec<Candida
             all
         }
         AnySamples::Far(vectors) => {
-            let mut all = candidates_for(&AnySamples::Vectors(Vectors::Dense(vectors.differences().clone())), is_part);
+            let mut all = candidates_for(&AnySamples::Vectors(Vectors::Dense(vectors.differences.clone())), is_part);
             // Products of values far from 0 have no digits left for their differences.
             all.iter_mut().flat_map(|candidate| &mut candidate.similarity).for_each(|spec| {
                 if spec == "linear" {

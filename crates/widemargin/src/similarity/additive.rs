@@ -14,7 +14,7 @@ use super::row::{Definite, Onnx, SimilarityRow, built, read_among};
 use super::shared_features::sum_over_features;
 use super::{Comparison, Similarity};
 use crate::data::Vectors;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, require};
 use crate::parameters::{Arguments, Parameter, Values};
 use crate::spec::Step;
 
@@ -105,10 +105,8 @@ impl AdditiveKernel {
     /// # Errors
     /// [`Error::Parameter`] for NaN.
     pub fn power_mean(p: f64) -> Result<Self> {
-        if !p.is_nan() {
-            return Ok(AdditiveKernel::PowerMean { p });
-        }
-        Err(Error::parameter("p", p, P.expected()))
+        require(!p.is_nan(), "p", p, &P.expected())?;
+        Ok(AdditiveKernel::PowerMean { p })
     }
 
     /// Whether it is positive semi-definite, and zero where x or y is.
@@ -140,7 +138,7 @@ impl AdditiveKernel {
     }
 
     fn of(arguments: &Arguments<'_>) -> Result<Self> {
-        Ok(match arguments.step().name() {
+        Ok(match arguments.step.name() {
             "chi2" => AdditiveKernel::Chi2,
             "hellinger" => AdditiveKernel::Hellinger,
             "intersection" => AdditiveKernel::Intersection,

@@ -186,7 +186,7 @@ pub enum ConditionalKernel {
 
 impl ConditionalKernel {
     /// The thin plate r² log r, the default of the method.
-    pub const THIN_PLATE: Self = ConditionalKernel::ThinPlate { order: 2 };
+    pub const THIN_PLATE: Self = Self::ThinPlate { order: 2 };
 
     /// The kernel of a spec such as `distance` or `thin-plate:order=3`.
     ///
@@ -206,41 +206,36 @@ impl ConditionalKernel {
 
     /// The argument of the kernel, a sum over the columns, and the share of a column.
     pub(crate) fn share(&self) -> (&'static str, fn(f64, f64) -> f64) {
-        match self {
-            ConditionalKernel::Cityblock | ConditionalKernel::Laplacian { .. } => (CITY_BLOCK, |x, y| (x - y).abs()),
-            _ => (SQUARED_DISTANCE, |x, y| (x - y).powi(2)),
+        match self.measure() {
+            Measure::Absolute => (CITY_BLOCK, |x, y| (x - y).abs()),
+            Measure::Squared => (SQUARED_DISTANCE, |x, y| (x - y).powi(2)),
         }
     }
 
     fn of(arguments: &Arguments<'_>) -> Result<Self> {
-        let kernel = match arguments.step().name() {
-            "thin-plate" => ConditionalKernel::ThinPlate { order: arguments.value("order")? },
-            "distance" => ConditionalKernel::Distance,
-            "cubic" => ConditionalKernel::Cubic,
-            "polyharmonic" => ConditionalKernel::Polyharmonic { exponent: arguments.value("exponent")? },
-            "spline" => ConditionalKernel::Spline { order: arguments.value("order")?, dims: arguments.value("dims")? },
-            "cityblock" => ConditionalKernel::Cityblock,
-            name => {
-                // RBF and the Laplacian learn theirs elsewhere, not here.
-                let Some(gamma) = arguments.get("gamma")? else {
-                    return Err(arguments.wrong("gamma", "a finite number above 0".into()));
-                };
-                match name {
-                    "laplacian" => ConditionalKernel::Laplacian { gamma },
-                    "log" => ConditionalKernel::Log { gamma, exponent: arguments.value("exponent")? },
-                    "multiquadric" => ConditionalKernel::Multiquadric { gamma },
-                    "inverse-multiquadric" => ConditionalKernel::InverseMultiquadric { gamma },
-                    _ => ConditionalKernel::Rbf { gamma },
-                }
-            }
+        // RBF and the Laplacian learn theirs elsewhere, not here.
+        let no_gamma = || arguments.wrong("gamma", "a finite number above 0".into());
+        let gamma = || -> Result<f64> { arguments.get("gamma")?.ok_or_else(no_gamma) };
+        let kernel = match arguments.step.name() {
+            "thin-plate" => Self::ThinPlate { order: arguments.value("order")? },
+            "distance" => Self::Distance,
+            "cubic" => Self::Cubic,
+            "polyharmonic" => Self::Polyharmonic { exponent: arguments.value("exponent")? },
+            "spline" => Self::Spline { order: arguments.value("order")?, dims: arguments.value("dims")? },
+            "cityblock" => Self::Cityblock,
+            "laplacian" => Self::Laplacian { gamma: gamma()? },
+            "log" => Self::Log { gamma: gamma()?, exponent: arguments.value("exponent")? },
+            "multiquadric" => Self::Multiquadric { gamma: gamma()? },
+            "inverse-multiquadric" => Self::InverseMultiquadric { gamma: gamma()? },
+            _ => Self::Rbf { gamma: gamma()? },
         };
         match kernel {
-            ConditionalKernel::Polyharmonic { exponent } if exponent % 2.0 == 0.0 => {
+            Self::Polyharmonic { exponent } if exponent % 2.0 == 0.0 => {
                 let expected =
                     "not an even number, whose power is a polynomial: use thin-plate, which has the logarithm";
                 Err(arguments.wrong("exponent", expected.into()))
             }
-            ConditionalKernel::Spline { order, dims } if 2 * order <= dims => {
+            Self::Spline { order, dims } if 2 * order <= dims => {
                 Err(arguments.wrong("order", "above half of dims (at least 1), and at most 16".into()))
             }
             kernel => Ok(kernel),
@@ -251,16 +246,9 @@ impl ConditionalKernel {
     /// positive definite.
     pub fn degree(&self) -> Option<u32> {
         match *self {
-            ConditionalKernel::ThinPlate { order } | ConditionalKernel::Spline { order, .. } => Some(order - 1),
-            ConditionalKernel::Distance
-            | ConditionalKernel::Cityblock
-            | ConditionalKernel::Log { .. }
-            | ConditionalKernel::Multiquadric { .. } => Some(0),
-            ConditionalKernel::Cubic => Some(1),
-            ConditionalKernel::Polyharmonic { exponent } => Some((exponent / 2.0).ceil() as u32 - 1),
-            ConditionalKernel::Rbf { .. }
-            | ConditionalKernel::Laplacian { .. }
-            | ConditionalKernel::InverseMultiquadric { .. } => None,
+            Self::ThinPlate { order } | Self::Spline { order, .. } => Some(order - 1),
+            Self::Log { .. } | Self::Multiquadric { .. } => Some(0),
+            _ => self.dilation_exponent().map(|b| (b / 2.0).ceil() as u32 - 1),
         }
     }
 
@@ -268,27 +256,26 @@ impl ConditionalKernel {
     /// scale.
     pub fn dilation_exponent(&self) -> Option<f64> {
         match *self {
-            ConditionalKernel::ThinPlate { order } => Some(f64::from(2 * (order - 1))),
-            ConditionalKernel::Distance | ConditionalKernel::Cityblock => Some(1.0),
-            ConditionalKernel::Cubic => Some(3.0),
-            ConditionalKernel::Polyharmonic { exponent } => Some(exponent),
-            ConditionalKernel::Spline { order, dims } => Some(f64::from(2 * order - dims)),
+            Self::ThinPlate { order } => Some(f64::from(2 * (order - 1))),
+            Self::Distance | Self::Cityblock => Some(1.0),
+            Self::Cubic => Some(3.0),
+            Self::Polyharmonic { exponent } => Some(exponent),
+            Self::Spline { order, dims } => Some(f64::from(2 * order - dims)),
             _ => None,
         }
     }
 
-    /// Whether it is a function of ‖x − y‖₁ instead of ‖x − y‖.
-    fn is_cityblock(&self) -> bool {
-        matches!(self, ConditionalKernel::Cityblock | ConditionalKernel::Laplacian { .. })
-    }
-
+    /// ‖x − y‖₁ or ‖x − y‖².
     fn measure(&self) -> Measure {
-        if self.is_cityblock() { Measure::Absolute } else { Measure::Squared }
+        match self {
+            Self::Cityblock | Self::Laplacian { .. } => Measure::Absolute,
+            _ => Measure::Squared,
+        }
     }
 
     /// φ(r), for r = ‖x − y‖ at least 0 (‖x − y‖₁ for `cityblock` and `laplacian`).
     pub fn value(&self, r: f64) -> f64 {
-        let mut value = [if self.is_cityblock() { r } else { r * r }];
+        let mut value = [if self.measure() == Measure::Absolute { r } else { r * r }];
         if self.logarithmic().is_some() && r > 0.0 {
             // r² may underflow even if r does not.
             let b = self.dilation_exponent().unwrap_or(0.0);
@@ -301,8 +288,8 @@ impl ConditionalKernel {
     /// Half the exponent of r, for kernels with a logarithm.
     fn logarithmic(&self) -> Option<i32> {
         match *self {
-            ConditionalKernel::ThinPlate { order } => Some(order as i32 - 1),
-            ConditionalKernel::Spline { order, dims } if dims % 2 == 0 => Some((order - dims / 2) as i32),
+            Self::ThinPlate { order } => Some(order as i32 - 1),
+            Self::Spline { order, dims } if dims % 2 == 0 => Some((order - dims / 2) as i32),
             _ => None,
         }
     }
@@ -324,24 +311,20 @@ impl ConditionalKernel {
             // r^2k log r = ½ (r²)^k log r²: no square root is needed.
             return powers_of_logarithms(distances, half, 0.5 * sign);
         }
-        let to_all = |f: &dyn Fn(f64) -> f64, distances: &mut [f64]| distances.iter_mut().for_each(|d| *d = f(*d));
+        fn replace(distances: &mut [f64], value: impl Fn(f64) -> f64) {
+            distances.iter_mut().for_each(|d| *d = value(*d));
+        }
         match *self {
-            ConditionalKernel::Cityblock => to_all(&|d| -d, distances),
-            ConditionalKernel::Rbf { gamma } | ConditionalKernel::Laplacian { gamma } => {
-                wide_exponentials(-gamma, distances);
-            }
-            ConditionalKernel::Log { gamma, exponent: 2.0 } => to_all(&|r2| -(gamma * r2).ln_1p(), distances),
-            ConditionalKernel::Log { gamma, exponent } => {
-                to_all(&|r2| -(gamma * r2.powf(0.5 * exponent)).ln_1p(), distances);
-            }
-            ConditionalKernel::Multiquadric { gamma } => to_all(&|r2| -(1.0 + gamma * r2).sqrt(), distances),
-            ConditionalKernel::InverseMultiquadric { gamma } => {
-                to_all(&|r2| 1.0 / (1.0 + gamma * r2).sqrt(), distances);
-            }
+            Self::Cityblock => replace(distances, |d| -d),
+            Self::Rbf { gamma } | Self::Laplacian { gamma } => wide_exponentials(-gamma, distances),
+            Self::Log { gamma, exponent: 2.0 } => replace(distances, |r2| -(gamma * r2).ln_1p()),
+            Self::Log { gamma, exponent } => replace(distances, |r2| -(gamma * r2.powf(0.5 * exponent)).ln_1p()),
+            Self::Multiquadric { gamma } => replace(distances, |r2| -(1.0 + gamma * r2).sqrt()),
+            Self::InverseMultiquadric { gamma } => replace(distances, |r2| 1.0 / (1.0 + gamma * r2).sqrt()),
             _ => match self.dilation_exponent() {
-                Some(1.0) => distances.iter_mut().for_each(|r2| *r2 = sign * r2.sqrt()),
-                Some(3.0) => distances.iter_mut().for_each(|r2| *r2 = sign * *r2 * r2.sqrt()),
-                Some(b) => distances.iter_mut().for_each(|r2| *r2 = sign * r2.powf(0.5 * b)),
+                Some(1.0) => replace(distances, |r2| sign * r2.sqrt()),
+                Some(3.0) => replace(distances, |r2| sign * r2 * r2.sqrt()),
+                Some(b) => replace(distances, |r2| sign * r2.powf(0.5 * b)),
                 None => {}
             },
         }
@@ -357,19 +340,19 @@ impl ConditionalKernel {
 impl fmt::Display for ConditionalKernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ConditionalKernel::ThinPlate { order: 2 } => f.write_str("thin-plate"),
-            ConditionalKernel::ThinPlate { order } => write!(f, "thin-plate:order={order}"),
-            ConditionalKernel::Distance => f.write_str("distance"),
-            ConditionalKernel::Cubic => f.write_str("cubic"),
-            ConditionalKernel::Polyharmonic { exponent } => write!(f, "polyharmonic:exponent={exponent}"),
-            ConditionalKernel::Spline { order, dims } => write!(f, "spline:order={order},dims={dims}"),
-            ConditionalKernel::Rbf { gamma } => write!(f, "rbf:gamma={gamma}"),
-            ConditionalKernel::Cityblock => f.write_str("cityblock"),
-            ConditionalKernel::Laplacian { gamma } => write!(f, "laplacian:gamma={gamma}"),
-            ConditionalKernel::Log { gamma, exponent: 2.0 } => write!(f, "log:gamma={gamma}"),
-            ConditionalKernel::Log { gamma, exponent } => write!(f, "log:gamma={gamma},exponent={exponent}"),
-            ConditionalKernel::Multiquadric { gamma } => write!(f, "multiquadric:gamma={gamma}"),
-            ConditionalKernel::InverseMultiquadric { gamma } => write!(f, "inverse-multiquadric:gamma={gamma}"),
+            Self::ThinPlate { order: 2 } => f.write_str("thin-plate"),
+            Self::ThinPlate { order } => write!(f, "thin-plate:order={order}"),
+            Self::Distance => f.write_str("distance"),
+            Self::Cubic => f.write_str("cubic"),
+            Self::Polyharmonic { exponent } => write!(f, "polyharmonic:exponent={exponent}"),
+            Self::Spline { order, dims } => write!(f, "spline:order={order},dims={dims}"),
+            Self::Rbf { gamma } => write!(f, "rbf:gamma={gamma}"),
+            Self::Cityblock => f.write_str("cityblock"),
+            Self::Laplacian { gamma } => write!(f, "laplacian:gamma={gamma}"),
+            Self::Log { gamma, exponent: 2.0 } => write!(f, "log:gamma={gamma}"),
+            Self::Log { gamma, exponent } => write!(f, "log:gamma={gamma},exponent={exponent}"),
+            Self::Multiquadric { gamma } => write!(f, "multiquadric:gamma={gamma}"),
+            Self::InverseMultiquadric { gamma } => write!(f, "inverse-multiquadric:gamma={gamma}"),
         }
     }
 }
@@ -472,7 +455,7 @@ mod tests {
         let radial = ["thin-plate", "thin-plate:order=4", "distance", "cubic", "polyharmonic:exponent=1.5"];
         for spec in radial.into_iter().chain(others).chain(quadrics) {
             let kernel: ConditionalKernel = spec.parse().unwrap();
-            let power = if kernel.is_cityblock() { 1 } else { 2 };
+            let power = if kernel.measure() == Measure::Absolute { 1 } else { 2 };
             let mut block = vec![0.0; 70 * 70];
             kernel.block(&values, &values, n_features, &mut block);
             for i in 0..70 {
@@ -510,7 +493,7 @@ mod tests {
                     for (at, found) in block.iter().enumerate() {
                         let pair = |j: usize| [at / n, at % n].map(|row| f64::from(values[row * n_features + j]));
                         let differences = (0..n_features).map(|j| (pair(j)[0] - pair(j)[1]).abs());
-                        let r = match kernel.is_cityblock() {
+                        let r = match kernel.measure() == Measure::Absolute {
                             true => differences.sum(),
                             false => differences.map(|d| d * d).sum::<f64>().sqrt(),
                         };

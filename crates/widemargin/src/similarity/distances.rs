@@ -324,7 +324,7 @@ compiled! {
 }
 
 /// A row in dense form, `n_cols` wide.
-fn dense_row(vectors: &Vectors, row: usize, n_cols: usize) -> Cow<'_, [f32]> {
+pub(super) fn dense_row(vectors: &Vectors, row: usize, n_cols: usize) -> Cow<'_, [f32]> {
     match vectors {
         Vectors::Dense(matrix) => Cow::Borrowed(matrix.row(row)),
         Vectors::Sparse(matrix) => {

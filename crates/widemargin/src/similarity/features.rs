@@ -8,7 +8,7 @@ use crate::data::{CsrMatrix, Vectors};
 use crate::error::Result;
 use crate::spec::Step;
 
-const FEATURES: SimilarityRow = SimilarityRow {
+pub(super) const FEATURES: SimilarityRow = SimilarityRow {
     name: "features",
     class: "Features",
     samples: &["vectors"],
@@ -20,8 +20,6 @@ const FEATURES: SimilarityRow = SimilarityRow {
     onnx: Onnx::Expression("x"),
     build: |step| built(Features::from_step(step)),
 };
-
-pub(super) const ROWS: &[SimilarityRow] = &[FEATURES];
 
 /// `features`: a column is a feature of the sample, whatever the bases.
 ///
@@ -63,10 +61,6 @@ impl Similarity for Features {
     /// A shift of columns far from 0 is left to the centering of a normalization, or to the intercept.
     fn depends_on_differences(&self) -> bool {
         true
-    }
-
-    fn own_features(&self, _part: usize, bases: &Vectors) -> Option<usize> {
-        Some(bases.n_cols())
     }
 
     fn sparse_block(&self, _part: usize, bases: &Vectors, samples: &Vectors) -> Result<Option<CsrMatrix<f32>>> {

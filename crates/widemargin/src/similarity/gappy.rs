@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 
-const GAPPY: SimilarityRow = SimilarityRow {
+pub(super) const GAPPY: SimilarityRow = SimilarityRow {
     name: "gappy",
     class: "Gappy",
     formula: "the cosine of the counts of subsequences of k characters in windows of g characters",
@@ -29,8 +29,6 @@ const GAPPY: SimilarityRow = SimilarityRow {
     build: |step| built(Gappy::from_step(step)),
     ..NGRAM
 };
-
-pub(super) const ROWS: &[SimilarityRow] = &[GAPPY];
 
 /// The normalized gappy k-mer kernel of strings.
 #[derive(Clone, Debug, PartialEq)]

@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 
-const MISMATCH: SimilarityRow = SimilarityRow {
+pub(super) const MISMATCH: SimilarityRow = SimilarityRow {
     name: "mismatch",
     class: "Mismatch",
     formula: "the cosine of the counts of substrings of k letters, with up to m mismatches",
@@ -45,8 +45,6 @@ const MISMATCH: SimilarityRow = SimilarityRow {
     build: |step| built(Mismatch::from_step(step)),
     ..NGRAM
 };
-
-pub(super) const ROWS: &[SimilarityRow] = &[MISMATCH];
 
 /// The normalized mismatch kernel of strings.
 #[derive(Clone, Debug, PartialEq)]

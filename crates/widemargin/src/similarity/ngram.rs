@@ -28,8 +28,6 @@ pub(super) const NGRAM: SimilarityRow = SimilarityRow {
     build: |step| built(NGram::from_step(step)),
 };
 
-pub(super) const ROWS: &[SimilarityRow] = &[NGRAM];
-
 /// The normalized spectrum kernel of strings, on exact n-grams of characters (no hash collisions).
 #[derive(Clone, Debug, PartialEq)]
 pub struct NGram {
@@ -73,8 +71,7 @@ impl Similarity for NGram {
 
     fn comparison(&self, _part: usize, basis: &Vec<String>, sample: &Vec<String>) -> Result<Option<Comparison>> {
         let grams = |string: &str| {
-            let mut units = Vec::new();
-            self.unit.each(string, |unit| units.push(unit.to_owned()));
+            let units = self.unit.split(string);
             let n = self.n.min(units.len());
             let first = if n == 0 { 0..1 } else { 0..units.len() + 1 - n };
             first.map(|at| units[at..at + n].concat()).collect::<Vec<String>>().into_iter()

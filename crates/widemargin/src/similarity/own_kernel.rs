@@ -8,11 +8,24 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use super::AdditiveKernel;
-use super::scalar_function::ScalarFunction;
 use crate::error::{Error, Result};
 
 /// How a kernel of one's own is named in models and messages.
 const PREFIX: &str = "own:";
+
+/// A function of two numbers above 0.
+pub trait ScalarFunction: Send + Sync {
+    /// k(x_i, y_i) of every pair. One of the two numbers may be 0, where the kernel must be 0.
+    ///
+    /// # Errors Any error of the function; it ends the fit.
+    fn values(&self, x: &[f64], y: &[f64]) -> Result<Vec<f64>>;
+}
+
+impl<F: Fn(f64, f64) -> f64 + Send + Sync> ScalarFunction for F {
+    fn values(&self, x: &[f64], y: &[f64]) -> Result<Vec<f64>> {
+        Ok(x.iter().zip(y).map(|(&x, &y)| self(x, y)).collect())
+    }
+}
 
 /// A user-defined additive kernel.
 #[derive(Clone)]

@@ -13,9 +13,9 @@ const MAX_MONOMIALS: usize = 20_000;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PolynomialSpace {
     degree: Option<u32>,
-    center: Vec<f64>,
+    pub center: Vec<f64>,
     /// One over the spread of each column; 0 for a constant one.
-    factors: Vec<f64>,
+    pub factors: Vec<f64>,
     monomials: Vec<Vec<usize>>,
 }
 
@@ -70,14 +70,6 @@ impl PolynomialSpace {
     /// The columns whose product a monomial is.
     pub fn columns(&self, monomial: usize) -> &[usize] {
         &self.monomials[monomial]
-    }
-
-    pub fn center(&self) -> &[f64] {
-        &self.center
-    }
-
-    pub fn factors(&self) -> &[f64] {
-        &self.factors
     }
 
     /// The weight of each monomial in the kernel Σ weight p(x) p(y) of penalized polynomials, Σ_m s^(b − 2m) (x · y)^m
@@ -149,11 +141,9 @@ fn monomials(n_features: usize, degree: u32) -> Result<Vec<Vec<usize>>> {
                 all.push(next);
             }
             if all.len() > MAX_MONOMIALS {
-                return Err(Error::parameter(
-                    "kernel",
-                    format!("polynomials of degree {degree} in {n_features} features"),
-                    format!("at most {MAX_MONOMIALS} monomials: use a kernel of lower order"),
-                ));
+                let value = format!("polynomials of degree {degree} in {n_features} features");
+                let expected = format!("at most {MAX_MONOMIALS} monomials: use a kernel of lower order");
+                return Err(Error::parameter("kernel", value, expected));
             }
         }
         last = last.end..all.len();
@@ -198,7 +188,7 @@ mod tests {
     fn warns_of_constant_and_uneven_columns() {
         let samples = [1e6, 0.0, 5.0, 1e6, 1.0, 7000.0, 1e6, 0.5, -3000.0];
         let space = PolynomialSpace::fit(&samples, &[1.0; 3], 3, Some(1)).unwrap();
-        assert_eq!(space.factors()[0], 0.0);
+        assert_eq!(space.factors[0], 0.0);
         let warnings = space.warnings();
         assert!(warnings.len() == 1 && warnings[0].contains("column 0"), "{warnings:?}");
         assert!((9e3..2e4).contains(&space.unevenness()), "{}", space.unevenness());

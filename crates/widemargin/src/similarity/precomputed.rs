@@ -9,7 +9,7 @@ use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 use crate::tuning::GAMMA_ROWS;
 
-const PRECOMPUTED: SimilarityRow = SimilarityRow {
+pub(super) const PRECOMPUTED: SimilarityRow = SimilarityRow {
     name: "precomputed",
     class: "Precomputed",
     samples: &["vectors"],
@@ -35,8 +35,6 @@ const PRECOMPUTED: SimilarityRow = SimilarityRow {
     onnx: Onnx::Expression("x"),
     build: |step| built(Precomputed::from_step(step)),
 };
-
-pub(super) const ROWS: &[SimilarityRow] = &[PRECOMPUTED];
 
 /// The values of a row, and the transformation of distances.
 #[derive(Clone, Copy, Debug, PartialEq)]

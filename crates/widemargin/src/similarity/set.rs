@@ -13,8 +13,6 @@
 mod bits;
 mod counts;
 
-use std::any::Any;
-
 use num_traits::Float;
 
 use super::any::kernel::{AnyKernel, other_kind};
@@ -87,16 +85,8 @@ impl SetMeasure {
 }
 
 impl AnyKernel for SetMeasure {
-    fn kind(&self) -> &'static str {
-        "sets or counts"
-    }
-
     fn takes(&self) -> &'static [&'static str] {
         &[BitSets::NAME, Vectors::NAME, Grids::NAME]
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

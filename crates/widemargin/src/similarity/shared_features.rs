@@ -1,6 +1,6 @@
 //! Sums over the features of pairs of vectors, dense or sparse: the building blocks of similarities of vectors.
 
-use crate::data::{CsrMatrix, DenseMatrix, Rows, Vectors};
+use crate::data::{CsrMatrix, DenseMatrix, Rows, Samples, Vectors};
 use crate::error::{Error, Result};
 use crate::isa::compiled;
 use crate::linalg;
@@ -27,19 +27,32 @@ pub(super) fn sum_over_features(
 ) -> Result<()> {
     check_widths(bases, samples)?;
     block.fill(0.0);
-    let sums = match bases {
-        Vectors::Dense(matrix) => ByFeature::Dense(transposed(matrix)),
-        Vectors::Sparse(matrix) => ByFeature::Sparse(Columns::of(matrix)?),
-    };
-    add_rows(&samples.view()?, &sums, block, f);
+    // The bases by feature, so that each value of a sample is combined with all bases at once.
+    let (n, samples) = (bases.len(), samples.view()?);
+    let rows = block.chunks_mut(n.max(1)).enumerate();
+    match bases {
+        Vectors::Dense(matrix) => {
+            let by_feature = transposed(matrix);
+            for (row, out) in rows {
+                samples.for_each_nonzero(row, |column, x| {
+                    add_feature(x as f32, &by_feature[column * n..(column + 1) * n], out, f);
+                });
+            }
+        }
+        Vectors::Sparse(matrix) => {
+            let Columns { starts, bases, values } = Columns::of(matrix)?;
+            for (row, out) in rows {
+                samples.for_each_nonzero(row, |column, x| {
+                    // A sample cannot be wider than the bases: `check_widths` has checked it.
+                    let range = starts[column]..starts[column + 1];
+                    for (&basis, &y) in bases[range.clone()].iter().zip(&values[range]) {
+                        out[basis as usize] += f(x as f32, y);
+                    }
+                });
+            }
+        }
+    }
     Ok(())
-}
-
-/// The bases by feature, so that each value of a sample is combined with all bases at once.
-enum ByFeature {
-    /// \[feature\]\[basis\], and the number of bases.
-    Dense((Vec<f32>, usize)),
-    Sparse(Columns),
 }
 
 /// The non-zeros of each feature.
@@ -47,7 +60,6 @@ struct Columns {
     starts: Vec<usize>,
     bases: Vec<u32>,
     values: Vec<f32>,
-    n_bases: usize,
 }
 
 impl Columns {
@@ -70,40 +82,18 @@ impl Columns {
                 *slot += 1;
             }
         }
-        Ok(Columns { starts, bases, values, n_bases })
+        Ok(Columns { starts, bases, values })
     }
 }
 
-fn transposed(matrix: &DenseMatrix<f32>) -> (Vec<f32>, usize) {
+/// \[feature\]\[basis\]
+fn transposed(matrix: &DenseMatrix<f32>) -> Vec<f32> {
     let (n, d) = (matrix.n_rows, matrix.n_cols);
     let mut out = vec![0.0; n * d];
     for (row, values) in matrix.values.chunks(d.max(1)).enumerate() {
         values.iter().enumerate().for_each(|(column, value)| out[column * n + row] = *value);
     }
-    (out, n)
-}
-
-fn add_rows(samples: &impl Rows, bases: &ByFeature, block: &mut [f32], f: impl Fn(f32, f32) -> f32 + Copy) {
-    match bases {
-        ByFeature::Dense((by_feature, n)) => {
-            for (row, out) in block.chunks_mut((*n).max(1)).enumerate() {
-                samples.for_each_nonzero(row, |column, x| {
-                    add_feature(x as f32, &by_feature[column * n..(column + 1) * n], out, f);
-                });
-            }
-        }
-        ByFeature::Sparse(columns) => {
-            for (row, out) in block.chunks_mut(columns.n_bases.max(1)).enumerate() {
-                samples.for_each_nonzero(row, |column, x| {
-                    // A sample cannot be wider than the bases: `check_widths` has checked it.
-                    let range = columns.starts[column]..columns.starts[column + 1];
-                    for (&basis, &y) in columns.bases[range.clone()].iter().zip(&columns.values[range]) {
-                        out[basis as usize] += f(x as f32, y);
-                    }
-                });
-            }
-        }
-    }
+    out
 }
 
 compiled! {

@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 
-const SUBSEQUENCE: SimilarityRow = SimilarityRow {
+pub(super) const SUBSEQUENCE: SimilarityRow = SimilarityRow {
     name: "subsequence",
     class: "Subsequence",
     formula: "the cosine of the counts of subsequences of n characters, where a subsequence that spans l \
@@ -36,8 +36,6 @@ const SUBSEQUENCE: SimilarityRow = SimilarityRow {
     build: |step| built(Subsequence::from_step(step)),
     ..NGRAM
 };
-
-pub(super) const ROWS: &[SimilarityRow] = &[SUBSEQUENCE];
 
 /// The normalized string subsequence kernel.
 #[derive(Clone, Debug, PartialEq)]

@@ -18,18 +18,18 @@
 
 use rapidfuzz::distance::{damerau_levenshtein, indel, jaro, jaro_winkler, lcs_seq, levenshtein, osa};
 
-use super::edit_path::{self, Edits};
+use super::Similarity;
+use super::comparison::{Comparison, MAX_CELLS, PathStep, Pieces};
 use super::ngram::NGRAM;
 use super::row::{Definite, SimilarityRow, built};
 use super::term_index::cells_per_pair;
-use super::{Comparison, Similarity};
 use crate::data::{Unit, UnitCodes};
 use crate::error::Result;
 use crate::macros::named;
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 
-const EDIT: SimilarityRow = SimilarityRow {
+pub(super) const EDIT: SimilarityRow = SimilarityRow {
     name: "edit",
     class: "Edit",
     formula: "1 − d / d_max, or exp(−gamma d / d_max) if gamma is set, where d is the number of edits, at most d_max",
@@ -65,8 +65,6 @@ const EDIT: SimilarityRow = SimilarityRow {
     build: |step| built(Edit::from_step(step)),
     ..NGRAM
 };
-
-pub(super) const ROWS: &[SimilarityRow] = &[EDIT];
 
 /// The possible costs of an edit.
 const COST: Values = Values::Whole(1, 1000);
@@ -197,16 +195,89 @@ impl Similarity for Edit {
             // Damerau's may insert between swapped characters, and Jaro has no path.
             EditMetric::Damerau | EditMetric::Jaro | EditMetric::JaroWinkler => return Ok(None),
         };
-        let (swaps, in_common) = (self.metric == EditMetric::Osa, self.metric == EditMetric::Lcs);
         let mut codes = UnitCodes::new(self.unit);
         let (x, y) = (codes.of(&basis[0]), codes.of(&sample[0]));
-        Ok(edit_path::path(Edits { costs, swaps, in_common }, &x, &y))
+        Ok(path(self.metric, costs, &x, &y))
     }
 
     fn is_symmetric(&self, _part: usize) -> bool {
         // Jaro takes common characters from the left, of one string in the order of the other.
         !matches!(self.metric, EditMetric::Jaro | EditMetric::JaroWinkler) && self.costs[0] == self.costs[1]
     }
+}
+
+/// The path from the basis x to the sample y; `None` for strings whose table would be too large.
+///
+/// `costs` are those to insert, to delete and to substitute. With `osa`, neighbors may be swapped at a cost of 1; with
+/// `lcs`, the shares are the characters in common, not the costs.
+fn path(metric: EditMetric, costs: [f64; 3], x: &[u32], y: &[u32]) -> Option<Comparison> {
+    let [insert, delete, substitute] = costs;
+    let (m, n) = (x.len(), y.len());
+    if (m + 1).saturating_mul(n + 1) > MAX_CELLS {
+        return None;
+    }
+    let width = n + 1;
+    let mut table = vec![0.0f64; (m + 1) * width];
+    let pair = |i: usize, j: usize| if x[i] == y[j] { 0.0 } else { substitute };
+    let is_swapped = |i: usize, j: usize| {
+        metric == EditMetric::Osa
+            && i > 1
+            && j > 1
+            && x[i - 1] == y[j - 2]
+            && x[i - 2] == y[j - 1]
+            && x[i - 1] != y[j - 1]
+    };
+    for i in 0..=m {
+        for j in 0..=n {
+            let mut least = if i + j == 0 { 0.0 } else { f64::INFINITY };
+            if i > 0 {
+                least = least.min(table[(i - 1) * width + j] + delete);
+            }
+            if j > 0 {
+                least = least.min(table[i * width + j - 1] + insert);
+            }
+            if i > 0 && j > 0 {
+                least = least.min(table[(i - 1) * width + j - 1] + pair(i - 1, j - 1));
+            }
+            if is_swapped(i, j) {
+                least = least.min(table[(i - 2) * width + j - 2] + 1.0);
+            }
+            table[i * width + j] = least;
+        }
+    }
+    let (mut path, mut i, mut j) = (Vec::new(), m, n);
+    while i + j > 0 {
+        // Costs are whole numbers, so that the comparisons are exact.
+        let here = table[i * width + j];
+        let step = |basis: Option<usize>, sample: Option<usize>, share: f64| PathStep { basis, sample, share };
+        if i > 0 && j > 0 && table[(i - 1) * width + j - 1] + pair(i - 1, j - 1) == here {
+            // A character for which another is deleted and inserted is no pair.
+            if substitute == 2.0 && insert + delete == 2.0 && x[i - 1] != y[j - 1] {
+                path.push(step(None, Some(j - 1), insert));
+                path.push(step(Some(i - 1), None, delete));
+            } else {
+                path.push(step(Some(i - 1), Some(j - 1), pair(i - 1, j - 1)));
+            }
+            (i, j) = (i - 1, j - 1);
+        } else if is_swapped(i, j) && table[(i - 2) * width + j - 2] + 1.0 == here {
+            path.push(step(Some(i - 1), Some(j - 2), 0.0));
+            path.push(step(Some(i - 2), Some(j - 1), 1.0));
+            (i, j) = (i - 2, j - 2);
+        } else if i > 0 && table[(i - 1) * width + j] + delete == here {
+            path.push(step(Some(i - 1), None, delete));
+            i -= 1;
+        } else {
+            path.push(step(None, Some(j - 1), insert));
+            j -= 1;
+        }
+    }
+    path.reverse();
+    if metric == EditMetric::Lcs {
+        let is_pair = |step: &PathStep| step.basis.is_some() && step.sample.is_some();
+        path.iter_mut().for_each(|step| step.share = f64::from(u8::from(is_pair(step))));
+        return Some(Comparison::of("characters in common", Pieces::Characters { path }));
+    }
+    Some(Comparison::of("cost of the edits", Pieces::Characters { path }))
 }
 
 #[cfg(test)]

@@ -99,8 +99,8 @@ pub trait Similarity: Send + Sync + 'static {
 
     /// How many columns a part has that are a sample's own features, whatever the bases; none of a part that compares.
     /// `bases` are converted, as for [`Similarity::block`].
-    fn own_features(&self, _part: usize, _bases: &Self::Samples) -> Option<usize> {
-        None
+    fn own_features(&self, _part: usize, bases: &Self::Samples) -> Option<usize> {
+        (!self.compares()).then(|| self.n_columns(bases))
     }
 
     /// The columns of a part that are a sample's own features, sparse, where bases and samples are; none for others,
@@ -230,11 +230,8 @@ pub trait Similarity: Send + Sync + 'static {
 /// Errors of the similarity, and [`Error::Shape`] if it has several parts.
 pub fn pairwise<S: Similarity>(similarity: &S, bases: &S::Samples, samples: &S::Samples) -> Result<Vec<f32>> {
     if similarity.n_parts() != 1 {
-        return Err(Error::shape(
-            "pairwise similarities",
-            format!("{} similarities side by side", similarity.n_parts()),
-            "one",
-        ));
+        let found = format!("{} similarities side by side", similarity.n_parts());
+        return Err(Error::shape("pairwise similarities", found, "one"));
     }
     let samples = similarity.describe(samples.clone().about(bases.offsets()))?;
     let bases = similarity.describe(bases.clone())?;

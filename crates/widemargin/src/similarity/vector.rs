@@ -1,12 +1,12 @@
 //! Similarities of vectors based on products or differences: linear, RBF, Laplacian, polynomial, sigmoid.
 
 use super::comparison::{CITY_BLOCK, SQUARED_DISTANCE};
-use super::distances::{absolute_distances, norms, precise_values, squared_distances};
+use super::distances::{absolute_distances, norms, precise_values, squared_distances, sums_of_all_terms};
 use super::exponential::{exponentials, wide_exponentials};
 use super::radial::Measure;
 use super::row::{Definite, Onnx, SimilarityRow, arguments_among, built};
 use super::shared_features::products;
-use super::{Comparison, Similarity, canberra};
+use super::{Comparison, Similarity};
 use crate::data::{Training, Vectors};
 use crate::descriptor::{Spread, spread};
 use crate::error::{Error, Result};
@@ -83,7 +83,7 @@ pub(super) const ROWS: &[SimilarityRow] = &[
     },
 ];
 
-pub(super) const CANBERRA_ROWS: &[SimilarityRow] = &[SimilarityRow {
+pub(super) const CANBERRA: SimilarityRow = SimilarityRow {
     name: "canberra",
     class: "Canberra",
     formula: "exp(−gamma Σ |x_j − y_j| / (|x_j| + |y_j|))",
@@ -92,7 +92,7 @@ pub(super) const CANBERRA_ROWS: &[SimilarityRow] = &[SimilarityRow {
     examples: &["canberra", "canberra:gamma=0.3"],
     onnx: Onnx::Expression("exp(-gamma * sum(ratio(abs(x - y), abs(x) + abs(y))))"),
     ..RBF
-}];
+};
 
 /// The function of the product or the difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -136,7 +136,7 @@ impl VectorSimilarity {
     /// # Errors
     /// [`Error::UnknownName`] for a name outside this family, [`Error::Parameter`] for unknown or invalid parameters.
     pub fn from_step(step: &Step) -> Result<Self> {
-        let known = [ROWS, CANBERRA_ROWS].concat();
+        let known = [ROWS, &[CANBERRA]].concat();
         let arguments = arguments_among(&known, "similarity of vectors", step)?;
         let kernel = match step.name() {
             "linear" => VectorKernel::Linear,
@@ -156,16 +156,14 @@ impl VectorSimilarity {
     fn distances(&self, bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {
         match self.kernel {
             VectorKernel::Laplacian => absolute_distances(bases, samples, block),
-            VectorKernel::Canberra => canberra::distances(bases, samples, block),
+            VectorKernel::Canberra => canberra_distances(bases, samples, block),
             _ => squared_distances(bases, samples, block),
         }
     }
 
     fn gamma(&self) -> Result<f64> {
-        match self.gamma {
-            Some(gamma) => Ok(gamma),
-            None => Err(Error::similarity(self.spec(), "its gamma has not been learned yet: give one, or fit it")),
-        }
+        let unlearned = "its gamma has not been learned yet: give one, or fit it";
+        self.gamma.ok_or_else(|| Error::similarity(self.spec(), unlearned))
     }
 }
 
@@ -191,23 +189,20 @@ impl Similarity for VectorSimilarity {
     }
 
     fn block(&self, bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {
+        let gamma = self.gamma()? as f32;
         match self.kernel {
-            VectorKernel::Linear => products(bases, samples, block)?,
             VectorKernel::Rbf | VectorKernel::Laplacian | VectorKernel::Canberra => {
-                let gamma = self.gamma()? as f32;
                 self.distances(bases, samples, block)?;
                 exponentials(-gamma, block);
             }
+            _ => products(bases, samples, block)?,
+        }
+        match self.kernel {
             VectorKernel::Polynomial { degree, coef0 } => {
-                let gamma = self.gamma()? as f32;
-                products(bases, samples, block)?;
                 block.iter_mut().for_each(|p| *p = (gamma * *p + coef0 as f32).powi(degree as i32));
             }
-            VectorKernel::Sigmoid { coef0 } => {
-                let gamma = self.gamma()? as f32;
-                products(bases, samples, block)?;
-                block.iter_mut().for_each(|p| *p = (gamma * *p + coef0 as f32).tanh());
-            }
+            VectorKernel::Sigmoid { coef0 } => block.iter_mut().for_each(|p| *p = (gamma * *p + coef0 as f32).tanh()),
+            _ => {}
         }
         Ok(())
     }
@@ -251,7 +246,7 @@ impl Similarity for VectorSimilarity {
     fn comparison(&self, _part: usize, basis: &Vectors, sample: &Vectors) -> Result<Option<Comparison>> {
         match self.kernel {
             VectorKernel::Rbf => Comparison::of_columns(SQUARED_DISTANCE, basis, sample, |x, y| (x - y).powi(2)),
-            VectorKernel::Canberra => Comparison::of_columns("Canberra distance", basis, sample, canberra::term),
+            VectorKernel::Canberra => Comparison::of_columns("Canberra distance", basis, sample, canberra_term),
             VectorKernel::Laplacian => Comparison::of_columns(CITY_BLOCK, basis, sample, |x, y| (x - y).abs()),
             _ => Comparison::of_columns("product", basis, sample, |x, y| x * y),
         }
@@ -279,4 +274,22 @@ fn polynomial_distance(degree: u32, x: f64, y: f64, gap: f64) -> f64 {
     // 2 p(middle) − 2 p(m), divided by middle − m = gap / 2.
     let risen: f64 = (0..degree).map(|i| power(middle, i) * power(m, degree - 1 - i)).sum();
     curved + gap * risen
+}
+
+/// |x − y| / (|x| + |y|), where 0 / 0 counts as 0.
+fn canberra_term(x: f64, y: f64) -> f64 {
+    if x == y { 0.0 } else { (x - y).abs() / (x.abs() + y.abs()) }
+}
+
+/// block\[sample\]\[basis\] = d of `canberra`, in single precision.
+///
+/// d(x, y) = Σ_j |x_j − y_j| / (|x_j| + |y_j|), where 0 / 0 is 0 (Lance and Williams 1967): between 0 and the number of
+/// features, whatever their units. s = exp(−gamma d) is positive definite, since 1 − |x − y| / (|x| + |y|) is: it is
+/// 2 min(|x|, |y|) / (|x| + |y|) for numbers of one sign, a product of the kernels min(|x|, |y|) and 1 / (|x| + |y|),
+/// and 0 for others.
+fn canberra_distances(bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {
+    // Halves, whose sum does not overflow; 0 / 0 counts as 0.
+    let term = |x: f32, y: f32| (0.5 * x - 0.5 * y).abs() / (0.5 * x.abs() + 0.5 * y.abs()).max(f32::MIN_POSITIVE);
+    // A feature of one vector alone counts 1.
+    sums_of_all_terms(bases, samples, block, term, |x, y| 2.0 - term(x, y), |_| 1.0)
 }

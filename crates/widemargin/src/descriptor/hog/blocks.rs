@@ -23,7 +23,7 @@ const TEXTURE: f32 = 0.2357;
 /// Writes `grid`, \[row\]\[column\]\[31\]; `scratch` is reused from image to image.
 #[inline(always)]
 pub(super) fn normalize(votes: &Votes, scratch: &mut Vec<f32>, grid: &mut [f32]) {
-    let (rows, cols) = (votes.rows(), votes.cols());
+    let (rows, cols) = (votes.rows, votes.cols);
     scratch.resize(rows * cols + (rows + 1) * (cols + 1), 0.0);
     let (energies, blocks) = scratch.split_at_mut(rows * cols);
     for row in 0..rows {

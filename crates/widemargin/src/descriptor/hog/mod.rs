@@ -30,7 +30,7 @@ use blocks::DEPTH;
 pub(super) use gradients::RowGradients;
 use votes::Votes;
 
-const HOG: DescriptorRow = DescriptorRow {
+pub(crate) const HOG: DescriptorRow = DescriptorRow {
     name: "hog",
     class: "HOG",
     samples: &["images"],
@@ -55,8 +55,6 @@ const HOG: DescriptorRow = DescriptorRow {
         Ok(descriptors)
     },
 };
-
-pub(crate) const ROWS: &[DescriptorRow] = &[HOG];
 
 /// The HOG descriptor with square cells.
 ///

@@ -10,8 +10,8 @@ pub(super) const SIGNED: usize = 18;
 /// Histograms of all cells, with a one-cell frame that receives the votes outside the grid.
 #[derive(Debug)]
 pub(super) struct Votes {
-    rows: usize,
-    cols: usize,
+    pub rows: usize,
+    pub cols: usize,
     /// For each inner pixel of a row, the offset in `row` of the cell to its left.
     left: Vec<u32>,
     /// For each such pixel, the weight of the cell to its right.
@@ -43,14 +43,6 @@ impl Votes {
             row: std::array::from_fn(|_| vec![0.0; row_len]),
             cells: vec![0.0; (rows + 2) * row_len],
         }
-    }
-
-    pub fn rows(&self) -> usize {
-        self.rows
-    }
-
-    pub fn cols(&self) -> usize {
-        self.cols
     }
 
     #[inline(always)]

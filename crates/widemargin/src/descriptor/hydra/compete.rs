@@ -18,15 +18,7 @@ pub(super) const A_GROUP: usize = 8;
 pub(super) const SLACK: usize = 16;
 
 /// Ones for the lanes within the series, and zeros behind them.
-const INSIDE: [f32; 2 * SLACK] = {
-    let mut lanes = [0.0; 2 * SLACK];
-    let mut at = 0;
-    while at < SLACK {
-        lanes[at] = 1.0;
-        at += 1;
-    }
-    lanes
-};
+const INSIDE: [[f32; SLACK]; 2] = [[1.0; SLACK], [0.0; SLACK]];
 
 /// Of each kernel the mean over the time steps of its response where that is the largest of the group, and the share of
 /// time steps at which it is the least; where several are equal, the first has it. `x` begins with the first tap of the
@@ -64,7 +56,7 @@ fn compete_inlined<S: Simd>(
             *tap = unsafe { simd.load_unchecked(x.as_ptr().add(t + p * dilation)) };
         }
         // SAFETY: both ends of the lanes are within the array, since there are SLACK at most.
-        let inside = unsafe { simd.load_unchecked(INSIDE.as_ptr().add(SLACK - n_inside)) };
+        let inside = unsafe { simd.load_unchecked(INSIDE.as_flattened().as_ptr().add(SLACK - n_inside)) };
         for (response, weights) in responses.iter_mut().zip(weights.chunks_exact(LENGTH)) {
             *response = simd.multiply(taps[0], simd.splat(weights[0]));
             for p in 1..LENGTH {

@@ -29,7 +29,7 @@ use crate::isa::Isa;
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 
-const HYDRA: DescriptorRow = DescriptorRow {
+pub(crate) const HYDRA: DescriptorRow = DescriptorRow {
     name: "hydra",
     class: "Hydra",
     samples: &["time series"],
@@ -47,8 +47,6 @@ const HYDRA: DescriptorRow = DescriptorRow {
     usual: "linear",
     build: |step| Ok(vec![Box::new(Hydra::from_step(step)?)]),
 };
-
-pub(crate) const ROWS: &[DescriptorRow] = &[HYDRA];
 
 /// The sources of a group's kernels: the series, and its differences.
 const SOURCES: usize = 2;

@@ -38,7 +38,7 @@ use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 use crate::tuning::BIAS_PROBES;
 
-const MINIROCKET: DescriptorRow = DescriptorRow {
+pub(crate) const MINIROCKET: DescriptorRow = DescriptorRow {
     name: "minirocket",
     class: "MiniRocket",
     samples: &["time series"],
@@ -58,8 +58,6 @@ const MINIROCKET: DescriptorRow = DescriptorRow {
     usual: "linear",
     build: |step| Ok(vec![Box::new(MiniRocket::from_step(step)?)]),
 };
-
-pub(crate) const ROWS: &[DescriptorRow] = &[MINIROCKET];
 
 /// Series to vectors of shares, learned from the training series.
 #[derive(Clone, Debug, PartialEq)]

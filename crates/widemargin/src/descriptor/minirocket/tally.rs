@@ -16,15 +16,7 @@ const BLOCK: usize = 32;
 pub(super) const SLACK: usize = 16;
 
 /// Added to the lanes of the last vector, from 16 minus the lanes that count on: −∞ is above no bias.
-const TAIL: [f32; 2 * SLACK] = {
-    let mut tail = [0.0; 2 * SLACK];
-    let mut at = SLACK;
-    while at < 2 * SLACK {
-        tail[at] = f32::NEG_INFINITY;
-        at += 1;
-    }
-    tail
-};
+const TAIL: [[f32; SLACK]; 2] = [[0.0; SLACK], [f32::NEG_INFINITY; SLACK]];
 
 /// Counts of a dilation.
 #[derive(Default)]
@@ -73,7 +65,7 @@ impl Tally {
         biases: &[f32],
         kernel: usize,
     ) {
-        let tail = &TAIL[SLACK - (n_steps - (N - 1) * S::LANES)..][..SLACK];
+        let tail = &TAIL.as_flattened()[SLACK - (n_steps - (N - 1) * S::LANES)..][..SLACK];
         values[N - 1] = simd.add(values[N - 1], simd.load(tail));
         for (column, &bias) in (kernel / 2 * self.n_biases..).zip(biases) {
             let bias = simd.splat(bias);

@@ -31,7 +31,7 @@ pub use self::terms::TermsBy;
 /// The longest n-gram.
 const LONGEST: i64 = 64;
 
-const TFIDF: DescriptorRow = DescriptorRow {
+pub(crate) const TFIDF: DescriptorRow = DescriptorRow {
     name: "tfidf",
     class: "Tfidf",
     samples: &["strings"],
@@ -57,8 +57,6 @@ const TFIDF: DescriptorRow = DescriptorRow {
     usual: "features",
     build: |step| Ok(vec![Box::new(Tfidf::from_step(step)?)]),
 };
-
-pub(crate) const ROWS: &[DescriptorRow] = &[TFIDF];
 
 /// Strings cut at a time.
 const CHUNK_STRINGS: usize = 512;

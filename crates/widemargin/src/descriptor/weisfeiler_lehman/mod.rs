@@ -32,7 +32,7 @@ use crate::par::Pool;
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 
-const WL: DescriptorRow = DescriptorRow {
+pub(crate) const WL: DescriptorRow = DescriptorRow {
     name: "wl",
     class: "WeisfeilerLehman",
     samples: &["strings"],
@@ -50,8 +50,6 @@ const WL: DescriptorRow = DescriptorRow {
     usual: "cosine",
     build: |step| Ok(vec![Box::new(WeisfeilerLehman::from_step(step)?)]),
 };
-
-pub(crate) const ROWS: &[DescriptorRow] = &[WL];
 
 /// Graphs read at a time.
 const CHUNK_GRAPHS: usize = 256;

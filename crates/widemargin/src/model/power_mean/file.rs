@@ -76,7 +76,7 @@ impl PowerMeanSvc {
         Ok(PowerMeanSvc {
             map,
             task: task.into_owned(),
-            scaling: scaled.then(|| FeatureMax::from_factors(factors)),
+            scaling: scaled.then(|| FeatureMax { factors }),
             n_features,
             weights: reader.tensor("weights", &[n_features, n_nodes, k])?,
             report: report.into_owned(),

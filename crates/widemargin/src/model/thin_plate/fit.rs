@@ -375,7 +375,7 @@ impl Fit<'_, '_> {
     /// Whether the columns are to be standardized, and how.
     pub fn scaling(&mut self, rows: &[f64], space: &PolynomialSpace) -> Result<Scaled> {
         let mut warnings = space.warnings();
-        let (uneven, factors) = (space.unevenness(), space.factors().to_vec());
+        let (uneven, factors) = (space.unevenness(), space.factors.clone());
         let is_open = self.params.compares_scalings(uneven);
         let least = if is_open { Some(self.least_losses(rows, &factors)?) } else { None };
         let losses = least.map(|least| least.map(|of_scaling| of_scaling.loss));

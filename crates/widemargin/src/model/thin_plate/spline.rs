@@ -150,8 +150,8 @@ impl Spline {
             array("bases", vec![n, d], bases),
             array("coefficients", vec![k, n], &self.coefficients),
             array("polynomial", vec![k, space.len()], &self.polynomial),
-            array("center", vec![d], space.center()),
-            array("factors", vec![d], space.factors()),
+            array("center", vec![d], &space.center),
+            array("factors", vec![d], &space.factors),
         ]
     }
 

@@ -19,7 +19,7 @@ pub(crate) struct SplineBasis {
 
 impl SplineBasis {
     pub fn n_features(&self) -> usize {
-        self.space.center().len()
+        self.space.center.len()
     }
 
     pub fn n_bases(&self) -> usize {

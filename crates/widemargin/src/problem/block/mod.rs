@@ -98,7 +98,7 @@ impl<'a> Block<'a> {
     /// # Errors
     /// As for [`Vectors::of`].
     pub(crate) fn select(&self, rows: &[usize]) -> Result<Vectors> {
-        on_view!(self, view => Vectors::of(view, rows.iter().copied()))
+        on_view!(self, view => Vectors::of(view, rows))
     }
 
     /// Calls `visit(feature, value)` for each non-zero of a row, features ascending.

@@ -76,7 +76,12 @@ impl Group {
         work.highest.clear();
         work.highest.resize(self.lanes, 0);
         // SAFETY: the memory was laid out for the lanes of the instruction set.
-        dispatch!(isa, simd => simd.compiled(#[inline(always)] || unsafe { fill(simd, self, mode, gaps, sample, work) }));
+        dispatch!(isa, simd => simd.compiled(#[inline(always)] || unsafe {
+            match mode {
+                Mode::Local => fill::<_, true>(simd, self, mode, gaps, sample, work),
+                _ => fill::<_, false>(simd, self, mode, gaps, sample, work),
+            }
+        }));
         for (lane, &length) in self.lengths.iter().enumerate() {
             // H of a lane's positions in the last row, and before them.
             let last = |place: usize| work.best[place * self.lanes + lane];
@@ -106,29 +111,29 @@ pub(super) struct Work {
 /// # Safety
 /// Group and memory must be laid out for the lanes of the instruction set.
 #[inline(always)]
-unsafe fn fill<S: Simd>(simd: S, group: &Group, mode: Mode, gaps: Gaps, sample: &[i32], work: &mut Work) {
+unsafe fn fill<S: Simd, const LOCAL: bool>(
+    simd: S,
+    group: &Group,
+    mode: Mode,
+    gaps: Gaps,
+    sample: &[i32],
+    work: &mut Work,
+) {
     let size = group.longest * S::LANES;
     assert!(work.down.len() == size && work.best.len() == size + S::LANES && work.highest.len() == S::LANES);
     for (row, &letter) in sample.iter().enumerate() {
         let edge = if mode == Mode::Global { gaps.score(row + 1) } else { 0 };
-        let local = mode == Mode::Local;
         // SAFETY: the sizes were checked; codes and profiles are of `size` as well.
         unsafe {
-            match (&group.pairs, local) {
-                (Pairs::Equal { codes, same, other }, _) => {
+            match &group.pairs {
+                Pairs::Equal { codes, same, other } => {
                     assert!(codes.len() == size);
                     let (letter, same, other) = (simd.splat_i32(letter), simd.splat_i32(*same), simd.splat_i32(*other));
                     let pair = |codes| simd.where_equal_i32(codes, letter, same, other);
-                    match local {
-                        true => fill_row::<S, true>(simd, codes, pair, gaps, edge, work),
-                        false => fill_row::<S, false>(simd, codes, pair, gaps, edge, work),
-                    }
+                    fill_row::<S, LOCAL>(simd, codes, pair, gaps, edge, work);
                 }
-                (Pairs::Profile(letters), true) => {
-                    fill_row::<S, true>(simd, &letters[letter as usize], |score| score, gaps, edge, work);
-                }
-                (Pairs::Profile(letters), false) => {
-                    fill_row::<S, false>(simd, &letters[letter as usize], |score| score, gaps, edge, work);
+                Pairs::Profile(letters) => {
+                    fill_row::<S, LOCAL>(simd, &letters[letter as usize], |score| score, gaps, edge, work);
                 }
             }
         }

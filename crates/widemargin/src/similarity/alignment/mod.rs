@@ -34,7 +34,7 @@ use crate::isa::Isa;
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 
-const ALIGN: SimilarityRow = SimilarityRow {
+pub(super) const ALIGN: SimilarityRow = SimilarityRow {
     name: "align",
     class: "Align",
     formula: "score(x, y) / √(score(x, x) score(y, y)), where score is that of the best alignment",
@@ -72,8 +72,6 @@ const ALIGN: SimilarityRow = SimilarityRow {
     build: |step| built(Alignment::from_step(step)),
     ..NGRAM
 };
-
-pub(super) const ROWS: &[SimilarityRow] = &[ALIGN];
 
 /// Similarity of strings by their best alignment, character by character. Scores are whole numbers and exact.
 #[derive(Clone, Debug, PartialEq)]

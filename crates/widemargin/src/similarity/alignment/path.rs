@@ -71,19 +71,14 @@ pub(super) fn path(mode: Mode, scores: &Scores, gaps: Gaps, x: &[i32], y: &[i32]
             }
             State::Pair if best[at] == of_x[at] => state = State::Basis,
             State::Pair => state = State::Sample,
-            State::Basis => {
-                let is_opened = of_x[at] == best[at - width] + open;
+            State::Basis | State::Sample => {
+                let is_basis = state == State::Basis;
+                let (of_gap, before) = if is_basis { (&of_x, at - width) } else { (&of_y, at - 1) };
+                let is_opened = of_gap[at] == best[before] + open;
                 let share = if is_opened { open } else { extend } as f64;
-                path.push(PathStep { basis: Some(i - 1), sample: None, share });
-                i -= 1;
-                state = if is_opened { State::Pair } else { State::Basis };
-            }
-            State::Sample => {
-                let is_opened = of_y[at] == best[at - 1] + open;
-                let share = if is_opened { open } else { extend } as f64;
-                path.push(PathStep { basis: None, sample: Some(j - 1), share });
-                j -= 1;
-                state = if is_opened { State::Pair } else { State::Sample };
+                (i, j) = (before / width, before % width);
+                path.push(PathStep { basis: is_basis.then_some(i), sample: (!is_basis).then_some(j), share });
+                state = if is_opened { State::Pair } else { state };
             }
         }
     }

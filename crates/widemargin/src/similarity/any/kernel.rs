@@ -7,15 +7,9 @@ use crate::error::{Error, Result};
 use crate::similarity::{Comparison, Similarity};
 
 /// A part of [`super::AnySimilarity`]: a similarity of one kind of samples, which it is asked for as any kind.
-pub(in crate::similarity) trait AnyKernel: Similarity<Samples = AnySamples> {
-    /// The kind of samples it compares.
-    fn kind(&self) -> &'static str;
-
-    /// The kinds that can be converted to it, the preferred one first.
+pub(in crate::similarity) trait AnyKernel: Similarity<Samples = AnySamples> + Any {
+    /// The kinds of samples that it compares or converts, the preferred one first.
     fn takes(&self) -> &'static [&'static str];
-
-    /// For downcasting.
-    fn as_any(&self) -> &dyn Any;
 }
 
 /// A similarity of a known kind of samples.
@@ -28,16 +22,8 @@ impl<S: Similarity<Samples: Kind>> Typed<S> {
 }
 
 impl<S: Similarity<Samples: Kind> + 'static> AnyKernel for Typed<S> {
-    fn kind(&self) -> &'static str {
-        S::Samples::NAME
-    }
-
     fn takes(&self) -> &'static [&'static str] {
         S::Samples::TAKES
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        &self.0
     }
 }
 
@@ -118,7 +104,7 @@ impl<S: Similarity<Samples: Kind>> Similarity for Typed<S> {
 
 fn typed<S: Similarity<Samples: Kind>>(spec: &str, has_differences: bool, samples: AnySamples) -> Result<S::Samples> {
     let samples = match samples {
-        AnySamples::Far(vectors) if has_differences => AnySamples::Vectors(Vectors::Dense(vectors.into_differences())),
+        AnySamples::Far(vectors) if has_differences => AnySamples::Vectors(Vectors::Dense(vectors.differences)),
         samples => samples,
     };
     S::Samples::from_any(samples).map_err(|met| other_kind(spec, S::Samples::NAME, "", &met))

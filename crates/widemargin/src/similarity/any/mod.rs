@@ -5,9 +5,11 @@
 pub(super) mod kernel;
 mod registry;
 
+use std::any::Any;
+use std::collections::BTreeSet;
 use std::fmt;
 
-use self::kernel::AnyKernel;
+use self::kernel::{AnyKernel, Typed};
 use super::grid::{GridMatching, PackedBases};
 use super::{ColumnMeaning, Comparison, PartOptions, Similarity, Spec};
 use crate::data::{AnySamples, CsrMatrix, Grids, Kind, Mapped, Samples, SamplesView, Source, Training};
@@ -37,7 +39,8 @@ struct Node {
 #[derive(PartialEq)]
 struct Leaf {
     node: Option<usize>,
-    kind: &'static str,
+    /// The kinds of samples that its parts take.
+    takes: &'static [&'static str],
     /// Whether they depend on differences between samples alone.
     has_differences: bool,
 }
@@ -100,7 +103,7 @@ impl AnySimilarity {
                 return Err(Error::parameter("similarity", spec.to_string(), expected));
             }
         }
-        let input = Leaf { node, kind: kernel.kind(), has_differences: kernel.depends_on_differences() };
+        let input = Leaf { node, takes: kernel.takes(), has_differences: kernel.depends_on_differences() };
         let known = self.leaves.iter().position(|leaf| *leaf == input);
         let leaf = known.unwrap_or_else(|| {
             self.leaves.push(input);
@@ -170,7 +173,10 @@ impl AnySimilarity {
         samples: &AnySamples,
         blocks: &mut [&mut [f32]],
     ) -> Result<()> {
-        let matching = |part: usize| self.parts[part].kernel.as_any().downcast_ref::<GridMatching>().copied();
+        let matching = |part: usize| {
+            let kernel: &dyn Any = &*self.parts[part].kernel;
+            kernel.downcast_ref::<Typed<GridMatching>>().map(|typed| typed.0)
+        };
         let (mut shared, mut shared_blocks) = (Vec::new(), Vec::new());
         let of_leaf = |part: usize| self.parts[part].leaf == leaf && is_requested(part);
         for (part, block) in blocks.iter_mut().enumerate().filter(|(part, _)| of_leaf(*part)) {
@@ -328,33 +334,27 @@ impl Similarity for AnySimilarity {
     }
 
     fn own_block(&self, left_out: &[bool], bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<()> {
-        let widths: Vec<usize> = (0..self.parts.len())
-            .map(|part| self.own_features(part, bases))
-            .zip(&self.parts)
-            .map(|(features, part)| features.unwrap_or_else(|| part.options.width(self.n_columns(bases))))
-            .collect();
         let n_columns = self.n_columns(bases);
+        let width = |part: usize| match self.own_features(part, bases) {
+            _ if left_out[part] => 0,
+            Some(features) => features,
+            None => self.parts[part].options.width(n_columns),
+        };
+        let widths: Vec<usize> = (0..self.parts.len()).map(width).collect();
         let (bases, samples) = self.described(bases, samples)?;
         let (mut blocks, mut rest) = (Vec::with_capacity(self.parts.len()), block);
-        for (at, part) in self.parts.iter().enumerate() {
-            let width = if left_out[at] { 0 } else { widths[at] };
+        for (part, width) in self.parts.iter().zip(widths) {
             let (own, left) = rest.split_at_mut(samples[part.leaf].len() * width);
             blocks.push(own);
             rest = left;
         }
-        let has_features = |part: usize| !self.parts[part].kernel.compares();
         for (leaf, (bases, samples)) in bases.iter().zip(samples).enumerate() {
-            let features = |part: usize| has_features(part) && !left_out[part];
-            self.leaf_blocks(leaf, features, bases, samples, &mut blocks)?;
-            // Parts with the same number of bases share them.
-            let compared = self.of_leaf(leaf).filter(|&part| !has_features(part) && !left_out[part]);
-            let mut distinct: Vec<PartOptions> = compared.map(|part| self.parts[part].options).collect();
-            distinct.sort_by_key(|options| options.n_basis);
-            distinct.dedup_by_key(|options| options.n_basis);
-            for options in distinct {
-                let of = |part: usize| {
-                    !has_features(part) && !left_out[part] && self.parts[part].options.n_basis == options.n_basis
-                };
+            // Parts with the same number of bases share them. Features of a sample's own have no such number.
+            let n_basis = |part: usize| self.parts[part].options.n_basis;
+            let distinct: BTreeSet<_> = self.of_leaf(leaf).filter(|&part| !left_out[part]).map(n_basis).collect();
+            for shared in distinct {
+                let of = |part: usize| !left_out[part] && n_basis(part) == shared;
+                let options = PartOptions { n_basis: shared, ..PartOptions::default() };
                 if options.width(n_columns) == n_columns {
                     self.leaf_blocks(leaf, of, bases, samples, &mut blocks)?;
                 } else {

@@ -1,48 +1,35 @@
 //! Which names there are: a similarity is a file of its own with its rows, and its name here.
 
 use super::kernel::AnyKernel;
-use crate::descriptor::{self, Descriptor, DescriptorRow};
+use crate::descriptor::{Descriptor, DescriptorRow, colors, derivative, hog, hydra, minirocket, ngrams, phog, pixels};
+use crate::descriptor::{resize, scaling, tfidf, weisfeiler_lehman, znorm};
 use crate::error::{Error, Result};
-use crate::similarity as files;
 use crate::similarity::row::SimilarityRow;
+use crate::similarity::{additive, alignment, conditional, earth_mover, features, gappy, grid, mismatch, ngram};
+use crate::similarity::{precomputed, series, set, subsequence, text, vector};
 use crate::spec::Step;
 
 /// The similarities, those of a file side by side. Each is a `static`, so that no other crate compiles it again.
 static SIMILARITIES: &[&[SimilarityRow]] = &[
-    files::vector::ROWS,
-    files::set::ROWS,
-    files::additive::ROWS,
-    files::conditional::ROWS,
-    files::vector::CANBERRA_ROWS,
-    files::earth_mover::ROWS,
-    files::grid::ROWS,
-    files::grid::LATENT_ROWS,
-    files::series::ROWS,
-    files::text::ROWS,
-    files::alignment::ROWS,
-    files::ngram::ROWS,
-    files::mismatch::ROWS,
-    files::gappy::ROWS,
-    files::subsequence::ROWS,
-    files::precomputed::ROWS,
-    files::features::ROWS,
+    vector::ROWS,
+    set::ROWS,
+    additive::ROWS,
+    conditional::ROWS,
+    &[vector::CANBERRA, earth_mover::EMD],
+    grid::ROWS,
+    grid::LATENT_ROWS,
+    series::ROWS,
+    &[text::EDIT, alignment::ALIGN, ngram::NGRAM, mismatch::MISMATCH, gappy::GAPPY, subsequence::SUBSEQUENCE],
+    &[precomputed::PRECOMPUTED, features::FEATURES],
 ];
 
 /// The descriptors, those of a file side by side.
 static DESCRIPTORS: &[&[DescriptorRow]] = &[
-    descriptor::hog::ROWS,
-    descriptor::pixels::ROWS,
-    descriptor::phog::ROWS,
-    descriptor::colors::ROWS,
-    descriptor::resize::ROWS,
-    descriptor::scaling::ROWS,
-    descriptor::znorm::ROWS,
-    descriptor::derivative::ROWS,
-    descriptor::minirocket::ROWS,
-    descriptor::hydra::ROWS,
-    descriptor::ngrams::ROWS,
-    descriptor::tfidf::ROWS,
-    descriptor::weisfeiler_lehman::ROWS,
+    &[hog::HOG, pixels::PIXELS, phog::PHOG, colors::COLORS, resize::RESIZE],
+    scaling::ROWS,
+    &[znorm::ZNORM, derivative::DERIVATIVE, minirocket::MINIROCKET, hydra::HYDRA],
+    ngrams::ROWS,
+    &[tfidf::TFIDF, weisfeiler_lehman::WL],
 ];
 
 /// The rows of all similarities.

@@ -32,7 +32,7 @@ use crate::error::Result;
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 
-const EMD: SimilarityRow = SimilarityRow {
+pub(super) const EMD: SimilarityRow = SimilarityRow {
     name: "emd",
     class: "EarthMover",
     samples: &["vectors"],
@@ -55,8 +55,6 @@ const EMD: SimilarityRow = SimilarityRow {
     onnx: Onnx::NO_VECTORS,
     build: |step| built(EarthMover::from_step(step)),
 };
-
-pub(super) const ROWS: &[SimilarityRow] = &[EMD];
 
 /// −d or exp(−gamma d), d the earth mover's distance, in single precision.
 #[derive(Clone, Debug, PartialEq)]

@@ -62,7 +62,7 @@ pub(super) const P: Parameter = Parameter::new(
 const PARAMETERS: [Parameter; 4] = [GAMMA, DEGREE, COEF0, P];
 
 pub(super) fn rows() -> impl Iterator<Item = &'static SimilarityRow> {
-    [vector::ROWS, set::ROWS, additive::ROWS, conditional::ROWS, vector::CANBERRA_ROWS].into_iter().flatten()
+    [vector::ROWS, set::ROWS, additive::ROWS, conditional::ROWS, &[vector::CANBERRA]].into_iter().flatten()
 }
 
 /// The base that the parameters of a matching name.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::error::{Error, Result};
+use crate::error::{Result, require};
 use crate::parameters::{Parameter, Values};
 use crate::similarity::row::{Definite, Onnx, SimilarityRow, arguments_among, built};
 use crate::spec::Step;
@@ -87,18 +87,17 @@ impl GridMatching {
     /// The penalty of a displacement, times its squared length in cells; default 0.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for a penalty that is negative or not finite.
+    /// [`Error::Parameter`](crate::Error::Parameter) for a penalty that is negative or not finite.
     pub fn penalty(self, penalty: f64) -> Result<Self> {
-        if !(penalty >= 0.0 && penalty.is_finite()) {
-            return Err(Error::parameter("penalty", penalty, "a finite number, at least 0"));
-        }
+        require(penalty >= 0.0 && penalty.is_finite(), "penalty", penalty, "a finite number, at least 0")?;
         Ok(GridMatching { penalty, ..self })
     }
 
     /// The similarity of a step `rigid` or `deformable`.
     ///
     /// # Errors
-    /// [`Error::UnknownName`] for another name, and [`Error::Parameter`].
+    /// [`Error::UnknownName`](crate::Error::UnknownName) for another name, and
+    /// [`Error::Parameter`](crate::Error::Parameter).
     pub fn from_step(step: &Step) -> Result<Self> {
         let arguments = arguments_among(ROWS, "matching of grids", step)?;
         let matching = match step.name() {

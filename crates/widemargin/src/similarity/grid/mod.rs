@@ -16,7 +16,6 @@ mod fields;
 mod kernels;
 mod latent;
 mod matching;
-mod pack;
 mod plan;
 mod shifts;
 mod tile;

@@ -76,17 +76,11 @@ impl<F: Rule> Elastic<F> {
         steps.max(m.abs_diff(n))
     }
 
-    fn problem(&self, problem: String) -> Error {
-        Error::Similarity { similarity: self.step.to_string(), problem }
-    }
-
     fn check(&self, bases: &Series, samples: &Series) -> Result<()> {
         if bases.channels() != samples.channels() {
-            return Err(self.problem(format!(
-                "the samples have {} channels, the bases {}: they need the same",
-                samples.channels(),
-                bases.channels()
-            )));
+            let (found, trained) = (samples.channels(), bases.channels());
+            let problem = format!("the samples have {found} channels, the bases {trained}: they need the same");
+            return Err(Error::similarity(self.spec(), problem));
         }
         for (is_basis, series) in [(true, bases), (false, samples)] {
             let Some((number, problem)) = series.problem() else { continue };
@@ -116,10 +110,11 @@ impl<F: Rule> Elastic<F> {
                 for (&basis, &d) in members.iter().zip(found) {
                     let d = own.as_ref().map_or(d, |(y, x)| d - 0.5 * (x[sample] + y[basis]));
                     if !d.is_finite() {
-                        return Err(self.problem(format!(
+                        let problem = format!(
                             "sample {sample}, basis {basis} (from 0): the differences leave single precision; scale \
                              the series, as 'znorm' does"
-                        )));
+                        );
+                        return Err(Error::similarity(self.spec(), problem));
                     }
                     block[sample * n + basis] = d;
                 }
@@ -181,7 +176,10 @@ impl<F: Rule> Similarity for Elastic<F> {
         match self.form {
             Form::Negative => block.iter_mut().for_each(|d| *d = -*d),
             Form::Exponential(gamma) => block.iter_mut().for_each(|d| *d = (-gamma * f64::from(*d)).exp() as f32),
-            Form::Auto => return Err(self.problem("its gamma has not been learned yet: give one, or fit it".into())),
+            Form::Auto => {
+                let problem = "its gamma has not been learned yet: give one, or fit it";
+                return Err(Error::similarity(self.spec(), problem));
+            }
         }
         Ok(())
     }

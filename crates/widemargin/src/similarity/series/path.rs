@@ -39,14 +39,6 @@ struct Filled<'a, F> {
     edges: [&'a [f32]; 2],
 }
 
-/// Where the value of a cell came from.
-#[derive(Clone, Copy)]
-enum From {
-    Diagonal,
-    Above,
-    Left,
-}
-
 impl<F: Rule> Filled<'_, F> {
     /// The value after the first `row` steps of the sample and `col` of the basis.
     fn value(&self, row: usize, col: usize) -> f32 {
@@ -95,30 +87,18 @@ impl<F: Rule> Filled<'_, F> {
         let (mut row, mut col, mut path) = (self.table.rows, self.table.columns, Vec::new());
         while row > 0 && col > 0 {
             let [above, diagonal, left] = self.before(row - 1, col - 1);
-            let of = |before| self.cell(row - 1, col - 1, before);
             // In a tie both series go on.
-            let ways =
-                [(From::Diagonal, [NO, diagonal, NO]), (From::Above, [above, NO, NO]), (From::Left, [NO, NO, left])];
-            let better =
-                |best: (From, f32), (from, value): (From, f32)| if value < best.1 { (from, value) } else { best };
-            let (from, _) =
-                ways.map(|(from, before)| (from, of(before))).into_iter().reduce(better).unwrap_or((From::Left, NO));
-            let (before_row, before_col) = match from {
-                From::Diagonal => (row - 1, col - 1),
-                From::Above => (row - 1, col),
-                From::Left => (row, col - 1),
-            };
+            let ways = [((1, 1), [NO, diagonal, NO]), ((1, 0), [above, NO, NO]), ((0, 1), [NO, NO, left])];
+            let values = ways.map(|(steps, before)| (steps, self.cell(row - 1, col - 1, before)));
+            let Some(((down, along), _)) = values.into_iter().min_by(|a, b| a.1.total_cmp(&b.1)) else { break };
+            let (before_row, before_col) = (row - down, col - along);
             let share = f64::from(self.value(row, col)) - f64::from(self.value(before_row, before_col));
-            let (sample, basis) = (Some(row - 1), Some(col - 1));
-            match from {
-                From::Diagonal if F::is_pair(share as f32) => path.push(PathStep { basis, sample, share }),
-                From::Diagonal => {
-                    path.push(PathStep { basis, sample: None, share: 0.0 });
-                    path.push(PathStep { basis: None, sample, share });
-                }
-                From::Above | From::Left if F::REPEATS => path.push(PathStep { basis, sample, share }),
-                From::Above => path.push(PathStep { basis: None, sample, share }),
-                From::Left => path.push(PathStep { basis, sample: None, share }),
+            let [sample, basis] = [(row, down), (col, along)].map(|(at, n)| (n > 0 || F::REPEATS).then(|| at - 1));
+            if down == along && !F::is_pair(share as f32) {
+                path.push(PathStep { basis, sample: None, share: 0.0 });
+                path.push(PathStep { basis: None, sample, share });
+            } else {
+                path.push(PathStep { basis, sample, share });
             }
             (row, col) = (before_row, before_col);
         }

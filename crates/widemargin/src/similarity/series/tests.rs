@@ -1,15 +1,11 @@
 //! Tests of all elastic distances against their definitions, and of each against published values.
 
-use super::dtw::{Dtw, Warping};
+use super::dtw::{Dtw, Warping, Weighted};
+use super::edits::{CommonSubsequence, MoveSplitMerge, RealPenalty, TimeWarpEdit};
 use super::elastic::Elastic;
-use super::erp::RealPenalty;
 use super::lanes::{Group, Work};
-use super::lcss::CommonSubsequence;
-use super::msm::MoveSplitMerge;
 use super::rule::Rule;
 use super::soft_dtw::SoftWarping;
-use super::twe::TimeWarpEdit;
-use super::wdtw::Weighted;
 use crate::data::{Samples, Series, Training};
 use crate::descriptor::Derivative;
 use crate::isa::Isa;

@@ -3,6 +3,7 @@
 use crate::data::{Rows, Samples, Vectors};
 use crate::error::Result;
 use crate::memory;
+use crate::similarity::distances;
 use crate::similarity::shared_features::check_widths;
 
 /// block\[sample\]\[basis\] = value(x·y, x·x, y·y), with products summed in double precision, which is exact for
@@ -39,7 +40,7 @@ pub(super) fn fill(
 
 /// x·x of each basis.
 fn squares(bases: &Vectors) -> Vec<f64> {
-    (0..bases.len()).map(|basis| product_with(bases, basis, &dense_row(bases, basis))).collect()
+    (0..bases.len()).map(|basis| product_with(bases, basis, &dense_row(bases, basis, bases.n_cols()))).collect()
 }
 
 /// A squared distance below this fraction of the norms is computed from differences; above it, eleven digits remain.
@@ -67,8 +68,7 @@ pub(super) fn fill_distances(is_cosine: bool, bases: &Vectors, samples: &Vectors
         _ => 0.0,
     };
     for (row, out) in block.chunks_mut(bases.len().max(1)).enumerate() {
-        let mut x = dense_row(samples, row);
-        x.resize(bases.n_cols(), 0.0);
+        let x = dense_row(samples, row, bases.n_cols());
         let xx = product(&x, &x);
         let a = unit(xx);
         for (basis, out) in out.iter_mut().enumerate() {
@@ -76,7 +76,7 @@ pub(super) fn fill_distances(is_cosine: bool, bases: &Vectors, samples: &Vectors
             let size = a * a * xx + b * b * yy;
             let mut squared = size - 2.0 * a * b * product_with(bases, basis, &x);
             if squared < CANCELLED_COUNTS * size {
-                let differences = x.iter().zip(dense_row(bases, basis)).map(|(x, y)| a * x - b * y);
+                let differences = x.iter().zip(dense_row(bases, basis, bases.n_cols())).map(|(x, y)| a * x - b * y);
                 squared = differences.map(|difference| difference * difference).sum();
             }
             *out = value(squared, xx, yy) as f32;
@@ -84,15 +84,9 @@ pub(super) fn fill_distances(is_cosine: bool, bases: &Vectors, samples: &Vectors
     }
 }
 
-fn dense_row(vectors: &Vectors, row: usize) -> Vec<f64> {
-    match vectors {
-        Vectors::Dense(matrix) => matrix.row(row).iter().map(|&value| value.into()).collect(),
-        Vectors::Sparse(matrix) => {
-            let mut dense = vec![0.0; matrix.n_cols];
-            matrix.row(row).for_each(|(column, value)| dense[column as usize] = value.into());
-            dense
-        }
-    }
+fn dense_row(vectors: &Vectors, row: usize, n_cols: usize) -> Vec<f64> {
+    let values = distances::dense_row(vectors, row, n_cols.max(vectors.n_cols()));
+    values.iter().take(n_cols).map(|&value| value.into()).collect()
 }
 
 /// The product of one basis with a dense row: one multiply-add per stored value of the basis.

@@ -32,7 +32,7 @@ impl Task<'_> {
     pub fn choose(&self) -> Result<Choice> {
         let (params, n) = (self.params, self.weights.len());
         let moments = self.space(&self.rows, ConditionalKernel::Distance)?;
-        let (uneven, factors) = (moments.unevenness(), moments.factors());
+        let (uneven, factors) = (moments.unevenness(), &moments.factors);
         let is_open = params.compares_scalings(uneven);
         let scalings = match params.standardize {
             _ if is_open => vec![false, true],

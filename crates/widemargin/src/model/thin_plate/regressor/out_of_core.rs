@@ -96,7 +96,7 @@ impl ThinPlateRegressorParams {
         let Choice { kernel, factors, tried, warnings, note, .. } = task.choose()?;
         // The spreads of all samples, if the drawn ones have shown that columns are to be standardized.
         let scale = match factors {
-            Some(_) => Some(moments.space(Some(0))?.factors().to_vec()),
+            Some(_) => Some(moments.space(Some(0))?.factors),
             None => None,
         };
         if !tried.is_empty() {

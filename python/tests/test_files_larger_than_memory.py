@@ -53,7 +53,7 @@ def test_files_and_chunks_give_the_model_of_an_array(make, shards):
     assert of_files.score(pandas.DataFrame(X, columns=of_files.feature_names_in_), y) > 0.9
     of_chunks = make().fit(chunks(X, y))
     np.testing.assert_allclose(
-        of_chunks.decision_function(X), of_files._model.decision_function((X, None), 1), rtol=1e-5
+        of_chunks.decision_function(X), of_files._model.predict((X, None), 1), rtol=1e-5
     )
     # In blocks the bases of a thin plate spline are others.
     if not isinstance(of_files, wm.ThinPlateSVC):
@@ -143,7 +143,7 @@ def test_the_model_is_that_of_the_command_line(shards, tmp_path):
 
 def test_a_checkpoint_is_resumed(shards, tmp_path):
     data = wm.files(shards, memory_limit=2**30, checkpoint=tmp_path / "checkpoint", scratch=tmp_path)
-    scores = [CLASSIFIERS[0]().fit(data)._model.decision_function((X, None), 1) for _ in range(2)]
+    scores = [CLASSIFIERS[0]().fit(data)._model.predict((X, None), 1) for _ in range(2)]
     np.testing.assert_array_equal(*scores)
     with pytest.raises(ValueError, match="checkpoint"):
         CLASSIFIERS[0]().set_params(C=2.0).fit(data)

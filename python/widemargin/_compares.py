@@ -57,7 +57,7 @@ class ImportancesMixin:
                 "feature_importances_ is only available if the similarity has weights of the columns, which "
                 f"{self.similarity_!r} does not have"
             )
-        return found
+        return np.array(found)
 
 
 class NestedSpecMixin:
@@ -265,8 +265,6 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
     kind: str = "auto"
     # The selections of bases that the estimator supports.
     _selections: ClassVar[tuple[str, ...]] = BASES
-    # Reads a model from its bytes.
-    _read: ClassVar[Any]
     # The selected columns of a square matrix; None if all are used.
     _columns = None
 
@@ -427,7 +425,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
                 setattr(stand_in, name, getattr(self, name))
         bases, _ = collect(stand_in, self._python_bases, self._resolved.of_bases(), reset=False)
         similarities = specs_of(self)[: len(self._resolved.specs)], self._resolved.calls
-        self._model = type(self)._read(data, (similarities, bases, state))
+        self._model = _core.Model.from_bytes(data, (similarities, bases, state))
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
@@ -452,7 +450,6 @@ class Compares(ImportancesMixin, FittedModel, ComparesSamples):
 
     _method = "basis-expansion"
     _precomputed_normalization = "mean-norm"
-    _read = _core.Model.from_bytes
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         super()._fit(X, y, sample_weight)

@@ -127,10 +127,8 @@ class Model:
 
     @staticmethod
     def from_bytes(data: bytes, parts: tuple[_Similarities, _Collected, _State] | None = None) -> Model:
-        """Without parts the bytes are a model file; a model with calls needs its similarities, bases and `state`."""
-    @staticmethod
-    def expansion_from_bytes(data: bytes, parts: tuple[_Similarities, _Collected, _State] | None = None) -> Model:
-        """The same for an expansion."""
+        """Without parts the bytes are the file of a model or of an expansion; with calls, the similarities, the bases and
+        the `state` are needed."""
     def to_bytes(self) -> bytes:
         """The model file's bytes; with calls, everything except the bases and the calls."""
     def header(self) -> str:
@@ -143,21 +141,14 @@ class Model:
         """The arrays of the bases; empty with calls."""
     def state(self) -> _State:
         """With calls, the learned parameters of the built-in similarities' descriptors."""
-    def decision_function(self, samples: _Collected, threads: int, monitor: _Monitor | None = None) -> _Floats:
-        """Decision values (samples, problems) of a classifier."""
-    def predict(self, samples: _Collected, threads: int, monitor: _Monitor | None = None) -> _Floats:
-        """Targets (samples, outputs) of a regression model."""
-    def score_samples(
-        self, samples: _Collected, threads: int, monitor: _Monitor | None = None
-    ) -> npt.NDArray[np.float64]:
-        """The score of each sample under a one-class model."""
+    def predict(self, samples: _Collected, threads: int) -> _Floats:
+        """Decision values (samples, problems) of a classifier, targets (samples, outputs) of a regression model, or
+        scores (samples, 1) of a one-class model."""
     def probabilities(self, values: _Floats, *, logarithm: bool) -> _Floats:
         """Probabilities (samples, classes) from the decision values of a classifier."""
     def squared_norms(self, threads: int) -> list[float]: ...
-    def dual_variables(
-        self, samples: _Collected, target: _Target, threads: int, monitor: _Monitor | None = None
-    ) -> _Floats: ...
-    def transform(self, samples: _Collected, threads: int, monitor: _Monitor | None = None) -> _Features:
+    def dual_variables(self, samples: _Collected, target: _Target, threads: int) -> _Floats: ...
+    def transform(self, samples: _Collected, threads: int) -> _Features:
         """Features (samples, features) of an expansion."""
 
 def explain(model: Model, samples: _Collected, place: int | None, n_terms: int) -> tuple[str, str]:
@@ -167,12 +158,9 @@ def report(
     model: Model,
     title: str,
     data: tuple[_Collected, _Target | tuple[_Floats, _Floats | None] | None, str] | None,
-    path: str | None,
     threads: int,
-    monitor: _Monitor | None = None,
 ) -> str:
-    """A report on a model, with samples, their labels or targets, and their name, as HTML; also written to `path`
-    unless it is None."""
+    """A report on a model, with samples, their labels or targets, and their name, as HTML."""
 
 def fit(
     method: str,
@@ -431,7 +419,7 @@ def fit_thin_plate_remote(
     `normalized`. `features` returns the object that represents their features: of a classifier, first the polynomials
     alone, then all."""
 
-def choose_bases(codes: _Codes, n_basis: int, basis: str, seed: int) -> _Rows:
+def choose_bases(codes: _Codes, n_basis: int, basis: str, seed: int) -> list[int]:
     """Rows that become bases; not for k-medoids, which needs the similarities."""
 
 @final
@@ -462,7 +450,7 @@ class Store:
 def learn_columns(columns: Sequence[_Column]) -> tuple[str, _Floats]:
     """The types and categories of a data frame's columns, as JSON, and the features of its rows."""
 
-def feature_importances(similarities: Sequence[str], encoder: str | None = ...) -> _Floats | None:
+def feature_importances(similarities: Sequence[str], encoder: str | None = ...) -> list[float] | None:
     """The importance of each column of a table for similarities with these specs; None if none has column weights."""
 
 def encode_columns(encoder: str, columns: Sequence[_Column]) -> tuple[_Floats, list[str]]:

@@ -147,7 +147,7 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         or, for multilabel targets, (n_samples, n_labels), above 0 for predicted labels
         """
         check_is_fitted(self)
-        scores = self._model.decision_function(self._collected(X), self._threads()).astype(np.float64, copy=False)
+        scores = self._model.predict(self._collected(X), self._threads())
         return scores.ravel() if len(self.classes_) == 2 and not self._is_multilabel else scores
 
     def predict(self, X: Samples) -> Labels:

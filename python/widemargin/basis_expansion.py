@@ -403,7 +403,6 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Compares
     similarity: SimilarityLike = field(default="rbf", kw_only=False)
     n_basis: int = 1000
     normalization: str = "mean_norm"
-    _read = _core.Model.expansion_from_bytes
     # The eigenvalue cutoff of a Nyström map: "rounding" for regression.
     _nystroem_cut = "millionth"
     _parameter_constraints = CONSTRAINTS | {"n_basis": [AT_LEAST_1]}

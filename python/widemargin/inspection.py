@@ -400,8 +400,10 @@ def report(
     if X is not None:
         target = fitted._target_to_evaluate(y, sample_weight, count(X)) if has_answers else None
         data = fitted._collected(X), target, data_name
-    path = None if file is None else str(file)
-    return _core.report(fitted._model, named, data, path, fitted._threads())
+    page = _core.report(fitted._model, named, data, fitted._threads())
+    if file is not None:
+        _core.write_file(file, page.encode())
+    return page
 
 
 def margins(estimator: object) -> npt.NDArray[np.float64]:

@@ -163,7 +163,7 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
         ndarray of shape (n_samples,), larger for samples that are more like the training samples
         """
         check_is_fitted(self)
-        return self._model.score_samples(self._collected(X), self._threads())
+        return self._model.predict(self._collected(X), self._threads()).ravel()
 
     def decision_function(self, X: Samples) -> npt.NDArray[np.float64]:
         """Computes ``score_samples`` minus the threshold.

@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::ffi::{CString, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr;
 
 thread_local! {
     static MESSAGE: RefCell<CString> = RefCell::default();
@@ -34,11 +33,6 @@ pub(crate) fn guarded<T>(call: impl FnOnce() -> Result<T, String>) -> Option<T> 
 /// 0 on success, −1 on failure.
 pub(crate) fn status(call: impl FnOnce() -> Result<(), String>) -> c_int {
     if guarded(call).is_some() { 0 } else { -1 }
-}
-
-/// A pointer, NULL on failure.
-pub(crate) fn pointer<T>(call: impl FnOnce() -> Result<*const T, String>) -> *const T {
-    guarded(call).unwrap_or(ptr::null())
 }
 
 #[cfg(test)]

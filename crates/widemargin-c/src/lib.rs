@@ -7,13 +7,13 @@
 mod guard;
 
 use std::ffi::{CStr, CString, c_char, c_int};
-use std::slice;
+use std::{ptr, slice};
 
 use widemargin::data::{AnySamples, DenseView, SamplesView};
 use widemargin::model::{AnyModel, Classifier};
 use widemargin::monitor::Monitor;
 
-use guard::{guarded, last_error, pointer, status};
+use guard::{guarded, last_error, status};
 
 /// A loaded model: a classifier, a regression model or an outlier detector. An outlier detector has the two classes -1
 /// (outliers) and 1 (inliers), and no probabilities.
@@ -47,9 +47,9 @@ impl Model {
 
     fn n_decision_values(&self) -> usize {
         match &self.model {
-            AnyModel::Classifier(model) if model.is_multilabel() => self.class_names.len(),
-            _ if self.class_names.len() == 2 => 1,
-            _ => self.class_names.len(),
+            AnyModel::Classifier(model) => model.n_problems(),
+            AnyModel::Regressor(_) => 0,
+            AnyModel::OneClass(_) => 1,
         }
     }
 
@@ -136,7 +136,7 @@ pub unsafe extern "C" fn widemargin_load(path: *const c_char) -> *mut Model {
         let path = unsafe { text(path, "path") }?;
         Ok(Box::into_raw(Box::new(Model::load(path)?)))
     });
-    loaded.unwrap_or(std::ptr::null_mut())
+    loaded.unwrap_or(ptr::null_mut())
 }
 
 /// Frees a model; NULL is allowed.
@@ -198,7 +198,7 @@ pub unsafe extern "C" fn widemargin_n_features(model: *const Model) -> usize {
 // SAFETY: as above.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn widemargin_feature_name(model: *const Model, index: usize) -> *const c_char {
-    pointer(|| {
+    let name = guarded(|| {
         // SAFETY: guaranteed by the caller.
         let names = &unsafe { of(model) }?.feature_names;
         match names.get(index) {
@@ -206,7 +206,8 @@ pub unsafe extern "C" fn widemargin_feature_name(model: *const Model, index: usi
             None if names.is_empty() => Err("the features of the model have no names".into()),
             None => Err(format!("feature {index}: the model has {} features, from 0", names.len())),
         }
-    })
+    });
+    name.unwrap_or(ptr::null())
 }
 
 /// The number of decision values per sample: 1 for two classes (positive for the second), otherwise one per class; 0 for a
@@ -228,13 +229,14 @@ pub unsafe extern "C" fn widemargin_n_decision_values(model: *const Model) -> us
 // SAFETY: as above.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn widemargin_class_name(model: *const Model, index: usize) -> *const c_char {
-    pointer(|| {
+    let name = guarded(|| {
         // SAFETY: guaranteed by the caller.
         let names = &unsafe { of(model) }?.class_names;
         let name =
             names.get(index).ok_or_else(|| format!("class {index}: the model has {} classes, from 0", names.len()));
         Ok(name?.as_ptr())
-    })
+    });
+    name.unwrap_or(ptr::null())
 }
 
 /// The predicted class of each of n_rows vectors, row-major, as its index into `classes`.
@@ -477,6 +479,6 @@ unsafe fn write<T: Copy>(results: Vec<T>, length: usize, output: *mut T) -> Resu
         return Err("the array for the results is NULL or misaligned".into());
     }
     // SAFETY: the caller guarantees the space, and a vector of this call overlaps nothing of the caller's.
-    unsafe { std::ptr::copy_nonoverlapping(results.as_ptr(), output, length) };
+    unsafe { ptr::copy_nonoverlapping(results.as_ptr(), output, length) };
     Ok(())
 }

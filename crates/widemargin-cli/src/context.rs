@@ -68,13 +68,10 @@ impl Context {
 
     /// Whether to go on with work that is worth nothing before it is whole.
     pub fn go_on(&self) -> Result<(), Failure> {
-        match self.monitor(&|_| ()).ask() {
-            Ok(()) => Ok(()),
-            Err(Stopped::Cancelled) => Err(cancelled()),
-            Err(Stopped::TimeLimit) => {
-                Err(Failure::work("the time limit passed before the work was done: nothing was written"))
-            }
-        }
+        self.monitor(&|_| ()).ask().map_err(|stopped| match stopped {
+            Stopped::Cancelled => cancelled(),
+            Stopped::TimeLimit => Failure::work("the time limit passed before the work was done: nothing was written"),
+        })
     }
 
     /// Tells by the exit code that a signal stopped work whose partial result was written.

@@ -1,14 +1,13 @@
 //! The details of models of some methods: the bases and their weights, the path to the solution.
 
-use std::any::Any;
 use std::path::Path;
 
 use indicatif::HumanCount;
 use serde_json::{Value, json};
 use widemargin::data::{AnySamples, Label};
 use widemargin::model::{
-    AnyModel, BasisExpansionSvc, ClassPath, Classifier, Model, PowerMeanChoice, PowerMeanSvc, ThinPlateSvc, TriedC,
-    TriedKernel,
+    AnyModel, BasisExpansionSvc, ClassPath, Classifier, PowerMeanChoice, PowerMeanSvc, ThinPlateSvc, TriedC,
+    TriedKernel, as_method,
 };
 use widemargin::similarity::AnySimilarity;
 use widemargin::solve::thin_plate::PathPoint;
@@ -21,11 +20,6 @@ const BASES_SHOWN: usize = 20;
 
 /// Characters that it shows of a basis that is a string.
 const CHARACTERS_SHOWN: usize = 40;
-
-/// The model as one of a method, where it is.
-pub fn as_method<M: Any>(model: &dyn Model) -> Option<&M> {
-    (model as &dyn Any).downcast_ref()
-}
 
 /// The model as a basis expansion SVM.
 ///

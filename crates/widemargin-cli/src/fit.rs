@@ -78,21 +78,16 @@ pub fn fits_blocks(choice: &Choice) -> bool {
     choice.method != Method::ThinPlate || choice.text("n-basis").is_some_and(|text| text != "none")
 }
 
-/// The refusal of a value.
-fn parameter(name: &'static str, value: &str, expected: impl Into<String>) -> Error {
-    Error::Parameter { name, value: value.to_owned(), expected: expected.into() }
-}
-
 /// Refuses a loss of another task.
 fn check_loss(option: &str, task: Task, text: &str) -> Result<()> {
     let name = text.split(':').next().unwrap_or(text);
     let is_of_targets = Loss::OF_TARGETS.contains(&name);
     match (option, task) {
         ("loss", Task::Classification) if is_of_targets && text.parse::<Loss>().is_err() => {
-            Err(parameter("loss", text, "it applies to --task regression"))
+            Err(Error::parameter("loss", text, "it applies to --task regression"))
         }
         ("loss", Task::Regression) if !is_of_targets && name.parse::<Loss>().is_ok() => {
-            Err(parameter("loss", name, "it applies to --task classification"))
+            Err(Error::parameter("loss", name, "it applies to --task classification"))
         }
         _ => Ok(()),
     }
@@ -108,10 +103,10 @@ fn class_weight(text: &str) -> Result<ClassWeight> {
         let parsed = pair.rsplit_once(':').and_then(|(label, weight)| Some((label, weight.parse::<f64>().ok()?)));
         let Some((label, weight)) = parsed else {
             let expected = format!("'{pair}' is not LABEL:WEIGHT; `balanced` is the other choice");
-            return Err(parameter("class_weight", text, expected));
+            return Err(Error::parameter("class_weight", text, expected));
         };
         if weights.insert(Label::parse(label), weight).is_some() {
-            return Err(parameter("class_weight", text, format!("the label '{label}' occurs twice")));
+            return Err(Error::parameter("class_weight", text, format!("the label '{label}' occurs twice")));
         }
     }
     Ok(ClassWeight::PerClass(weights))

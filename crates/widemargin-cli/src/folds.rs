@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use widemargin::data::{FoldClasses, Labels, grouped_folds, stratified_folds};
-use widemargin::select::{Answers, LabelScores, RegressionScoring, Scoring};
+use widemargin::select::{Answers, LabelScores, RegressionScoring};
 use widemargin_io::{LabelColumn, Table, read_groups};
 
 use crate::context::Context;
@@ -70,11 +70,7 @@ impl FoldArgs {
             classes.warnings().into_iter().for_each(|line| context.warn(&line));
         }
         let folds = Folds { of, n_groups: groups.map(|groups| groups.classes().len()) };
-        match (scoring, labels) {
-            (AnyScoring::Classes(scoring), Some(labels)) => folds.check_scoring(scoring, labels)?,
-            (AnyScoring::Classes(scoring), None) => LabelScores::check(scoring)?,
-            (AnyScoring::Numbers(scoring), _) => folds.check_sizes(scoring)?,
-        }
+        folds.check(scoring, labels)?;
         Ok(folds)
     }
 
@@ -93,35 +89,33 @@ impl FoldArgs {
 }
 
 impl Folds {
-    fn n_folds(&self) -> usize {
-        self.of.iter().max().map_or(0, |last| last + 1)
-    }
-
-    /// The rows of a fold, and all others.
-    fn rows(&self, fold: usize) -> (Vec<usize>, Vec<usize>) {
-        (0..self.of.len()).partition(|&row| self.of[row] == fold)
-    }
-
-    /// Refuses a score of numbers that folds have too few samples for.
-    fn check_sizes(&self, scoring: RegressionScoring) -> Result<(), Failure> {
-        let n_folds = self.n_folds();
-        let is_small = |fold: &usize| scoring == RegressionScoring::R2 && self.rows(*fold).0.len() < 2;
-        let Some(fold) = (0..n_folds).find(is_small) else { return Ok(()) };
-        let failure = format!("fold {} of {n_folds} has one sample, and {scoring} takes two", fold + 1);
-        refused(failure, "ask for fewer --folds, or take --scoring neg-mean-absolute-error")
-    }
-
-    /// Refuses a score that is not defined for a fold.
-    fn check_scoring(&self, scoring: Scoring, labels: &Labels) -> Result<(), Failure> {
-        let all: Vec<usize> = (0..labels.len()).collect();
-        scoring.check(labels, labels.select(&all).classes())?;
-        let n_folds = self.n_folds();
-        (0..n_folds).try_for_each(|fold| {
-            let (test, train) = self.rows(fold);
-            scoring.check(&labels.select(&test), labels.select(&train).classes()).map_err(|error| {
-                let failure = Failure::input(format!("fold {} of {n_folds}: {error}", fold + 1));
-                failure.help("ask for fewer --folds, or take --scoring balanced-accuracy")
-            })
-        })
+    /// Refuses a score that is not defined for the labels, or for a fold.
+    fn check(&self, scoring: AnyScoring, labels: Option<&Labels>) -> Result<(), Failure> {
+        match (scoring, labels) {
+            (AnyScoring::Classes(scoring), Some(labels)) => {
+                let all: Vec<usize> = (0..labels.len()).collect();
+                scoring.check(labels, labels.select(&all).classes())?;
+            }
+            (AnyScoring::Classes(scoring), None) => LabelScores::check(scoring)?,
+            (AnyScoring::Numbers(_), _) => {}
+        }
+        let n_folds = self.of.iter().max().map_or(0, |last| last + 1);
+        for fold in 0..n_folds {
+            let (test, train): (Vec<_>, Vec<_>) = (0..self.of.len()).partition(|&row| self.of[row] == fold);
+            let name = format!("fold {} of {n_folds}", fold + 1);
+            match (scoring, labels) {
+                (AnyScoring::Classes(scoring), Some(labels)) => {
+                    let checked = scoring.check(&labels.select(&test), labels.select(&train).classes());
+                    let help = "ask for fewer --folds, or take --scoring balanced-accuracy";
+                    checked.or_else(|error| refused(format!("{name}: {error}"), help))?;
+                }
+                (AnyScoring::Numbers(RegressionScoring::R2), _) if test.len() < 2 => {
+                    let help = "ask for fewer --folds, or take --scoring neg-mean-absolute-error";
+                    return refused(format!("{name} has one sample, and {scoring} takes two"), help);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 }

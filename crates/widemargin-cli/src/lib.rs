@@ -13,7 +13,6 @@ mod context;
 mod details;
 mod fit;
 mod folds;
-mod label_column;
 mod model;
 mod options;
 #[cfg(unix)]
@@ -24,7 +23,6 @@ mod progress;
 mod readable;
 mod report;
 mod resources;
-mod samples;
 mod scoring;
 mod stream;
 mod summary;
@@ -81,11 +79,7 @@ fn run_command(cli: Cli) -> Result<(), Failure> {
 /// Reads the command line; help and version are printed here, mistakes become one line.
 fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, Failure> {
     let parsed = usage::with_negative_numbers(Cli::command()).try_get_matches_from(arguments);
-    let error = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(cli) => return Ok(cli),
-        Err(error) => error,
-    };
-    match error.kind() {
+    parsed.and_then(|matches| Cli::from_arg_matches(&matches)).or_else(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             error.print().map_err(|error| Failure::stdout(&error))?;
             Err(Failure { message: String::new(), help: None, exit: Exit::Success })
@@ -95,5 +89,5 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, Failure> 
             Err(Failure { message: String::new(), help: None, exit: Exit::WrongInput })
         }
         _ => Err(usage::failure(&error, &Cli::command())),
-    }
+    })
 }

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use widemargin::model::AnyModel;
+use widemargin::data::{AnySamples, column_order};
+use widemargin::model::{AnyModel, Model};
 use widemargin::solve::Report;
-use widemargin_io::{Format, LabelColumn, ReadOptions, Table};
+use widemargin_io::{Block, Blocks, Format, LabelColumn, ReadOptions, Samples, Table};
 
 use crate::args::Input;
 use crate::context::Context;
@@ -35,10 +36,53 @@ pub fn load_for(path: &Path, input: &Input) -> Result<AnyModel, Failure> {
     Err(Failure::input(message).help(format!("if the file does hold {wanted}, say how: {formats}")))
 }
 
-/// Reads all samples for a model, with labels from a column; the columns of features are then in the model's order.
-pub fn read_for(model: &AnyModel, input: &Input, label: LabelColumn, context: &Context) -> Result<Table, Failure> {
+/// The column of labels, which is skipped.
+///
+/// By default: in LIBSVM text a first word that is not a pair; in CSV the reader knows the model's columns from others; in
+/// Parquet the column that training would use, unless the file has the model's columns only if that column is included. A series begins with a label, unless it is as
+/// long as all series of the model only with it. For strings, other columns are ignored.
+pub fn label_column(input: &Input, model: &dyn Model) -> Result<LabelColumn, Failure> {
+    if let Some(label) = &input.label {
+        return Ok(label.clone());
+    }
+    let data = input.data.as_path();
+    Ok(match input.format_for(model).map_or_else(|| Format::from_path(data), Ok)? {
+        Format::Libsvm | Format::Strings => LabelColumn::None,
+        // Only a regular file can be inspected and then read from its start.
+        Format::Parquet | Format::Ucr
+            if (data.is_file() || data.is_dir()) && has_only_features(input, model) == Some(true) =>
+        {
+            LabelColumn::None
+        }
+        _ => LabelColumn::Auto,
+    })
+}
+
+/// Whether the columns of a file are those of the model, or series as long as its; unknown of a file that is not numeric:
+/// a column of text is the label, or an error that is reported later.
+fn has_only_features(input: &Input, model: &dyn Model) -> Option<bool> {
+    let options = ReadOptions { label: LabelColumn::None, block_bytes: Some(1), ..input.options() };
+    let mut block = Block::default();
+    Blocks::open(&input.data, &options).ok()?.read_into(&mut block).ok().filter(|has_rows| *has_rows)?;
+    Some(match (&block.table.feature_names, model.feature_names(), &block.table.samples) {
+        (Some(names), Some(trained), _) => column_order(trained, names).is_ok(),
+        (_, _, Samples::Other(AnySamples::Series(series))) => Some(series.length(0)) == series_length(model),
+        (_, _, vectors) => Some(vectors.n_cols()) == model.n_features(),
+    })
+}
+
+/// The length of all series that a model holds, where it holds series and all have one.
+fn series_length(model: &dyn Model) -> Option<usize> {
+    let Some(AnySamples::Series(series)) = model.bases() else { return None };
+    let mut lengths = series.lengths().into_iter();
+    let first = lengths.next()?;
+    lengths.all(|length| length == first).then_some(first)
+}
+
+/// Reads all samples for a model; the columns of features are then in the model's order.
+pub fn read_for(model: &AnyModel, input: &Input, context: &Context) -> Result<Table, Failure> {
     let file = &input.data;
-    let options = ReadOptions { label, n_features: model.n_features(), ..input.options_for(&**model) };
+    let options = ReadOptions { n_features: model.n_features(), ..input.options_for(&**model) };
     let (mut table, _) = context.read(file, &options)?;
     put_in_order(&mut table, &**model, file)?;
     Ok(table)
@@ -84,13 +128,15 @@ pub fn size_of_file(file: &Path) -> u64 {
 fn report_json(report: &Report) -> Value {
     let seconds: serde_json::Map<_, _> =
         report.stages.iter().map(|stage| (stage.name.clone(), stage.seconds.into())).collect();
-    // These are left out of model files where they are empty.
-    let own = json!({ "estimate": report.estimate, "notes": report.notes, "library": report.library });
-    let computed = json!({
+    let more = json!({
+        // These are left out of model files where they are empty.
+        "estimate": report.estimate,
+        "notes": report.notes,
+        "library": report.library,
         "epochs": report.max_iterations(),
         "gap": report.gap(),
         "seconds": seconds,
         "seconds_total": (!report.stages.is_empty()).then(|| report.seconds()),
     });
-    joined(joined(json!(report), own), computed)
+    joined(json!(report), more)
 }

@@ -1,16 +1,16 @@
 //! The options of models: one flat set for all methods; each method has some.
 
-use std::fmt::Display;
-
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::json;
 use widemargin::nearest;
 use widemargin::select::{Method, Task, split_spec};
+use widemargin::similarity::{descriptor_rows, similarity_rows};
 
 use crate::args::Common;
 use crate::parameters::{C, OPTIONS, applies, name_of, settings_of, tasks_of, tasks_with};
 use crate::report::{Failure, refused};
+use crate::text_table::list;
 
 const SIMILARITY: &str = "\
 Similarity to the bases, such as rbf:gamma=1, dtw, hog:cell=4/rigid
@@ -49,7 +49,7 @@ pub struct ModelArgs {
     /// thin-plate: polynomials=auto|free|penalized|constant|none, standardize=auto|yes|no, tol=NUMBER, max-iter=N
     #[arg(long, value_name = "METHOD")]
     method: Vec<String>,
-    #[arg(long, value_name = "SPEC", help = first_line(SIMILARITY), long_help = crate::samples::with_names(SIMILARITY))]
+    #[arg(long, value_name = "SPEC", help = first_line(SIMILARITY), long_help = with_names(SIMILARITY))]
     similarity: Vec<String>,
     /// Kernel of power-mean (chi2, -1, ...) or thin-plate (distance, ...)
     ///
@@ -113,6 +113,13 @@ fn first_line(text: &'static str) -> &'static str {
     text.lines().next().unwrap_or(text)
 }
 
+/// A help text, and the names that a similarity may have.
+fn with_names(text: &str) -> String {
+    let similarities = list(similarity_rows().map(|row| row.usage()), ", ");
+    let descriptors = list(descriptor_rows().map(|row| row.name), ", ");
+    format!("{text}\n\nSimilarities: {similarities}\n\nDescriptors, which can precede them: {descriptors}")
+}
+
 /// One value of each option.
 #[derive(Clone, Debug)]
 pub struct Choice {
@@ -173,13 +180,8 @@ impl ModelArgs {
     }
 }
 
-/// Names in a line of text.
-fn list(names: impl IntoIterator<Item = impl Display>, between: &str) -> String {
-    names.into_iter().map(|name| name.to_string()).collect::<Vec<_>>().join(between)
-}
-
 /// What to do about an unknown name: the nearest of the known ones, and all of them.
-fn known(what: &str, name: &str, names: impl Iterator<Item = impl Display>) -> String {
+fn known(what: &str, name: &str, names: impl Iterator<Item = impl ToString>) -> String {
     let names: Vec<String> = names.map(|name| name.to_string()).collect();
     let near = nearest(name, names.iter().map(String::as_str));
     let near = near.map(|near| format!("did you mean {near}? ")).unwrap_or_default();

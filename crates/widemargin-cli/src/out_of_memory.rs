@@ -1,11 +1,12 @@
 //! An allocation that fails ends a program with a signal; here it says what to do.
 
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::cli::Command;
 
 /// What the message says to do, for the command that runs.
-static HELP: AtomicPtr<&'static str> = AtomicPtr::new(std::ptr::null_mut());
+static HELP: OnceLock<&str> = OnceLock::new();
 
 /// Whether the program ends for another reason.
 static PANICKED: AtomicBool = AtomicBool::new(false);
@@ -21,7 +22,7 @@ pub fn listen(command: &Command) {
         PANICKED.store(true, Ordering::SeqCst);
         before(panic);
     }));
-    HELP.store(Box::into_raw(Box::new(help(command))), Ordering::SeqCst);
+    let _ = HELP.set(help(command));
     let action = SigAction::new(SigHandler::Handler(report), SaFlags::empty(), SigSet::empty());
     // SAFETY: the handler makes no allocation and takes no lock: it writes bytes and ends the process.
     let _ = unsafe { sigaction(Signal::SIGABRT, &action) };
@@ -52,8 +53,8 @@ extern "C" fn report(_: nix::libc::c_int) {
         let _ = unsafe { nix::libc::write(2, text.as_ptr().cast(), text.len()) };
     };
     write("error: there is not enough memory\n");
-    // SAFETY: null, or a value that is never freed.
-    if let Some(help) = unsafe { HELP.load(Ordering::SeqCst).as_ref() } {
+    // It was set before the handler was installed.
+    if let Some(help) = HELP.get() {
         write(help);
     }
     // SAFETY: the process ends at once; files that are not whole have no name yet.

@@ -27,18 +27,17 @@ impl Bar {
     pub fn new(quiet: bool) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         bar.set_style(style("{spinner} {elapsed} {msg}"));
-        if quiet || !std::io::stderr().is_terminal() {
-            return Bar { bar, shower: None, stage: Mutex::default() };
-        }
-        let (sender, receiver) = channel();
-        let late = bar.clone();
-        let shower = std::thread::spawn(move || {
-            if receiver.recv_timeout(A_MOMENT) == Err(RecvTimeoutError::Timeout) {
-                late.set_draw_target(ProgressDrawTarget::stderr());
-                late.enable_steady_tick(Duration::from_millis(125));
-            }
+        let shower = (!quiet && std::io::stderr().is_terminal()).then(|| {
+            let ((sender, receiver), late) = (channel(), bar.clone());
+            let show = move || {
+                if receiver.recv_timeout(A_MOMENT) == Err(RecvTimeoutError::Timeout) {
+                    late.set_draw_target(ProgressDrawTarget::stderr());
+                    late.enable_steady_tick(Duration::from_millis(125));
+                }
+            };
+            (sender, std::thread::spawn(show))
         });
-        Bar { bar, shower: Some((sender, shower)), stage: Mutex::default() }
+        Bar { bar, shower, stage: Mutex::default() }
     }
 
     /// Says what is being done.

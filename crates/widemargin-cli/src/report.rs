@@ -83,10 +83,9 @@ fn one_line(text: &str) -> String {
 
 impl From<IoError> for Failure {
     fn from(error: IoError) -> Self {
-        let error = match error {
-            IoError::Library(error) => return Failure::from(error),
-            error => error,
-        };
+        if let IoError::Library(error) = error {
+            return Failure::from(error);
+        }
         let exit = if error.is_input() { Exit::WrongInput } else { Exit::WorkFailed };
         Failure { message: error.to_string(), help: error.help(), exit }
     }
@@ -203,6 +202,17 @@ pub fn in_file(error: Error, file: &Path, table: &Table, first_row: usize) -> Fa
         }
     };
     Failure { help: help.map(str::to_owned), ..Failure::input(format!("{file}: {found}{problem}")) }
+}
+
+/// An error about a row of some rows, as one about a row of all.
+pub fn in_whole(error: Error, rows: &[usize]) -> Error {
+    match error {
+        Error::Value { row, column, value, problem } => Error::Value { row: rows[row], column, value, problem },
+        Error::Sample { similarity, number, problem, .. } => {
+            Error::Sample { similarity, is_basis: false, number: rows[number], problem }
+        }
+        error => error,
+    }
 }
 
 /// What to do about columns that do not fit the model.

@@ -50,10 +50,8 @@ impl OnDisk {
         (checkpoint, output): (Option<&Path>, &Path),
     ) -> Result<Self, Failure> {
         if data.as_os_str() == "-" {
-            return refused(
-                "standard input cannot be read in blocks: it can be read only once",
-                "write it to a file first",
-            );
+            let failure = "standard input cannot be read in blocks: it can be read only once";
+            return refused(failure, "write it to a file first");
         }
         // Not the system's default temporary folder, which may be in memory.
         let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -84,12 +82,8 @@ impl OnDisk {
         {
             let own = resident + store.label_bytes() + OWN;
             let least = ((2 * own) as f64 / (1.0 - MEMORY_MARGIN) / LIMIT_STEP as f64).ceil() as u64 * LIMIT_STEP;
-            let failure = format!(
-                "--memory-limit {}: the program itself takes {} with {} samples",
-                DecimalBytes(limit),
-                DecimalBytes(own),
-                HumanCount(store.n_samples() as u64),
-            );
+            let (limit, own, n) = (DecimalBytes(limit), DecimalBytes(own), HumanCount(store.n_samples() as u64));
+            let failure = format!("--memory-limit {limit}: the program itself takes {own} with {n} samples");
             return refused(failure, format!("allow at least {}MB", least / 1_000_000));
         }
         Ok(OnDisk { store, memory, scratch, checkpoint })
@@ -100,16 +94,6 @@ impl OnDisk {
         let checkpoint = self.checkpoint.as_ref().map(|folder| folder as &dyn Checkpoint);
         let resources = Resources { memory: self.memory, scratch: &self.scratch, checkpoint };
         fit(Place::Blocks(&self.store, &resources)).map_err(|error| in_file(error, data, self.store.outline(), 0))
-    }
-
-    /// The size of the data for the summary.
-    pub fn extent(&self) -> String {
-        format!(
-            "{} samples, {} features, {} on disk",
-            HumanCount(self.store.n_samples() as u64),
-            HumanCount(self.store.n_features() as u64),
-            DecimalBytes(self.store.bytes()),
-        )
     }
 }
 

@@ -7,6 +7,7 @@ use widemargin::select::{RegressionScoring, Scoring};
 use widemargin::{Error, Result};
 
 use crate::report::{Failure, refused};
+use crate::text_table::list;
 
 /// A score of classes, or of numbers.
 #[derive(Clone, Copy, Debug)]
@@ -28,25 +29,21 @@ impl FromStr for AnyScoring {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        let of_classes = || name.parse().map(AnyScoring::Classes);
-        let found = match name.parse() {
-            Ok(of_numbers) => Ok(AnyScoring::Numbers(of_numbers)),
-            Err(Error::UnknownName { .. }) => of_classes(),
-            Err(error) => Err(error),
-        };
-        found.map_err(|error: Error| match error {
-            Error::UnknownName { what, name, expected } => {
+        match (name.parse(), name.parse()) {
+            (Ok(of_numbers), _) => Ok(AnyScoring::Numbers(of_numbers)),
+            (Err(Error::UnknownName { .. }), Ok(of_classes)) => Ok(AnyScoring::Classes(of_classes)),
+            (Err(Error::UnknownName { .. }), Err(Error::UnknownName { what, name, expected })) => {
                 let expected = format!("{expected}; of a regression model {}", names_of_numbers());
-                Error::UnknownName { what, name, expected }
+                Err(Error::UnknownName { what, name, expected })
             }
-            error => error,
-        })
+            (Err(error), _) => Err(error),
+        }
     }
 }
 
 /// The scores of numbers, as they are named.
 fn names_of_numbers() -> String {
-    RegressionScoring::ALL.map(|scoring| scoring.to_string()).join(", ")
+    list(RegressionScoring::ALL, ", ")
 }
 
 impl AnyScoring {

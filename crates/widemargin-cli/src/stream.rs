@@ -9,7 +9,7 @@ use indicatif::HumanCount;
 use widemargin::data::SamplesView;
 use widemargin::model::Model;
 use widemargin::monitor::{Monitor, Progress};
-use widemargin_io::{Block, Blocks, LabelColumn, ReadOptions, Table};
+use widemargin_io::{Block, Blocks, ReadOptions, Table};
 
 use crate::args::Input;
 use crate::context::Context;
@@ -18,19 +18,18 @@ use crate::report::{Failure, in_file, refused, shown, while_reading};
 /// Remarks that are printed of a file.
 const MAX_REMARKS: usize = 20;
 
-/// Calls `each` with every block of the input, in order, and what the model makes of its rows by `of`. Returns the number
-/// of rows.
+/// Calls `each` with every block of the input, in order, and what the model makes of its rows by `of`, which is called with
+/// the number of threads.
 pub fn through<T>(
     context: &Context,
     model: &dyn Model,
     input: &Input,
-    label: LabelColumn,
-    of: impl Fn(&SamplesView<'_>, &Monitor<'_>) -> widemargin::Result<T>,
+    of: impl Fn(&SamplesView<'_>, usize, &Monitor<'_>) -> widemargin::Result<T>,
     mut each: impl FnMut(&Block, &T) -> Result<(), Failure>,
-) -> Result<u64, Failure> {
+) -> Result<(), Failure> {
     let (file, name) = (input.data.as_path(), shown(&input.data).to_string());
     // Rows of indices are then as wide as the model, and an index beyond it is reported with its line.
-    let options = ReadOptions { label, n_features: model.n_features(), ..input.options_for(model) };
+    let options = ReadOptions { n_features: model.n_features(), ..input.options_for(model) };
     context.bar.say(format!("reading {name}"));
     let blocks = Blocks::open(file, &options).map_err(|error| while_reading(error, file))?;
     let mut n_rows = 0;
@@ -46,14 +45,14 @@ pub fn through<T>(
         put_in_order(&mut block.table, model, file)?;
         let samples = block.table.samples.view();
         let found = samples
-            .and_then(|view| of(&view, &context.monitor(&sink)))
+            .and_then(|view| of(&view, context.common.threads, &context.monitor(&sink)))
             .map_err(|error| in_file(error, file, &block.table, block.first_row))?;
         each(block, &found)?;
         n_rows += block.table.samples.n_rows() as u64;
         Ok(())
     })?;
     context.bar.hide();
-    Ok(n_rows)
+    Ok(())
 }
 
 /// Puts the columns in the order in which the model was trained, by their names where both have names.

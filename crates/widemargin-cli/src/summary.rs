@@ -4,13 +4,13 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use clap::Args;
-use indicatif::DecimalBytes;
+use indicatif::{DecimalBytes, HumanCount};
 use serde_json::{Value, json};
-use widemargin::data::Source as _;
+use widemargin::data::{AnySamples, Rows as _, Source as _};
 use widemargin::model::AnyModel;
 use widemargin::problem::Loss;
 use widemargin::solve::{EstimateMethod, Report, Status};
-use widemargin_io::Table;
+use widemargin_io::{Samples, Store, Table};
 
 use crate::cancel::CANCELLED;
 use crate::context::Context;
@@ -18,8 +18,6 @@ use crate::model::{json_of, named, size_of_file};
 use crate::output::joined;
 use crate::readable::{plain, wrapped};
 use crate::report::{Failure, cancelled};
-use crate::resources::OnDisk;
-use crate::samples::{count_nonzeros, extent};
 
 /// What becomes of a fit that is stopped.
 #[derive(Clone, Copy, Debug, Args)]
@@ -67,14 +65,16 @@ impl Fitted {
         let model = named(model, table)?;
         let (samples, n_features) = (&table.samples, model.n_features());
         let n_nonzero = n_features.map(|_| count_nonzeros(samples)).transpose()?;
-        let extent = extent(samples, n_features.unwrap_or(0))?;
+        let extent = extent(samples, n_features.unwrap_or(0), n_nonzero.unwrap_or(0));
         Ok(Fitted { model, n_samples: samples.n_rows(), kind: samples.kind(), n_nonzero, extent })
     }
 
     /// A model of vectors on disk, which are not counted.
-    pub fn on_disk(model: AnyModel, samples: &OnDisk) -> widemargin::Result<Self> {
-        let (model, extent) = (named(model, samples.store.outline())?, samples.extent());
-        Ok(Fitted { model, n_samples: samples.store.n_samples(), kind: "vectors", n_nonzero: None, extent })
+    pub fn on_disk(model: AnyModel, store: &Store) -> widemargin::Result<Self> {
+        let (n_samples, n_features) = (store.n_samples(), HumanCount(store.n_features() as u64));
+        let (n, bytes) = (HumanCount(n_samples as u64), DecimalBytes(store.bytes()));
+        let extent = format!("{n} samples, {n_features} features, {bytes} on disk");
+        Ok(Fitted { model: named(model, store.outline())?, n_samples, kind: "vectors", n_nonzero: None, extent })
     }
 
     /// Writes the model to its file, whole or not at all, and prints the warnings of its fit.
@@ -118,6 +118,30 @@ impl Fitted {
         lines.push(format!("{name}: {size}, after {:.2} s; details: widemargin inspect {name}", context.seconds()));
         lines.iter().map(|line| wrapped(line, INDENT)).collect::<Vec<_>>().join("\n")
     }
+}
+
+/// How many samples there are and how large: the line of a summary.
+fn extent(samples: &Samples, n_features: usize, n_nonzero: u64) -> String {
+    let n = HumanCount(samples.n_rows() as u64);
+    match samples {
+        Samples::Other(AnySamples::Images(images)) => {
+            let (height, width) = (images.height(), images.width());
+            let color = if images.channels() == 1 { "gray" } else { "color" };
+            format!("{n} images, {height} × {width} pixels, {color}")
+        }
+        Samples::Other(samples) => format!("{n} {}", samples.kind()),
+        _ => format!("{n} samples, {} features, {} non-zeros", HumanCount(n_features as u64), HumanCount(n_nonzero)),
+    }
+}
+
+/// Number of non-zeros; 0 where the samples are no vectors.
+fn count_nonzeros(samples: &Samples) -> widemargin::Result<u64> {
+    if let Samples::Other(_) = samples {
+        return Ok(0);
+    }
+    let (view, mut n) = (samples.view()?.rows("a count of non-zeros")?, 0);
+    (0..view.n_rows()).for_each(|row| view.for_each_nonzero(row, |_, _| n += 1));
+    Ok(n)
 }
 
 /// The parameters of a model that its summary shows.

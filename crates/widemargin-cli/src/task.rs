@@ -13,6 +13,7 @@ use crate::args::Input;
 use crate::context::Context;
 use crate::parameters::tasks_of;
 use crate::report::{Failure, refused, shown};
+use crate::text_table::{beginning, list};
 
 /// What a method is to predict of a table's samples, by the task that is passed; nothing for outlier detection.
 pub fn answers<'a>(
@@ -44,16 +45,11 @@ pub fn described(table: &Table, answers: Option<&Answers<'_>>) -> Option<String>
         Some(column) => format!("label: column {column}, {what}"),
         None => format!("label: {what}"),
     };
-    match answers? {
-        Answers::Labels(labels) => match &table.labels {
-            Some(_) => Some(column(&describe_classes(labels))),
-            None => Some(format!(
-                "labels: {}",
-                labels.classes().iter().map(Label::to_string).collect::<Vec<_>>().join(", ")
-            )),
-        },
-        Answers::Targets(_) => Some(column("numbers")),
-    }
+    Some(match answers? {
+        Answers::Labels(labels) if table.labels.is_none() => format!("labels: {}", list(labels.classes(), ", ")),
+        Answers::Labels(labels) => column(&describe_classes(labels)),
+        Answers::Targets(_) => column("numbers"),
+    })
 }
 
 /// Classes that are listed with their counts.
@@ -63,10 +59,8 @@ const LISTED: usize = 8;
 fn describe_classes(labels: &Labels) -> String {
     let (classes, mut counts) = (labels.classes(), vec![0_u64; labels.classes().len()]);
     labels.codes().iter().for_each(|&code| counts[code as usize] += 1);
-    let listed =
-        classes.iter().zip(&counts).take(LISTED).map(|(class, count)| format!("{class} ({})", HumanCount(*count)));
-    let more = if classes.len() > LISTED { ", …" } else { "" };
-    format!("{} classes: {}{more}", classes.len(), listed.collect::<Vec<_>>().join(", "))
+    let listed = classes.iter().zip(&counts).map(|(class, count)| format!("{class} ({})", HumanCount(*count)));
+    format!("{} classes: {}", classes.len(), beginning(listed, LISTED))
 }
 
 /// Notes that labels, if there are any, are left aside.

@@ -1,4 +1,4 @@
-//! Small tables of plain text.
+//! Lists and small tables of plain text.
 
 use indicatif::HumanCount;
 
@@ -10,10 +10,16 @@ pub fn support_text(support: f64) -> String {
     }
 }
 
+/// Names in a line.
+pub fn list(names: impl IntoIterator<Item = impl ToString>, between: &str) -> String {
+    names.into_iter().map(|name| name.to_string()).collect::<Vec<_>>().join(between)
+}
+
 /// The first of some names.
-pub fn beginning(names: &[impl ToString]) -> String {
-    let shown: Vec<String> = names.iter().take(20).map(ToString::to_string).collect();
-    shown.join(", ") + if names.len() > shown.len() { ", …" } else { "" }
+pub fn beginning(names: impl IntoIterator<Item = impl ToString>, most: usize) -> String {
+    let mut names = names.into_iter();
+    let shown = list(names.by_ref().take(most), ", ");
+    if names.next().is_some() { shown + ", …" } else { shown }
 }
 
 /// A number with this many digits behind the point, where there is one.
@@ -28,23 +34,17 @@ pub fn percent(share: Option<f64>) -> String {
 
 /// Lines of a table with a head: the first column, and those without a head, to the left, the others to the right.
 pub fn text_table(heads: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
-    let rows: Vec<_> = rows.into_iter().collect();
-    let width = |column: usize| {
-        let cells = rows.iter().map(|row| row[column].chars().count());
-        cells.chain([heads[column].chars().count()]).max().unwrap_or(0)
-    };
+    let head = heads.iter().map(|head| (*head).to_owned()).collect();
+    let rows: Vec<Vec<String>> = std::iter::once(head).chain(rows).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..heads.len()).map(width).collect();
-    let line = |cells: &mut dyn Iterator<Item = &str>| {
-        let padded = cells.zip(&widths).zip(heads).enumerate().map(|(column, ((cell, &width), head))| {
+    let line = |row: &Vec<String>| {
+        let padded = row.iter().zip(&widths).zip(heads).enumerate().map(|(column, ((cell, &width), head))| {
             if column == 0 || head.is_empty() { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
         });
         padded.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
     };
-    let mut text = line(&mut heads.iter().copied());
-    for row in &rows {
-        text += &line(&mut row.iter().map(String::as_str));
-    }
-    text
+    rows.iter().map(line).collect()
 }
 
 #[cfg(test)]

@@ -18,11 +18,8 @@ pub fn failure(error: &clap::Error, program: &Command) -> Failure {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let first = words(message.split("\n\n").next().unwrap_or(&message));
     let first = expected_numbers(first.strip_prefix("error: ").unwrap_or(&first));
-    let failure = Failure::input(first);
-    match suggestion(error).or_else(|| other_commands(error, program)) {
-        Some(help) => failure.help(help),
-        None => failure.help("add --help to see the usage"),
-    }
+    let help = suggestion(error).or_else(|| other_commands(error, program));
+    Failure::input(first).help(help.unwrap_or_else(|| "add --help to see the usage".into()))
 }
 
 fn text(error: &clap::Error, kind: ContextKind) -> Option<&str> {

@@ -1,11 +1,11 @@
 //! The columns of data frames as features.
 
-use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
+use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use widemargin_io::{FrameCells, FrameColumn, FrameProblem, encode_frame, learn_frame};
 
-use crate::convert::{shaped, table_columns};
+use crate::convert::{Matrix, array, table_columns};
 
 /// The cells of a column: numbers, or texts, with whether they are categories.
 #[derive(FromPyObject)]
@@ -35,23 +35,18 @@ fn refused(problem: FrameProblem) -> PyErr {
 pub(crate) fn learn_columns<'py>(
     py: Python<'py>,
     columns: Vec<(String, Cells<'py>)>,
-) -> PyResult<(String, Bound<'py, PyArray2<f64>>)> {
+) -> PyResult<(String, Matrix<'py, f64>)> {
     let (encoder, features) = learn_frame(&frame(&columns)?).map_err(refused)?;
     let json = serde_json::to_string(&encoder).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    Ok((json, shaped(py, features.values, features.n_rows, features.n_cols)?))
+    Ok((json, array(py, features)?))
 }
 
 /// The importance of each column of a table for similarities with these specs; None if none has column weights.
 #[pyfunction]
 #[pyo3(signature = (similarities, encoder = None))]
-pub(crate) fn feature_importances<'py>(
-    py: Python<'py>,
-    similarities: Vec<String>,
-    encoder: Option<&str>,
-) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
+pub(crate) fn feature_importances(similarities: Vec<String>, encoder: Option<&str>) -> PyResult<Option<Vec<f64>>> {
     let columns = encoder.map(table_columns).transpose()?;
-    let found = widemargin::model::feature_importances(&similarities, columns.as_ref());
-    Ok(found.map(|shares| PyArray1::from_vec(py, shares)))
+    Ok(widemargin::model::feature_importances(&similarities, columns.as_ref()))
 }
 
 /// The features of the rows of a frame under a learned encoder, and remarks.
@@ -60,7 +55,7 @@ pub(crate) fn encode_columns<'py>(
     py: Python<'py>,
     encoder: &str,
     columns: Vec<(String, Cells<'py>)>,
-) -> PyResult<(Bound<'py, PyArray2<f64>>, Vec<String>)> {
+) -> PyResult<(Matrix<'py, f64>, Vec<String>)> {
     let (features, remarks) = encode_frame(&table_columns(encoder)?, &frame(&columns)?).map_err(refused)?;
-    Ok((shaped(py, features.values, features.n_rows, features.n_cols)?, remarks))
+    Ok((array(py, features)?, remarks))
 }

@@ -43,72 +43,48 @@ fn similarity(mut specs: Vec<String>) -> Value {
     if specs.len() == 1 { Value::Text(specs.remove(0)) } else { Value::Texts(specs) }
 }
 
-/// What a candidate of a kind of model is.
-trait Point {
-    fn params(self) -> Vec<(&'static str, Value)>;
+/// The parameters of a candidate, and its score if that is not minus its loss.
+type Described = (Vec<(&'static str, Value)>, Option<f64>);
 
-    /// The score of a candidate that has another than minus its loss.
-    fn score(&self, _loss: f64) -> Option<f64> {
-        None
+fn of_similarity(point: SimilarityPoint, loss: f64) -> Described {
+    let Candidate { similarity: specs, normalization } = point.candidate;
+    let mut params = vec![("similarity", similarity(specs)), ("normalization", name_of(normalization))];
+    let Some(n_basis) = point.n_basis else { return (params, Some(1.0 - loss)) };
+    params.extend([("n_basis", Value::Number(n_basis)), ("loss", spelled(point.fitted))]);
+    (params, None)
+}
+
+fn of_kernel(point: KernelPoint, loss: f64) -> Described {
+    let kernel = ("kernel", Value::Text(point.kernel.to_string()));
+    match point.standardized {
+        Some(standardized) => (vec![kernel, ("standardize", Value::Flag(standardized))], Some(1.0 - loss)),
+        None => (vec![kernel], None),
     }
 }
 
-impl Point for SimilarityPoint {
-    fn params(self) -> Vec<(&'static str, Value)> {
-        let Candidate { similarity: specs, normalization } = self.candidate;
-        let mut params = vec![("similarity", similarity(specs)), ("normalization", name_of(normalization))];
-        if let Some(n_basis) = self.n_basis {
-            params.extend([("n_basis", Value::Number(n_basis)), ("loss", spelled(self.fitted))]);
-        }
-        params
-    }
-
-    fn score(&self, loss: f64) -> Option<f64> {
-        self.n_basis.is_none().then_some(1.0 - loss)
-    }
+fn of_method(point: MethodPoint, _loss: f64) -> Described {
+    (vec![("method", spelled(point.method)), ("similarity", Value::Text(point.chosen))], point.score)
 }
 
-impl Point for KernelPoint {
-    fn params(self) -> Vec<(&'static str, Value)> {
-        let standardized = self.standardized.map(|standardized| ("standardize", Value::Flag(standardized)));
-        [("kernel", Value::Text(self.kernel.to_string()))].into_iter().chain(standardized).collect()
-    }
-
-    fn score(&self, loss: f64) -> Option<f64> {
-        self.standardized.map(|_| 1.0 - loss)
-    }
-}
-
-impl Point for MethodPoint {
-    fn params(self) -> Vec<(&'static str, Value)> {
-        vec![("method", spelled(self.method)), ("similarity", Value::Text(self.chosen))]
-    }
-
-    fn score(&self, _loss: f64) -> Option<f64> {
-        self.score
-    }
-}
-
-impl<P: Point> From<Tried<P>> for Compared {
-    fn from(tried: Tried<P>) -> Self {
-        let Tried { point, loss, standard_error, error, n_samples, seconds } = tried;
-        // A problem concerns the loss, which a held-out score replaces.
-        let score = point.score(loss.as_ref().copied().unwrap_or(f64::NAN)).filter(|score| !score.is_nan());
-        let (score, problem) = match (score, loss) {
-            (Some(score), _) => (Some(score), None),
-            (None, Ok(loss)) => (Some(-loss), None),
-            (None, Err(problem)) => (None, Some(problem)),
-        };
-        let (params, accuracy) = (point.params(), error.map(|error| 1.0 - error));
-        Compared { params, score, std: standard_error, accuracy, problem, n_samples, seconds }
-    }
+/// A row of `cv_results_`.
+fn row<P>(tried: Tried<P>, describe: fn(P, f64) -> Described) -> Compared {
+    let Tried { point, loss, standard_error, error, n_samples, seconds } = tried;
+    let (params, score) = describe(point, loss.as_ref().copied().unwrap_or(f64::NAN));
+    // A problem concerns the loss, which a held-out score replaces.
+    let (score, problem) = match (score.filter(|score| !score.is_nan()), loss) {
+        (Some(score), _) => (Some(score), None),
+        (None, Ok(loss)) => (Some(-loss), None),
+        (None, Err(problem)) => (None, Some(problem)),
+    };
+    let accuracy = error.map(|error| 1.0 - error);
+    Compared { params, score, std: standard_error, accuracy, problem, n_samples, seconds }
 }
 
 /// The candidates of a fit.
 pub(crate) fn compared(tried: select::Compared) -> Vec<Compared> {
     match tried {
-        select::Compared::Similarities(tried) => tried.into_iter().map(Into::into).collect(),
-        select::Compared::Kernels(tried) => tried.into_iter().map(Into::into).collect(),
-        select::Compared::Methods(tried) => tried.into_iter().map(Into::into).collect(),
+        select::Compared::Similarities(tried) => tried.into_iter().map(|one| row(one, of_similarity)).collect(),
+        select::Compared::Kernels(tried) => tried.into_iter().map(|one| row(one, of_kernel)).collect(),
+        select::Compared::Methods(tried) => tried.into_iter().map(|one| row(one, of_method)).collect(),
     }
 }

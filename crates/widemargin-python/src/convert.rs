@@ -130,21 +130,17 @@ pub(crate) fn class_weight(factors: Option<&Factors>, labels: &Labels) -> PyResu
     }
 }
 
-/// The names of the features, or the columns of a table that become the features.
+/// The names of the features, or the columns of a table that become the features, as JSON.
+#[derive(FromPyObject)]
 pub(crate) enum Features {
+    #[pyo3(transparent)]
     Names(Vec<String>),
-    Columns(TableColumns),
+    #[pyo3(transparent)]
+    Columns(#[pyo3(from_py_with = columns_of)] TableColumns),
 }
 
-impl<'a, 'py> FromPyObject<'a, 'py> for Features {
-    type Error = PyErr;
-
-    fn extract(features: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
-        match features.extract::<String>() {
-            Ok(json) => table_columns(&json).map(Features::Columns),
-            Err(_) => features.extract().map(Features::Names),
-        }
-    }
+fn columns_of(json: &Bound<'_, PyAny>) -> PyResult<TableColumns> {
+    table_columns(json.extract()?)
 }
 
 /// The arguments that the fits of all methods share.
@@ -190,8 +186,11 @@ pub fn row_numbers(py: Python<'_>, rows: Vec<usize>) -> Bound<'_, PyArray1<i64>>
     PyArray1::from_iter(py, rows.into_iter().map(|row| row as i64))
 }
 
+/// An array of two dimensions.
+pub type Matrix<'py, T> = Bound<'py, PyArray2<T>>;
+
 /// Converts a matrix to an array.
-pub fn array(py: Python<'_>, matrix: DenseMatrix<f32>) -> PyResult<Bound<'_, PyArray2<f32>>> {
+pub fn array<T: numpy::Element>(py: Python<'_>, matrix: DenseMatrix<T>) -> PyResult<Matrix<'_, T>> {
     shaped(py, matrix.values, matrix.n_rows, matrix.n_cols)
 }
 
@@ -206,7 +205,7 @@ pub fn shaped<T: numpy::Element>(
     values: Vec<T>,
     n_rows: usize,
     n_cols: usize,
-) -> PyResult<Bound<'_, PyArray2<T>>> {
+) -> PyResult<Matrix<'_, T>> {
     PyArray1::from_vec(py, values).reshape([n_rows, n_cols])
 }
 

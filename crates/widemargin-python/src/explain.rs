@@ -1,15 +1,11 @@
 //! Explanations of predictions and reports on models.
 
-use std::path::PathBuf;
-
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use widemargin::data::{SamplesView, Source};
-use widemargin::model::write_atomically;
 use widemargin_report::{Measurement, explanation_html, report_html};
 
 use crate::convert::Measure;
-use crate::errors::refused;
 use crate::model::{Model, Trained};
 use crate::python_similarity::{Collected, needed};
 use crate::work::{Patience, conduct};
@@ -27,7 +23,7 @@ pub fn explain(
     let Trained::Any(model) = &this.0 else {
         return Err(PyTypeError::new_err("an expansion without a classifier has no predictions to explain"));
     };
-    let (found, sample) = this.on_samples(py, None, samples, |view, _| {
+    let (found, sample) = this.on_samples(py, samples, |view, _| {
         let sample = if let SamplesView::Own(_) = view { None } else { Some(view.chunk(0..1)?) };
         Ok((model.explain(view, 0, place, n_terms)?, sample))
     })?;
@@ -36,19 +32,15 @@ pub fn explain(
     Ok((json, html))
 }
 
-/// The report on a model as HTML, also written to `path` unless it is `None`.
+/// The report on a model as HTML.
 #[pyfunction]
-#[pyo3(signature = (model, title, data, path, threads, monitor = None))]
 pub fn report(
     py: Python<'_>,
     model: &Bound<'_, Model>,
     title: String,
     data: Option<(Collected<'_>, Option<Measure<'_>>, String)>,
-    path: Option<PathBuf>,
     threads: usize,
-    monitor: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
-    let patience = Patience::new(None, monitor)?;
     let (samples, measure, name) = match data {
         Some((samples, measure, name)) => (Some(needed(samples)?), measure, name),
         None => (None, None, String::new()),
@@ -60,9 +52,5 @@ pub fn report(
         return Err(PyTypeError::new_err(problem));
     };
     let data = view.as_ref().map(|samples| Measurement { samples, answers: answers.as_ref(), weights, name });
-    let html = conduct(py, &patience, |monitor, _| report_html(model, title, data, threads, monitor))?;
-    if let Some(path) = path {
-        py.detach(|| write_atomically(&path, |out| out.write_all(html.as_bytes()))).map_err(refused)?;
-    }
-    Ok(html)
+    conduct(py, &Patience::default(), |monitor, _| report_html(model, title, data, threads, monitor))
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use numpy::{Complex64, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use numpy::{Complex64, PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use widemargin::Result;
 use widemargin::basis;
-use widemargin::data::{AnySamples, DenseMatrix, Rows, Samples, Source, Training, Vectors};
+use widemargin::data::{AnySamples, DenseMatrix, Rows, Samples, Training, Vectors};
 use widemargin::expansion::{self, BasisExpansion, Spectrum};
 use widemargin::monitor::Monitor;
 use widemargin::similarity::{AnySimilarity, Similarity, Spec};
@@ -58,25 +58,19 @@ pub fn accepted_kinds(specs: Vec<String>) -> PyResult<Vec<&'static str>> {
 
 /// Rows that become bases, for selections that do not need similarities.
 #[pyfunction]
-pub fn choose_bases<'py>(
-    py: Python<'py>,
-    codes: PyReadonlyArray1<'_, u32>,
-    n_basis: usize,
-    basis: &str,
-    seed: u64,
-) -> PyResult<Bound<'py, PyArray1<i64>>> {
+pub fn choose_bases(codes: PyReadonlyArray1<'_, u32>, n_basis: usize, basis: &str, seed: u64) -> PyResult<Vec<usize>> {
     let (codes, choice) = (codes.as_slice()?, basis.parse().map_err(raise)?);
     let n_classes = codes.iter().max().map_or(0, |&code| code as usize + 1);
     let (weights, none) = (vec![1.0; codes.len()], DenseMatrix { values: Vec::new(), n_rows: codes.len(), n_cols: 0 });
     let samples = AnySamples::Vectors(Vectors::Dense(none));
     let training = Training { samples: &samples, weights: &weights, threads: 1, monitor: &Monitor::none() };
     let linear = AnySimilarity::new(&["linear"]).map_err(raise)?;
-    let bases = basis::choose(&choice, n_basis, codes, n_classes, seed, &linear, &training).map_err(raise)?;
-    Ok(convert::row_numbers(py, bases.rows))
+    let bases = basis::choose(&choice, n_basis, codes, n_classes, seed, &linear, &training);
+    bases.map(|bases| bases.rows).map_err(raise)
 }
 
 /// Bases, and the indices of these samples.
-type ThinPlateBases<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<i64>>);
+type ThinPlateBases<'py> = (convert::Matrix<'py, f64>, Bound<'py, PyArray1<i64>>);
 
 /// Bases (bases, features) and the indices of these samples, empty if they are means.
 #[pyfunction]
@@ -94,8 +88,9 @@ pub fn choose_thin_plate_bases<'py>(
     let (bases, rows) = conduct(py, &Patience::default(), |_, _| {
         widemargin::model::choose_bases(&view, weights, choice, n_basis, seed, threads)
     })?;
-    let n = bases.len() / view.n_cols().max(1);
-    Ok((convert::shaped(py, bases, n, view.n_cols())?, convert::row_numbers(py, rows)))
+    let d = Rows::n_cols(&view);
+    let n = bases.len() / d.max(1);
+    Ok((convert::shaped(py, bases, n, d)?, convert::row_numbers(py, rows)))
 }
 
 /// Evaluates an expression of a similarity and of some collections of samples, for built-in or for Python similarities.
@@ -116,19 +111,16 @@ macro_rules! on_similarity {
     };
 }
 
-/// The block of samples × bases of a similarity, fitted to the bases.
-fn block<S: Similarity>(
+/// A similarity, fitted to samples.
+fn fitted<S: Similarity>(
     mut similarity: S,
-    bases: S::Samples,
-    samples: &dyn Source<Samples = S::Samples>,
+    samples: &S::Samples,
     threads: usize,
     monitor: &Monitor<'_>,
-) -> Result<(usize, usize, Vec<f32>)> {
-    let weights = vec![1.0; bases.len()];
-    similarity.fit(&Training { samples: &bases, weights: &weights, threads, monitor })?;
-    let n_parts = similarity.n_parts();
-    let rows = BasisExpansion::raw(Arc::new(similarity), bases)?.transform_with(samples, threads, monitor)?;
-    Ok((rows.n_rows, n_parts, rows.values))
+) -> Result<Arc<S>> {
+    let weights = vec![1.0; samples.len()];
+    similarity.fit(&Training { samples, weights: &weights, threads, monitor })?;
+    Ok(Arc::new(similarity))
 }
 
 /// (samples, parts · bases): the parts of a sample are concatenated.
@@ -140,9 +132,12 @@ pub fn pairwise<'py>(
     bases: Collected<'_>,
     threads: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let found = on_similarity!(py, similarity, (samples, bases), |monitor| block(
-        similarity, bases, &samples, threads, monitor
-    ));
+    let found = on_similarity!(py, similarity, (samples, bases), |monitor| {
+        let similarity = fitted(similarity, &bases, threads, monitor)?;
+        let n_parts = similarity.n_parts();
+        let rows = BasisExpansion::raw(similarity, bases)?.transform_with(&samples, threads, monitor)?;
+        Ok((rows.n_rows, n_parts, rows.values))
+    });
     let (n_samples, n_parts, values) = found?;
     let n_bases = values.len() / (n_samples * n_parts).max(1);
     let rows = PyArray1::from_vec(py, values).reshape([n_samples, n_parts, n_bases])?;
@@ -158,17 +153,9 @@ pub fn spectrum<'py>(
     samples: Collected<'_>,
     threads: usize,
 ) -> PyResult<Vec<SpectrumFields<'py>>> {
-    fn spectra<S: Similarity>(
-        mut similarity: S,
-        samples: &S::Samples,
-        threads: usize,
-        monitor: &Monitor<'_>,
-    ) -> Result<Vec<Spectrum>> {
-        let weights = vec![1.0; samples.len()];
-        similarity.fit(&Training { samples, weights: &weights, threads, monitor })?;
-        widemargin::expansion::spectrum(Arc::new(similarity), samples, threads, monitor)
-    }
-    let spectra = on_similarity!(py, similarity, (samples), |monitor| spectra(similarity, &samples, threads, monitor))?;
+    let spectra = on_similarity!(py, similarity, (samples), |monitor| {
+        expansion::spectrum(fitted(similarity, &samples, threads, monitor)?, &samples, threads, monitor)
+    })?;
     let fields = |spectrum: Spectrum| {
         let negative = spectrum.negative();
         SpectrumFields {
@@ -203,7 +190,7 @@ pub fn hog<'py>(
     pixels: &Bound<'py, PyAny>,
     cell_size: usize,
     threads: usize,
-) -> PyResult<Bound<'py, PyArray2<f32>>> {
+) -> PyResult<convert::Matrix<'py, f32>> {
     let images = images(pixels)?;
     let spec = format!("hog:cell={cell_size},scale=none/linear");
     let described =

@@ -1,18 +1,17 @@
 //! A trained model: a classifier, a regression model or a one-class model, of any method, or an expansion.
 
-use numpy::{PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use widemargin::data::SamplesView;
 use widemargin::expansion::BasisExpansion;
-use widemargin::model::{AnyModel, Array, Classifier, bases_arrays};
+use widemargin::model::{AnyModel, Array, Classifier, FileMetadata, bases_arrays};
 use widemargin::monitor::Monitor;
 use widemargin::similarity::{AnySimilarity, Similarity};
-use widemargin::solve::Calibration;
 use widemargin::{Error, Result};
 
-use crate::convert::{Features, Target, array, arrays, labeled, shaped};
+use crate::convert::{Features, Matrix, Target, array, arrays, labeled, shaped};
 use crate::errors::raise;
 use crate::python_similarity::{Collected, CompositeSimilarity, PythonParts, State, both, on_samples};
 use crate::work::{Patience, conduct};
@@ -27,6 +26,9 @@ pub(crate) enum Trained {
     Expansion(BasisExpansion<AnySimilarity>),
     CompositeExpansion(BasisExpansion<CompositeSimilarity>),
 }
+
+/// The method of an expansion.
+const EXPANSION: &str = "expansion";
 
 /// The bytes of an expansion with Python similarities contain neither arrays nor bases.
 fn no_arrays<'a>() -> Result<Vec<Array<'a>>> {
@@ -65,11 +67,10 @@ impl Model {
     pub fn on_samples<T: Send>(
         &self,
         py: Python<'_>,
-        monitor: Option<Bound<'_, PyAny>>,
         samples: Collected<'_>,
         work: impl FnOnce(&SamplesView<'_>, &Monitor<'_>) -> Result<T> + Send,
     ) -> PyResult<T> {
-        on_samples(py, &Patience::new(None, monitor)?, samples, self.composite().is_some(), work)
+        on_samples(py, &Patience::default(), samples, self.composite().is_some(), work)
     }
 }
 
@@ -87,28 +88,25 @@ impl Model {
     #[staticmethod]
     #[pyo3(signature = (data, parts = None))]
     fn from_bytes(py: Python<'_>, data: &[u8], parts: Option<PythonParts<'_>>) -> PyResult<Self> {
+        let method = FileMetadata::of_bytes(data).map_err(raise)?.method;
         let Some((similarities, bases, state)) = parts else {
-            return AnyModel::from_bytes(data).map(|model| Model(Trained::Any(model))).map_err(raise);
+            let restored = match &method[..] {
+                EXPANSION => BasisExpansion::from_bytes(data).map(Trained::Expansion),
+                _ => AnyModel::from_bytes(data).map(Trained::Any),
+            };
+            return restored.map(Model).map_err(raise);
         };
         let (similarity, bases) = (CompositeSimilarity::restored(similarities, &state).map_err(raise)?, both(bases)?);
         let restored = conduct(py, &Patience::default(), |_, to_caller| {
-            AnyModel::from_bytes_with(data, similarity, bases(to_caller))
+            Ok(match &method[..] {
+                EXPANSION => {
+                    let expansion = BasisExpansion::from_bytes_with(data, similarity, bases(to_caller))?;
+                    Trained::CompositeExpansion(expansion)
+                }
+                _ => Trained::Any(AnyModel::from_bytes_with(data, similarity, bases(to_caller))?),
+            })
         })?;
-        Ok(Model(Trained::Any(restored)))
-    }
-
-    /// The same for an expansion.
-    #[staticmethod]
-    #[pyo3(signature = (data, parts = None))]
-    fn expansion_from_bytes(py: Python<'_>, data: &[u8], parts: Option<PythonParts<'_>>) -> PyResult<Self> {
-        let Some((similarities, bases, state)) = parts else {
-            return BasisExpansion::from_bytes(data).map(|model| Model(Trained::Expansion(model))).map_err(raise);
-        };
-        let (similarity, bases) = (CompositeSimilarity::restored(similarities, &state).map_err(raise)?, both(bases)?);
-        let restored = conduct(py, &Patience::default(), |_, to_caller| {
-            BasisExpansion::from_bytes_with(data, similarity, bases(to_caller))
-        })?;
-        Ok(Model(Trained::CompositeExpansion(restored)))
+        Ok(Model(restored))
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
@@ -165,58 +163,22 @@ impl Model {
             let problem = "a model with Python similarities is pickled with its estimator only";
             return Err(PyTypeError::new_err(problem));
         }
-        let reader = if let Trained::Any(_) = slf.get().0 { "from_bytes" } else { "expansion_from_bytes" };
-        Ok((slf.get_type().getattr(reader)?, (slf.get().to_bytes(slf.py())?,)))
+        Ok((slf.get_type().getattr("from_bytes")?, (slf.get().to_bytes(slf.py())?,)))
     }
 
-    #[pyo3(signature = (samples, threads, monitor = None))]
-    fn decision_function<'py>(
-        &self,
-        py: Python<'py>,
-        samples: Collected<'_>,
-        threads: usize,
-        monitor: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let model = self.classifier("decision values")?;
-        let values =
-            self.on_samples(py, monitor, samples, |view, monitor| model.decision_values(view, threads, monitor))?;
-        let (n_classes, is_multilabel) = (model.classes().len(), model.is_multilabel());
-        let n_cols = if n_classes == 2 && !is_multilabel { 1 } else { n_classes };
+    /// The predictions for samples: the decision values of a classifier, the targets of a regression model, or the
+    /// scores of a one-class model, in one column.
+    fn predict<'py>(&self, py: Python<'py>, samples: Collected<'_>, threads: usize) -> PyResult<Matrix<'py, f64>> {
+        let Trained::Any(model) = &self.0 else {
+            return Err(PyTypeError::new_err("an expansion has no predictions"));
+        };
+        let (values, n_cols) = self.on_samples(py, samples, |view, monitor| match model {
+            AnyModel::Classifier(model) => Ok((model.decision_values(view, threads, monitor)?, model.n_problems())),
+            AnyModel::Regressor(model) => Ok((model.predict(view, threads, monitor)?.values, model.n_outputs())),
+            AnyModel::OneClass(model) => Ok((model.score_samples(view, threads, monitor)?, 1)),
+        })?;
         let n_rows = values.len() / n_cols;
         shaped(py, values, n_rows, n_cols)
-    }
-
-    /// The targets that a regression model predicts: samples × outputs.
-    #[pyo3(signature = (samples, threads, monitor = None))]
-    fn predict<'py>(
-        &self,
-        py: Python<'py>,
-        samples: Collected<'_>,
-        threads: usize,
-        monitor: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let Trained::Any(AnyModel::Regressor(model)) = &self.0 else {
-            return Err(PyTypeError::new_err("only a regression model predicts targets"));
-        };
-        let found = self.on_samples(py, monitor, samples, |view, monitor| model.predict(view, threads, monitor))?;
-        shaped(py, found.values, found.n_rows, found.n_cols)
-    }
-
-    /// The score of each sample under a one-class model.
-    #[pyo3(signature = (samples, threads, monitor = None))]
-    fn score_samples<'py>(
-        &self,
-        py: Python<'py>,
-        samples: Collected<'_>,
-        threads: usize,
-        monitor: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let Trained::Any(AnyModel::OneClass(model)) = &self.0 else {
-            return Err(PyTypeError::new_err("only a one-class model has scores of samples"));
-        };
-        let work = |view: &SamplesView<'_>, monitor: &Monitor<'_>| model.score_samples(view, threads, monitor);
-        let scores = self.on_samples(py, monitor, samples, work)?;
-        Ok(PyArray1::from_vec(py, scores))
     }
 
     /// The probabilities of the classes for decision values of shape (samples, problems), or their logarithms.
@@ -226,16 +188,17 @@ impl Model {
         py: Python<'py>,
         values: PyReadonlyArray2<'py, f64>,
         logarithm: bool,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    ) -> PyResult<Matrix<'py, f64>> {
         let model = self.classifier("probabilities")?;
         let (n_classes, is_multilabel) = (model.classes().len(), model.is_multilabel());
         let calibration = model.calibration().ok_or(Error::NotCalibrated).map_err(raise)?;
-        let found = if logarithm { Calibration::log_probabilities } else { Calibration::probabilities };
-        let n_rows = values.shape()[0];
-        if is_multilabel {
-            return shaped(py, calibration.of_labels(values.as_slice()?, logarithm), n_rows, n_classes);
-        }
-        shaped(py, found(calibration, values.as_slice()?, n_classes), n_rows, n_classes)
+        let (n_rows, values) = (values.shape()[0], values.as_slice()?);
+        let found = match (is_multilabel, logarithm) {
+            (true, _) => calibration.of_labels(values, logarithm),
+            (false, true) => calibration.log_probabilities(values, n_classes),
+            (false, false) => calibration.probabilities(values, n_classes),
+        };
+        shaped(py, found, n_rows, n_classes)
     }
 
     /// ‖f‖² of each two-class problem.
@@ -244,38 +207,28 @@ impl Model {
     }
 
     /// The dual variables of the training samples: samples × problems.
-    #[pyo3(signature = (samples, target, threads, monitor = None))]
     fn dual_variables<'py>(
         &self,
         py: Python<'py>,
         samples: Collected<'_>,
         target: Target<'_>,
         threads: usize,
-        monitor: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    ) -> PyResult<Matrix<'py, f64>> {
         let (labels, weights) = labeled(&target)?;
         let model = self.classifier("dual variables")?;
-        let found = self.on_samples(py, monitor, samples, |view, monitor| {
-            model.dual_variables(view, &labels, weights, threads, monitor)
-        })?;
-        shaped(py, found.values, found.n_rows, found.n_cols)
+        let found = self
+            .on_samples(py, samples, |view, monitor| model.dual_variables(view, &labels, weights, threads, monitor))?;
+        array(py, found)
     }
 
     /// The features of samples.
-    #[pyo3(signature = (samples, threads, monitor = None))]
-    fn transform<'py>(
-        &self,
-        py: Python<'py>,
-        samples: Collected<'_>,
-        threads: usize,
-        monitor: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+    fn transform<'py>(&self, py: Python<'py>, samples: Collected<'_>, threads: usize) -> PyResult<Matrix<'py, f32>> {
         let features = match &self.0 {
             Trained::Any(_) => return Err(PyTypeError::new_err("only an expansion has features")),
             Trained::Expansion(expansion) => {
-                self.on_samples(py, monitor, samples, |view, monitor| expansion.transform_with(view, threads, monitor))?
+                self.on_samples(py, samples, |view, monitor| expansion.transform_with(view, threads, monitor))?
             }
-            Trained::CompositeExpansion(expansion) => self.on_samples(py, monitor, samples, |view, monitor| {
+            Trained::CompositeExpansion(expansion) => self.on_samples(py, samples, |view, monitor| {
                 expansion.transform_with(CompositeSimilarity::source(view)?, threads, monitor)
             })?,
         };

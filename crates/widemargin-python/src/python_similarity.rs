@@ -183,20 +183,20 @@ impl CompositeSimilarity {
     /// Unfitted.
     pub fn new((specs, calls): Similarities) -> Result<Self> {
         let ours = if specs.is_empty() { None } else { Some(AnySimilarity::new(&specs)?) };
-        let wrong = |name, value, expected: &str| Error::Parameter { name, value, expected: expected.to_owned() };
         let call = |(function, name): (Py<PyAny>, String)| {
             let n_polynomials = Python::attach(|py| function.getattr(py, "n_polynomials")?.extract(py));
-            let unread = |error: PyErr| wrong("n_polynomials", error.to_string(), "a whole number");
+            let unread = |error: PyErr| Error::parameter("n_polynomials", error, "a whole number");
             Ok(Arc::new(PythonSimilarity { function, n_polynomials: n_polynomials.map_err(unread)?, name }))
         };
         let calls: Vec<Arc<PythonSimilarity>> = calls.into_iter().map(call).collect::<Result<_>>()?;
         let n_parts = ours.as_ref().map_or(0, Similarity::n_parts) + calls.len();
         if let Some(ours) = ours.as_ref().filter(|ours| ours.has_features() && !calls.is_empty()) {
-            return Err(wrong("similarity", ours.spec(), "only similarities, not features, together with a function"));
+            let expected = "only similarities, not features, together with a function";
+            return Err(Error::parameter("similarity", ours.spec(), expected));
         }
         match calls.iter().find(|call| call.n_polynomials > 0) {
             Some(call) if n_parts > 1 => {
-                Err(wrong("similarity", call.name.clone(), "a similarity with polynomials cannot be combined"))
+                Err(Error::parameter("similarity", &call.name, "a similarity with polynomials cannot be combined"))
             }
             _ => Ok(CompositeSimilarity { ours, calls }),
         }
@@ -214,11 +214,10 @@ impl CompositeSimilarity {
         if let Some(ours) = &mut similarity.ours {
             ours.restore(&mut |key| match state.iter().find(|(name, _)| name == key) {
                 Some((_, numbers)) => Ok(numbers.clone()),
-                None => Err(Error::Shape {
-                    what: "state of the descriptors".into(),
-                    found: format!("no '{key}'"),
-                    expected: "the state of the fitted model".into(),
-                }),
+                None => {
+                    let expected = "the state of the fitted model";
+                    Err(Error::shape("state of the descriptors", format!("no '{key}'"), expected))
+                }
             })?;
         }
         Ok(similarity)
@@ -238,12 +237,8 @@ impl CompositeSimilarity {
 struct Ours<'a>(&'a dyn Source<Samples = CompositeSamples>);
 
 fn ours_of(samples: CompositeSamples) -> Result<AnySamples> {
-    let missing = || Error::Shape {
-        what: "samples".into(),
-        found: "objects alone".into(),
-        expected: "samples for built-in similarities too".into(),
-    };
-    samples.ours.ok_or_else(missing)
+    let expected = "samples for built-in similarities too";
+    samples.ours.ok_or_else(|| Error::shape("samples", "objects alone", expected))
 }
 
 impl Source for Ours<'_> {

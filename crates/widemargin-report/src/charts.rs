@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use widemargin::select::ConfusionMatrix;
 
 use crate::measured::Reliability;
-use crate::samples::{beginning, number};
+use crate::samples::{beginning, number, range};
 
 /// Side of a square chart, and the space around it for labels and dots.
 const SIDE: f64 = 210.0;
@@ -43,33 +43,27 @@ pub fn curve(across: &str, up: &str, all: &[(f64, f64)], diagonal: bool) -> Mark
     let step = all.len().div_ceil(MAX_POINTS).max(1);
     let last = all.last().copied();
     let shown = all.iter().copied().step_by(step).chain(last);
-    unit_square(
-        across,
-        up,
-        html! {
-            @if diagonal { polyline class="wm-dash" points=(points([(0.0, 0.0), (1.0, 1.0)].into_iter())) {} }
-            polyline class="wm-s1" stroke-width="1.8" points=(points(shown)) {}
-        },
-    )
+    let line = html! {
+        @if diagonal { polyline class="wm-dash" points=(points([(0.0, 0.0), (1.0, 1.0)].into_iter())) {} }
+        polyline class="wm-s1" stroke-width="1.8" points=(points(shown)) {}
+    };
+    unit_square(across, up, line)
 }
 
 /// Predicted probability against observed frequency, the area of a dot being how many samples it stands for.
 pub fn reliability(ranges: &[Reliability], of: &str) -> Markup {
     let total: f64 = ranges.iter().map(|range| range.weight).sum();
-    unit_square(
-        &format!("probability of {of}"),
-        "observed share",
-        html! {
-            polyline class="wm-dash" points=(points([(0.0, 0.0), (1.0, 1.0)].into_iter())) {}
-            polyline class="wm-s1" stroke-width="1.2" points=(points(ranges.iter().map(|range| (range.predicted, range.observed)))) {}
-            @for range in ranges {
-                circle class="wm-pro" cx=(format!("{:.1}", LEFT + SIDE * range.predicted)) cy=(format!("{:.1}", TOP + SIDE * (1.0 - range.observed)))
-                    r=(format!("{:.1}", 2.5 + 9.0 * (range.weight / total).sqrt())) opacity="0.8" {
-                    title { (number(range.weight)) " samples: predicted " (number(range.predicted)) ", observed " (number(range.observed)) }
-                }
+    let dots = html! {
+        polyline class="wm-dash" points=(points([(0.0, 0.0), (1.0, 1.0)].into_iter())) {}
+        polyline class="wm-s1" stroke-width="1.2" points=(points(ranges.iter().map(|range| (range.predicted, range.observed)))) {}
+        @for range in ranges {
+            circle class="wm-pro" cx=(format!("{:.1}", LEFT + SIDE * range.predicted)) cy=(format!("{:.1}", TOP + SIDE * (1.0 - range.observed)))
+                r=(format!("{:.1}", 2.5 + 9.0 * (range.weight / total).sqrt())) opacity="0.8" {
+                title { (number(range.weight)) " samples: predicted " (number(range.predicted)) ", observed " (number(range.observed)) }
             }
-        },
-    )
+        }
+    };
+    unit_square(&format!("probability of {of}"), "observed share", dots)
 }
 
 /// Classes up to which counts are written into the cells.
@@ -146,11 +140,8 @@ pub fn selection_of_c(points: &[(f64, f64)], selected: f64, about: &str) -> Mark
 /// The leave-one-out loss for each C, on a logarithmic axis of C, with the selected C marked.
 fn path(points: &[(f64, f64)], selected: f64) -> Markup {
     let (width, height, left, below) = (420.0, 150.0, 52.0, 34.0);
-    let range = |values: &mut dyn Iterator<Item = f64>| {
-        values.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)])
-    };
-    let [low_c, high_c] = range(&mut points.iter().map(|(c, _)| c.log10()));
-    let [low, high] = range(&mut points.iter().map(|(_, loss)| *loss));
+    let [low_c, high_c] = range(points.iter().map(|(c, _)| c.log10()));
+    let [low, high] = range(points.iter().map(|(_, loss)| *loss));
     let x = |c: f64| left + width * (c.log10() - low_c) / (high_c - low_c).max(1e-9);
     let y = |loss: f64| 10.0 + height * (high - loss) / (high - low).max(1e-12);
     let line: Vec<String> = points.iter().map(|(c, loss)| format!("{:.1},{:.1}", x(*c), y(*loss))).collect();

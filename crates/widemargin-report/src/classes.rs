@@ -1,22 +1,19 @@
 //! The sections of a report on a classifier.
 
-use std::any::Any;
-
 use maud::{Markup, html};
 use widemargin::Result;
 use widemargin::data::Labels;
-use widemargin::model::{BasisExpansionSvc, Classifier, Model, PowerMeanSvc, ThinPlateSvc, TriedKernel};
+use widemargin::model::{BasisExpansionSvc, Classifier, Model, PowerMeanSvc, ThinPlateSvc, TriedKernel, as_method};
 use widemargin::select::Answers;
 use widemargin::similarity::AnySimilarity;
 use widemargin::solve::CalibratedOn;
 
 use crate::charts;
-use crate::comparison::bar;
 use crate::measured::{Measured, Mistake};
 use crate::multilabel::MeasuredLabels;
-use crate::samples::{Shown, descending, listed, number};
-use crate::sections::{Cases, MAX_BASES, MAX_TERMS, Sections, cards_of_bases, probabilities, unsuitable};
-use crate::tiles::{more, percent, share, table, tile};
+use crate::samples::{descending, listed, number};
+use crate::sections::{Cases, MAX_BASES, MAX_TERMS, Sections, probabilities, unsuitable};
+use crate::tiles::{bars, more, percent, share, table, tile};
 
 /// Maximum number of classes with listed scores.
 const MAX_CLASSES: usize = 40;
@@ -25,18 +22,12 @@ const MAX_CLASSES: usize = 40;
 ///
 /// # Errors
 /// Errors of the model on the samples.
-pub fn sections(model: &dyn Classifier, cases: Option<Cases<'_>>, bases: Option<Shown<'_>>) -> Result<Sections> {
+pub fn sections(model: &dyn Classifier, cases: Option<Cases<'_>>) -> Result<Sections> {
     let classes = model.classes();
     let named = if model.is_multilabel() { "labels" } else { "classes" };
-    let of_model = Sections {
-        further: vec![
-            (named, format!("{}: {}", classes.len(), listed(classes, 30))),
-            ("probabilities", calibration(model)),
-        ],
-        selection: selection(model),
-        weights: weights(model, bases),
-        ..Sections::default()
-    };
+    let names = format!("{}: {}", classes.len(), listed(classes, 30));
+    let further = vec![(named, names), ("probabilities", calibration(model))];
+    let of_model = Sections { further, selection: selection(model), ..Sections::default() };
     let Some((cases, answers)) = cases.and_then(|cases| Some((cases, cases.data.answers?))) else {
         return Ok(of_model);
     };
@@ -106,11 +97,6 @@ fn explained_mistakes(
         }
     };
     cases.section("Worst mistakes", &about, mistakes.iter().map(case))
-}
-
-/// The model as one of a method, where it is.
-fn as_method<M: Any>(model: &dyn Classifier) -> Option<&M> {
-    (model as &dyn Any).downcast_ref()
 }
 
 fn calibration(model: &dyn Classifier) -> String {
@@ -194,22 +180,8 @@ fn in_steps(curve: &[(f64, f64)]) -> Vec<(f64, f64)> {
     curve.first().copied().into_iter().chain(steps).collect()
 }
 
-/// The bases or features with the largest norms of weights over all classes.
-fn weights(model: &dyn Classifier, bases: Option<Shown<'_>>) -> Markup {
-    if let Some(model) = as_method::<PowerMeanSvc>(model) {
-        return columns_by_weight(model);
-    }
-    if let Some(model) = as_method::<BasisExpansionSvc<AnySimilarity>>(model) {
-        return cards_of_bases(&model.weights_of_similarities(), model.basis_rows(), bases);
-    }
-    let Some(model) = as_method::<ThinPlateSvc>(model) else { return Markup::default() };
-    let n = model.n_bases();
-    let norm = |basis: usize| model.coefficients().iter().skip(basis).step_by(n).map(|a| a * a).sum::<f64>().sqrt();
-    let rows: Vec<usize> = model.support().iter().map(|&row| row as usize).collect();
-    cards_of_bases(&(0..n).map(norm).collect::<Vec<_>>(), &rows, bases)
-}
-
-fn columns_by_weight(model: &PowerMeanSvc) -> Markup {
+/// The columns with the largest norms of weights over all classes.
+pub fn columns_by_weight(model: &PowerMeanSvc) -> Markup {
     let feature_weights = model.weights().len() / model.n_features().max(1);
     let norms: Vec<f64> = model
         .weights()
@@ -217,17 +189,13 @@ fn columns_by_weight(model: &PowerMeanSvc) -> Markup {
         .map(|weights| weights.iter().map(|&weight| f64::from(weight).powi(2)).sum::<f64>().sqrt())
         .collect();
     let order = descending(norms.len(), |column| norms[column]);
-    let largest = order.first().map_or(1.0, |&at| norms[at]).max(f64::MIN_POSITIVE);
     let name =
         |column: usize| model.feature_names().map_or_else(|| format!("column {column}"), |names| names[column].clone());
+    let row = |&column: &usize| (name(column), vec![], norms[column], number(norms[column]));
     html! {
         section id="bases" {
             h2 { "Columns with the largest weights" }
-            table class="wm-table" {
-                tbody { @for &column in order.iter().take(MAX_BASES) { tr {
-                    td class="wm-left" { (name(column)) } td { (bar(norms[column] / largest)) } td { (number(norms[column])) }
-                } } }
-            }
+            (bars(&[], order.iter().take(MAX_BASES).map(row)))
         }
     }
 }

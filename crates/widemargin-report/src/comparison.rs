@@ -5,7 +5,7 @@ use widemargin::data::{AnySamples, Series, Unit};
 use widemargin::similarity::{CellMatch, Comparison, PathStep, Pieces};
 
 use crate::samples::{STROKES, Shown, descending, number, picture, place, polyline, range};
-use crate::tiles::more;
+use crate::tiles::{bars, more};
 
 /// Maximum number of pieces in a list.
 const MAX_LISTED: usize = 10;
@@ -60,7 +60,6 @@ fn as_series(samples: &AnySamples) -> Option<Series> {
 
 fn columns_table(columns: &[usize], shares: &[f64], basis: Side<'_>, sample: Side<'_>) -> Markup {
     let order = descending(shares.len(), |at| shares[at].abs());
-    let largest = order.first().map_or(1.0, |&at| shares[at].abs()).max(f64::MIN_POSITIVE);
     let name = |column: usize| match sample.or(basis) {
         Some((shown, _)) => shown.name(column).into_owned(),
         None => format!("column {column}"),
@@ -68,34 +67,13 @@ fn columns_table(columns: &[usize], shares: &[f64], basis: Side<'_>, sample: Sid
     let value = |side: Side<'_>, column: usize| {
         side.and_then(|(shown, at)| shown.value(at, column)).map_or(String::new(), number)
     };
+    let row = |&at: &usize| {
+        let cells = [sample, basis].map(|side| value(side, columns[at])).to_vec();
+        (name(columns[at]), cells, shares[at], number(shares[at]))
+    };
     html! {
-        div class="wm-scroll" {
-            table class="wm-table" {
-                thead { tr { th class="wm-left" { "column" } th { "sample" } th { "basis" } th class="wm-left" { "share" } th {} } }
-                tbody {
-                    @for &at in order.iter().take(MAX_LISTED) {
-                        tr {
-                            td class="wm-left" { (name(columns[at])) }
-                            td { (value(sample, columns[at])) }
-                            td { (value(basis, columns[at])) }
-                            td { (bar(shares[at] / largest)) }
-                            td { (number(shares[at])) }
-                        }
-                    }
-                }
-            }
-        }
+        div class="wm-scroll" { (bars(&["column", "sample", "basis", "share", ""], order.iter().take(MAX_LISTED).map(row))) }
         (more(order.len(), MAX_LISTED, "columns"))
-    }
-}
-
-/// A small bar of a share from −1 to 1.
-pub fn bar(share: f64) -> Markup {
-    let width = 80.0 * share.abs().min(1.0);
-    html! {
-        svg class="wm-svg" viewBox="0 0 80 10" width="80" height="10" {
-            rect class=(if share < 0.0 { "wm-con" } else { "wm-pro" }) x="0" y="1" height="8" rx="1.5" width=(format!("{width:.1}")) {}
-        }
     }
 }
 
@@ -149,14 +127,11 @@ fn cells_pictures([rows, cols]: [usize; 2], cells: &[CellMatch], basis: Side<'_>
 
 fn path_svg(path: &[PathStep], (x, i): (&Series, usize), (y, j): (&Series, usize)) -> Markup {
     let (width, height) = (520.0, 200.0);
-    // Below each other: the sample above, the basis below.
-    let (upper, lower) = ([4.0, 6.0, width - 8.0, 84.0], [4.0, 112.0, width - 8.0, 84.0]);
     let limits = range(x.series(i).iter().chain(y.series(j)).copied());
     let longest = x.length(i).max(y.length(j)).max(2) as f64;
-    let fit = |[left, top, width, height]: [f64; 4], n: usize| {
-        [left, top, width * (n.max(2) - 1) as f64 / (longest - 1.0), height]
-    };
-    let (upper, lower) = (fit(upper, y.length(j)), fit(lower, x.length(i)));
+    let area = |top: f64, n: usize| [4.0, top, (width - 8.0) * (n.max(2) - 1) as f64 / (longest - 1.0), 84.0];
+    // Below each other: the sample above, the basis below.
+    let (upper, lower) = (area(6.0, y.length(j)), area(112.0, x.length(i)));
     let point = |series: &Series, at: usize, t: usize, area: [f64; 4]| {
         let value = f64::from(series.series(at)[t * series.channels()]);
         place(t, series.length(at), value, area, limits)

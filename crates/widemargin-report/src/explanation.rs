@@ -5,8 +5,9 @@ use widemargin::data::AnySamples;
 use widemargin::model::{Explanation, Term, TermSource};
 
 use crate::STYLE;
-use crate::comparison::{Side, bar, comparison};
+use crate::comparison::{Side, comparison};
 use crate::samples::{Shown, descending, number};
+use crate::tiles::bar;
 
 /// Maximum number of classes with a listed decision value.
 const MAX_CLASSES: usize = 12;

@@ -2,12 +2,12 @@
 
 use std::cmp::Ordering;
 
-use widemargin::Result;
 use widemargin::data::Source;
 use widemargin::model::Classifier;
 use widemargin::monitor::Monitor;
 use widemargin::problem::OneVsRest;
 use widemargin::select::{Evaluation, Labeled, Ranking, Scoring};
+use widemargin::{Error, Result};
 
 /// Scores of a model on labeled samples, as `evaluate` computes them.
 #[derive(Debug)]
@@ -89,15 +89,14 @@ impl Measured {
     /// Measures a model.
     ///
     /// # Errors
-    /// Errors of the model on the samples; [`widemargin::Error::Shape`] for another number of labels or weights.
+    /// Errors of the model on the samples; [`Error::Shape`] for another number of labels or weights.
     pub fn new(model: &dyn Classifier, data: Labeled<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Self> {
         let (samples, labels, weights) = data;
         let (n, classes) = (samples.n_samples(), model.classes());
         let wrong =
             weights.map_or(labels.len(), |weights| if weights.len() == n { labels.len() } else { weights.len() });
         if wrong != n {
-            let found = format!("{wrong} labels or weights");
-            return Err(widemargin::Error::Shape { what: "samples".into(), found, expected: n.to_string() });
+            return Err(Error::shape("samples", format!("{wrong} labels or weights"), n.to_string()));
         }
         let scores = model.decision_function(samples, threads, monitor)?;
         let values: Vec<f64> = scores.values().iter().map(|&value| f64::from(value)).collect();
@@ -133,15 +132,9 @@ impl Measured {
             let sample = |row: usize| (scores.values()[row], codes[row] == Some(1), weight(row));
             Ranking::new((0..n).map(sample))
         });
-        Ok(Measured {
-            n_unknown: codes.iter().filter(|code| code.is_none()).count(),
-            log_loss: score(Scoring::NegLogLoss).map(|score| -score),
-            roc_auc,
-            average_precision: score(Scoring::AveragePrecision),
-            ranking,
-            reliability: ranges.filled(),
-            mistakes,
-            evaluation,
-        })
+        let n_unknown = codes.iter().filter(|code| code.is_none()).count();
+        let log_loss = score(Scoring::NegLogLoss).map(|score| -score);
+        let (average_precision, reliability) = (score(Scoring::AveragePrecision), ranges.filled());
+        Ok(Measured { evaluation, n_unknown, log_loss, roc_auc, average_precision, ranking, reliability, mistakes })
     }
 }

@@ -37,7 +37,7 @@ impl MeasuredLabels {
         if labels.len() != n || labels.classes() != model.classes() {
             let found = format!("{} labels of {} samples", labels.classes().len(), labels.len());
             let expected = format!("the {} labels of the model, of {n} samples", model.classes().len());
-            return Err(Error::Shape { what: "labels".into(), found, expected });
+            return Err(Error::shape("labels", found, expected));
         }
         let values = model.decision_function(samples, threads, monitor)?;
         let scores = LabelScores::of(labels, values.values(), weights)?;

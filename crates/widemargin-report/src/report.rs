@@ -1,19 +1,14 @@
 //! The report on a model as one page.
 
-use std::any::Any;
-use std::borrow::Cow;
-
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use widemargin::Result;
-use widemargin::data::{AnySamples, DenseMatrix, Vectors};
-use widemargin::model::{AnyModel, Model, ThinPlateRegressor, ThinPlateSvc};
+use widemargin::model::{AnyModel, Model, as_method};
 use widemargin::monitor::Monitor;
 use widemargin::solve::Report as FitReport;
 
-use crate::comparison::bar;
 use crate::samples::{Shown, listed, number};
-use crate::sections::{Cases, Measurement};
-use crate::tiles::more;
+use crate::sections::{Cases, Measurement, cards_of_bases};
+use crate::tiles::{bars, more};
 use crate::{STYLE, classes, values};
 
 /// The report on a model as a page: HTML with inline style and pictures, without external requests. `title` names the
@@ -29,14 +24,18 @@ pub fn report_html(
     threads: usize,
     monitor: &Monitor<'_>,
 ) -> Result<String> {
-    let bases = bases_of(&**model);
+    let bases = model.basis_samples();
     let names = model.feature_names();
     let shown = bases.as_deref().map(|samples| Shown { samples, names });
     let cases = data.as_ref().map(|data| Cases { data, names, bases: shown, threads, monitor });
     let (sections, iterations) = match model {
-        AnyModel::Classifier(model) => (classes::sections(&**model, cases, shown)?, model.iterations()),
-        AnyModel::Regressor(model) => (values::of_targets(&**model, cases, shown)?, "Newton steps"),
-        AnyModel::OneClass(model) => (values::of_outliers(&**model, cases, shown)?, "Newton steps"),
+        AnyModel::Classifier(model) => (classes::sections(&**model, cases)?, model.iterations()),
+        AnyModel::Regressor(model) => (values::of_targets(&**model, cases)?, "Newton steps"),
+        AnyModel::OneClass(model) => (values::of_outliers(&**model, cases)?, "Newton steps"),
+    };
+    let weights = match as_method(&**model) {
+        Some(model) => classes::columns_by_weight(model),
+        None => cards_of_bases(&**model, shown),
     };
     let report = model.report();
     let page = html! {
@@ -68,28 +67,13 @@ pub fn report_html(
                     }
                     (sections.details)
                     (columns(&model.column_importances()))
-                    (sections.weights)
+                    (weights)
                     (sections.cases)
                 }
             }
         }
     };
     Ok(page.into_string())
-}
-
-/// The bases of a model, as samples.
-fn bases_of(model: &dyn Model) -> Option<Cow<'_, AnySamples>> {
-    let any = model as &dyn Any;
-    let rows: Vec<Vec<f64>> = if let Some(model) = any.downcast_ref::<ThinPlateSvc>() {
-        (0..model.n_bases()).map(|basis| model.basis(basis)).collect()
-    } else if let Some(model) = any.downcast_ref::<ThinPlateRegressor>() {
-        (0..model.n_bases()).map(|basis| model.basis(basis)).collect()
-    } else {
-        return model.bases().map(Cow::Borrowed);
-    };
-    let (n_rows, n_cols) = (rows.len(), model.n_features()?);
-    let values = rows.into_iter().flatten().map(|value| value as f32).collect();
-    Some(Cow::Owned(AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows, n_cols }))))
 }
 
 /// A method, as pages name it.
@@ -133,24 +117,13 @@ const MAX_IMPORTANCES: usize = 20;
 
 /// The importance of columns, the most important first; nothing without any.
 fn columns(importances: &[(String, f64)]) -> Markup {
-    let largest = importances.first().map_or(1.0, |(_, share)| *share);
+    let row = |(name, share): &(String, f64)| (name.clone(), vec![], *share, format!("{:.1}", 100.0 * share));
     html! {
         @if !importances.is_empty() {
             section id="columns" {
                 h2 { "Importance of the columns" }
                 p class="wm-small wm-soft" { "The share of each column in the column weights of the similarity." }
-                table class="wm-table" {
-                    thead { tr { th class="wm-left" { "column" } th class="wm-left" { "importance" } th { "%" } } }
-                    tbody {
-                        @for (name, share) in importances.iter().take(MAX_IMPORTANCES) {
-                            tr {
-                                td class="wm-left" { (name) }
-                                td { (bar(share / largest)) }
-                                td { (format!("{:.1}", 100.0 * share)) }
-                            }
-                        }
-                    }
-                }
+                (bars(&["column", "importance", "%"], importances.iter().take(MAX_IMPORTANCES).map(row)))
                 (more(importances.len(), MAX_IMPORTANCES, "columns"))
             }
         }
@@ -197,13 +170,9 @@ fn abridged(text: &str) -> String {
 }
 
 fn training(report: &FitReport, iterations: &str) -> String {
-    format!(
-        "{} after {} {iterations} in {} s; relative duality gap {} at most",
-        report.status.as_str(),
-        report.max_iterations(),
-        number(report.seconds()),
-        number(report.gap()),
-    )
+    let (status, n) = (report.status.as_str(), report.max_iterations());
+    let (seconds, gap) = (number(report.seconds()), number(report.gap()));
+    format!("{status} after {n} {iterations} in {seconds} s; relative duality gap {gap} at most")
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use maud::{Markup, html};
-use widemargin::data::{AnySamples, Images, Rows, Samples as _, Series, Vectors};
+use widemargin::data::{AnySamples, Images, Rows as _, Samples as _, SamplesView, Series};
 
 /// Samples with the names of their columns.
 #[derive(Clone, Copy, Debug)]
@@ -57,17 +57,10 @@ impl Shown<'_> {
 
     /// The columns of a row that are not 0, where samples are vectors.
     fn non_zeros(&self, at: usize) -> Option<Vec<(usize, f64)>> {
-        fn of(rows: &impl Rows, at: usize) -> Vec<(usize, f64)> {
-            let mut all = Vec::new();
-            rows.for_each_nonzero(at, |column, value| all.push((column, value)));
-            all
-        }
-        match self.samples {
-            AnySamples::Vectors(Vectors::Dense(matrix)) => Some(of(&matrix.view().ok()?, at)),
-            AnySamples::Vectors(Vectors::Sparse(matrix)) => Some(of(&matrix.view().ok()?, at)),
-            AnySamples::Far(vectors) => Some(of(vectors, at)),
-            _ => None,
-        }
+        let rows = SamplesView::Other(self.samples).rows("a list of columns").ok()?;
+        let mut all = Vec::new();
+        rows.for_each_nonzero(at, |column, value| all.push((column, value)));
+        Some(all)
     }
 
     /// The first few columns of a row.
@@ -168,8 +161,8 @@ pub fn place(t: usize, n: usize, value: f64, [x, y, w, h]: [f64; 4], [low, high]
 }
 
 /// The range of some values.
-pub fn range(values: impl Iterator<Item = f32>) -> [f64; 2] {
-    values.map(f64::from).fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)])
+pub fn range(values: impl Iterator<Item = impl Into<f64>>) -> [f64; 2] {
+    values.map(Into::into).fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x: f64| [low.min(x), high.max(x)])
 }
 
 fn series_svg(series: &Series, at: usize) -> Markup {

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use widemargin::data::{SamplesView, Source as _};
-use widemargin::model::Explanation;
+use widemargin::model::{Explanation, Model};
 use widemargin::monitor::Monitor;
 use widemargin::select::Answers;
 use widemargin::{Error, Result};
@@ -44,15 +44,13 @@ pub struct Sections {
     pub selection: Markup,
     /// More about the scores.
     pub details: Markup,
-    /// The bases or columns with the largest weights.
-    pub weights: Markup,
     /// Samples that are explained.
     pub cases: Markup,
 }
 
 /// The error for labels or targets of another task.
 pub fn unsuitable(expected: &str) -> Error {
-    Error::Parameter { name: "answers", value: "those of another task".into(), expected: expected.into() }
+    Error::parameter("answers", "those of another task", expected)
 }
 
 /// The samples of a report with the bases of the model; some samples are explained.
@@ -120,8 +118,9 @@ pub fn probabilities(reliability: &[Reliability], about: &str, charts: &Markup) 
     }
 }
 
-/// The bases with the largest weights; `rows` are their training rows.
-pub fn cards_of_bases(weights: &[f64], rows: &[usize], bases: Option<Shown<'_>>) -> Markup {
+/// The bases with the largest weights.
+pub fn cards_of_bases(model: &dyn Model, bases: Option<Shown<'_>>) -> Markup {
+    let (weights, rows) = model.basis_weights();
     let order = descending(weights.len(), |basis| weights[basis]);
     html! {
         section id="bases" {

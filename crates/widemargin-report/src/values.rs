@@ -7,32 +7,24 @@ use widemargin::model::{OneClass, Regressor};
 use widemargin::select::{Answers, RegressionScoring};
 
 use crate::charts;
-use crate::samples::{Shown, descending, number};
-use crate::sections::{Cases, MAX_TERMS, Sections, cards_of_bases, unsuitable};
+use crate::samples::{descending, number};
+use crate::sections::{Cases, MAX_TERMS, Sections, unsuitable};
 use crate::tiles::{percent, tile};
 
 /// The sections of a regression model, with or without samples that have targets.
 ///
 /// # Errors
 /// Errors of the model on the samples.
-pub fn of_targets(model: &dyn Regressor, cases: Option<Cases<'_>>, bases: Option<Shown<'_>>) -> Result<Sections> {
-    let (weights, rows) = model.weights_of_bases();
-    let of_model = Sections {
-        further: vec![("outputs", model.n_outputs().to_string())],
-        selection: selection(model),
-        weights: cards_of_bases(&weights, &rows, bases),
-        ..Sections::default()
-    };
+pub fn of_targets(model: &dyn Regressor, cases: Option<Cases<'_>>) -> Result<Sections> {
+    let further = vec![("outputs", model.n_outputs().to_string())];
+    let of_model = Sections { further, selection: selection(model), ..Sections::default() };
     let Some((cases, answers)) = cases.and_then(|cases| Some((cases, cases.data.answers?))) else {
         return Ok(of_model);
     };
     let Answers::Targets(targets) = answers else { return Err(unsuitable("targets")) };
     let predicted = model.predict(cases.data.samples, cases.threads, cases.monitor)?;
-    Ok(Sections {
-        scores: scores(cases, targets, &predicted)?,
-        cases: largest_errors(model, cases, targets, &predicted)?,
-        ..of_model
-    })
+    let scores = scores(cases, targets, &predicted)?;
+    Ok(Sections { scores, cases: largest_errors(model, cases, targets, &predicted)?, ..of_model })
 }
 
 fn scores(cases: Cases<'_>, targets: &Targets, predicted: &DenseMatrix<f64>) -> Result<Markup> {
@@ -94,20 +86,16 @@ fn largest_errors(
 ///
 /// # Errors
 /// Errors of the model on the samples.
-pub fn of_outliers(model: &dyn OneClass, cases: Option<Cases<'_>>, bases: Option<Shown<'_>>) -> Result<Sections> {
-    let (weights, rows) = model.weights_of_bases();
-    Ok(Sections {
-        scores: cases.map(|cases| outliers(model, cases)).transpose()?.unwrap_or_default(),
-        further: vec![("threshold", number(model.threshold()))],
-        selection: html! {
-            p {
-                "Of samples like the training ones a share of " b { (percent(model.contamination())) }
-                " is expected below the threshold, by leave-one-out."
-            }
-        },
-        weights: cards_of_bases(&weights, &rows, bases),
-        ..Sections::default()
-    })
+pub fn of_outliers(model: &dyn OneClass, cases: Option<Cases<'_>>) -> Result<Sections> {
+    let scores = cases.map(|cases| outliers(model, cases)).transpose()?.unwrap_or_default();
+    let further = vec![("threshold", number(model.threshold()))];
+    let selection = html! {
+        p {
+            "Of samples like the training ones a share of " b { (percent(model.contamination())) }
+            " is expected below the threshold, by leave-one-out."
+        }
+    };
+    Ok(Sections { scores, further, selection, ..Sections::default() })
 }
 
 /// The share of outliers, and the samples that are least like the training ones.

@@ -1,13 +1,11 @@
 //! Fits a model to points of the plane.
 
-use std::any::Any;
-
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use widemargin::data::{DenseView, Label, Labels, SamplesView};
-use widemargin::model::{AnyModel, BasisExpansionSvc, Classifier, PowerMeanSvc, ThinPlateSvc};
+use widemargin::model::{AnyModel, Classifier};
 use widemargin::monitor::Monitor;
-use widemargin::select::{Answers, AutoParams, Estimator, Method, Place, Task};
-use widemargin::similarity::AnySimilarity;
+use widemargin::select::{Answers, Compared, Estimator, Method, Place, Task};
 
 /// Maximum number of points.
 pub const MAX_POINTS: usize = 2000;
@@ -120,69 +118,54 @@ fn message(error: widemargin::Error) -> String {
 fn fit_rows(request: &Request, rows: &DenseView<'_, f64>, labels: &Labels) -> widemargin::Result<Fitted> {
     let samples = SamplesView::Rows((*rows).into());
     let is_automatic = request.similarity == "auto" && request.c.is_none() && request.n_basis.is_none();
-    if request.method == "auto" || is_automatic {
-        let mut params = AutoParams { threads: 1, ..AutoParams::default() };
-        if request.method != "auto" {
-            params.methods = vec![request.method.parse()?];
-        }
-        let found = params.fit(&samples, labels)?;
-        let tried = found.tried.into_iter().map(|tried| Tried {
-            method: tried.point.method.to_string(),
-            similarity: tried.point.chosen,
-            loss: tried.loss.as_ref().ok().copied(),
-            problem: tried.loss.err(),
-        });
-        return Ok(fitted(found.model, tried.collect()));
-    }
-    let method = request.method.parse()?;
+    let requested: Method = request.method.parse()?;
+    // Without parameters, the search of the automatic method tries this method alone.
+    let method = if is_automatic { Method::Auto } else { requested };
     let mut estimator = Estimator::new(method, Task::Classification)?;
     estimator.set("threads", "1")?;
-    if let Some(c) = request.c {
-        estimator.set("C", &c.to_string())?;
-    }
     match method {
+        Method::Auto if requested == Method::Auto => {}
+        Method::Auto => estimator.set("methods", &request.method)?,
         Method::BasisExpansion => {
             estimator.set("loss", "squared-hinge")?;
             if let Some(n_basis) = request.n_basis {
                 estimator.set("n_basis", &n_basis.to_string())?;
             }
-            if request.similarity != "auto" {
-                estimator = estimator.similarity(request.similarity.split(SEPARATOR).map(str::to_owned).collect());
-            }
+            estimator = estimator.similarity(request.similarity.split(SEPARATOR).map(str::to_owned).collect());
         }
-        _ => estimator.set("kernel", &request.similarity)?,
+        Method::PowerMean | Method::ThinPlate => estimator.set("kernel", &request.similarity)?,
+    }
+    if let Some(c) = request.c.filter(|_| method != Method::Auto) {
+        estimator.set("C", &c.to_string())?;
     }
     let answers = Answers::from(labels);
-    let (model, _) = estimator.fit(Place::Memory(&samples), Some(&answers), None, &Monitor::none())?;
-    match model {
-        AnyModel::Classifier(model) => Ok(fitted(model, Vec::new())),
-        _ => unreachable!("labels are fitted by a classifier"),
-    }
+    let (model, compared) = estimator.fit(Place::Memory(&samples), Some(&answers), None, &Monitor::none())?;
+    let AnyModel::Classifier(model) = model else { unreachable!("labels are fitted by a classifier") };
+    let tried = if let Compared::Methods(tried) = compared { tried } else { Vec::new() };
+    let tried = tried.into_iter().map(|tried| Tried {
+        method: tried.point.method.to_string(),
+        similarity: tried.point.chosen,
+        loss: tried.loss.as_ref().ok().copied(),
+        problem: tried.loss.err(),
+    });
+    Ok(fitted(model, tried.collect()))
 }
 
 /// The model with its summary.
 fn fitted(model: Box<dyn Classifier>, tried: Vec<Tried>) -> Fitted {
-    let any: &dyn Any = &*model;
-    let (mut similarity, mut bases) = (String::new(), None);
-    if let Some(model) = any.downcast_ref::<BasisExpansionSvc<AnySimilarity>>() {
-        similarity = model.expansion().similarity().specs().join(SEPARATOR);
-        bases = Some(model.basis_rows().to_vec());
-    } else if let Some(model) = any.downcast_ref::<ThinPlateSvc>() {
-        similarity = model.kernel().to_string();
-        bases = Some(model.support().iter().map(|&row| row as usize).collect());
-    } else if let Some(model) = any.downcast_ref::<PowerMeanSvc>() {
-        similarity = model.map().kernel().to_string();
-    }
-    let n_classes = model.classes().len();
-    let n_problems = if n_classes == 2 { 1 } else { n_classes };
+    let parameters = serde_json::to_value(model.parameters()).unwrap_or_default();
+    let similarity = match &parameters["similarity"] {
+        Value::Array(specs) => specs.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(SEPARATOR),
+        _ => parameters["kernel"].as_str().unwrap_or_default().to_owned(),
+    };
     let report = model.report();
     let summary = Summary {
         method: model.method().to_owned(),
         similarity,
         classes: model.classes().iter().map(ToString::to_string).collect(),
-        c: (0..n_problems).map(|problem| model.c(problem)).collect(),
+        c: (0..model.n_problems()).map(|problem| model.c(problem)).collect(),
         estimated_error: report.estimate.as_ref().map(|estimate| estimate.error),
-        bases,
+        bases: model.basis_samples().map(|_| model.basis_weights().1),
         tried,
         status: report.status.as_str().to_owned(),
         warnings: report.warnings.clone(),

@@ -1,5 +1,7 @@
 //! A small table from a file of a visitor: the columns of numbers, and those that may be classes.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::playground::MAX_POINTS;
@@ -40,8 +42,7 @@ pub struct Column {
 /// A message for the visitor: the file is not text, has no rows or rows of different lengths, fewer than two columns of
 /// numbers, or no column of two to four classes.
 pub fn read(bytes: &[u8]) -> Result<Table, String> {
-    let text = std::str::from_utf8(bytes).map_err(|_| String::new());
-    let text = text.ok().filter(|text| !text.contains('\0')).ok_or(
+    let text = std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0')).ok_or(
         "This file is not a table: it is not text. A table has one line per point, with values separated by commas.",
     )?;
     let text = text.trim_start_matches('\u{feff}');
@@ -89,10 +90,7 @@ pub fn read(bytes: &[u8]) -> Result<Table, String> {
         .map(|at| {
             let texts: Vec<String> = selected.iter().map(|&row| rows[row].1[at].clone()).collect();
             let numbers = texts.iter().map(|cell| number(cell)).collect();
-            let mut distinct: Vec<&String> = texts.iter().collect();
-            distinct.sort_unstable();
-            distinct.dedup();
-            let n_distinct = distinct.len();
+            let n_distinct = texts.iter().collect::<BTreeSet<_>>().len();
             let name = names.as_ref().map(|names| names[at].clone()).filter(|name| !name.is_empty());
             Column { name: name.unwrap_or_else(|| format!("column {}", at + 1)), texts, numbers, n_distinct }
         })

@@ -232,12 +232,12 @@ pub enum Error {
 
 impl Error {
     /// A parameter that is outside its domain.
-    pub(crate) fn parameter(name: &'static str, value: impl ToString, expected: impl Into<String>) -> Self {
+    pub fn parameter(name: &'static str, value: impl ToString, expected: impl Into<String>) -> Self {
         Error::Parameter { name, value: value.to_string(), expected: expected.into() }
     }
 
     /// Arrays that are inconsistent.
-    pub(crate) fn shape(what: impl Into<String>, found: impl Into<String>, expected: impl Into<String>) -> Self {
+    pub fn shape(what: impl Into<String>, found: impl Into<String>, expected: impl Into<String>) -> Self {
         Error::Shape { what: what.into(), found: found.into(), expected: expected.into() }
     }
 

@@ -57,13 +57,9 @@ impl Convert {
             return out.flush().map_err(|error| Failure::stdout(&error));
         }
         widemargin_io::write(&table, &self.output, Some(format))?;
-        context.note(&format!(
-            "{} samples of {} features: {} to {}",
-            HumanCount(table.samples.n_rows() as u64),
-            HumanCount(table.samples.n_cols() as u64),
-            shown(&self.input.data),
-            self.output.display(),
-        ));
+        let (n, d) = (HumanCount(table.samples.n_rows() as u64), HumanCount(table.samples.n_cols() as u64));
+        let (from, to) = (shown(&self.input.data), self.output.display());
+        context.note(&format!("{n} samples of {d} features: {from} to {to}"));
         Ok(())
     }
 }

@@ -21,9 +21,8 @@ use crate::fit::{estimator_of, fit, scoring_of};
 use crate::folds::{FoldArgs, Folds};
 use crate::options::{Choice, ModelArgs};
 use crate::output::{check_model_file, joined, print, print_json};
-use crate::report::{Failure, in_file, refused};
+use crate::report::{Failure, in_file, in_whole, refused};
 use crate::resources::Memory;
-use crate::samples::in_whole;
 use crate::scoring::AnyScoring;
 use crate::summary::{Fitted, Stopping, expected};
 use crate::task::answers;
@@ -103,15 +102,8 @@ impl Cv {
         let answers = answers(context, self.model.task, points[0].choice.method, &self.input, &table)?;
         let Some(answers) = answers else { unreachable!("outlier detection is refused") };
         let folds = self.folds.folds(context, (file, &table), &answers, scoring)?;
-        let search = Search {
-            cv: &self,
-            context,
-            table: &table,
-            answers: &answers,
-            folds: &folds,
-            scoring,
-            reserve: Cell::default(),
-        };
+        let (cv, table, answers, folds) = (&self, &table, &answers, &folds);
+        let search = Search { cv, context, table, answers, folds, scoring, reserve: Cell::default() };
         let (tried, best) = search.try_all(&points)?;
         let found = search.json(&tried, best);
         if !self.json {
@@ -126,10 +118,10 @@ impl Cv {
         let sink = |progress| context.bar.fit("the best point: ", progress);
         let (estimator, monitor) = (&points[best].estimator, context.monitor(&sink));
         let view = table.samples.view()?;
-        let model = fit(estimator, Place::Memory(&view), Some(&answers), table.weights.as_deref(), &monitor);
+        let model = fit(estimator, Place::Memory(&view), Some(answers), table.weights.as_deref(), &monitor);
         let model = model.map(|model| if folds.n_groups.is_some() { warned_of_groups(model) } else { model });
-        let fitted = model.and_then(|model| Fitted::of(model, &table));
-        let fitted = fitted.map_err(|error| in_file(error, file, &table, 0))?;
+        let fitted = model.and_then(|model| Fitted::of(model, table));
+        let fitted = fitted.map_err(|error| in_file(error, file, table, 0))?;
         fitted.write(context, output, self.stopping)?;
         if self.json {
             let parameters = points[best].choice.json(common);
@@ -205,11 +197,9 @@ impl Search<'_> {
         context.bar.count(points.len() * self.cv.folds.folds);
         let mut tried: Vec<Tried<'_>> = Vec::new();
         for point in points {
-            match self.try_out(point) {
-                Ok(Some(point)) => tried.push(point),
-                Ok(None) => break,
-                Err(error) => return Err(in_file(error, &self.cv.input.data, self.table, 0)),
-            }
+            let found = self.try_out(point).map_err(|error| in_file(error, &self.cv.input.data, self.table, 0))?;
+            let Some(point) = found else { break };
+            tried.push(point);
         }
         context.bar.hide();
         if tried.is_empty() {

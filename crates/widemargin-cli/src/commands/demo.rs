@@ -6,13 +6,12 @@ use clap::{Args, Command, FromArgMatches};
 use indicatif::{DecimalBytes, HumanCount};
 use serde_json::{Value, json};
 use widemargin::data::{DenseMatrix, Labels, Samples as _};
-use widemargin::model::{AnyModel, ThinPlateSvc};
+use widemargin::model::{AnyModel, ThinPlateSvc, as_method};
 use widemargin::select::{Answers, Evaluation, Place};
 use widemargin_io::Samples;
 
 use crate::args::Common;
 use crate::context::Context;
-use crate::details::as_method;
 use crate::fit::estimator_of;
 use crate::options::ModelArgs;
 use crate::output::{print, print_json};

@@ -12,7 +12,6 @@ use widemargin::monitor::Monitor;
 use widemargin::select::{
     ClassScore, ConfusionMatrix, Evaluation as CountedPredictions, LabelScore, LabelScores, RegressionScoring, Scoring,
 };
-use widemargin_io::Block;
 
 use crate::args::Input;
 use crate::context::Context;
@@ -50,13 +49,12 @@ impl Evaluate {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
         let model = load_for(&self.model, &self.input)?;
-        let (input, start) = (&self.input, Instant::now());
-        let evaluation = Evaluation { context, input, model: &*model, metrics: &self.metrics };
+        let start = Instant::now();
         let evaluated = match &model {
-            AnyModel::Classifier(model) if model.is_multilabel() => evaluate_labels(&evaluation, &**model),
-            AnyModel::Classifier(model) => evaluate_classes(&evaluation, &**model),
-            AnyModel::Regressor(model) => evaluate_numbers(&evaluation, &**model),
-            AnyModel::OneClass(model) => evaluate_outliers(&evaluation, &**model),
+            AnyModel::Classifier(model) if model.is_multilabel() => evaluate_labels(&self, context, &**model),
+            AnyModel::Classifier(model) => evaluate_classes(&self, context, &**model),
+            AnyModel::Regressor(model) => evaluate_numbers(&self, context, &**model),
+            AnyModel::OneClass(model) => evaluate_outliers(&self, context, &**model),
         }?;
         let (n_samples, seconds) = (evaluated.n_samples, start.elapsed().as_secs_f64());
         let rate = n_samples as f64 / seconds;
@@ -74,32 +72,10 @@ impl Evaluate {
         });
         print_json(&joined(object, evaluated.json))
     }
-}
 
-/// What is evaluated: a model on samples.
-pub struct Evaluation<'a> {
-    pub context: &'a Context,
-    pub input: &'a Input,
-    pub model: &'a dyn Model,
-    /// The requested scores.
-    pub metrics: &'a [AnyScoring],
-}
-
-impl Evaluation<'_> {
     /// The requested scores, which must be of classes.
-    pub fn of_classes(&self) -> Result<Vec<Scoring>, Failure> {
+    fn of_classes(&self) -> Result<Vec<Scoring>, Failure> {
         self.metrics.iter().map(|one| one.of_classes()).collect()
-    }
-
-    /// Calls `each` with every block of the input and its predictions by `of`.
-    pub fn through<T>(
-        &self,
-        of: impl Fn(&SamplesView<'_>, usize, &Monitor<'_>) -> widemargin::Result<T>,
-        each: impl FnMut(&Block, &T) -> Result<(), Failure>,
-    ) -> Result<u64, Failure> {
-        let Evaluation { context, input, model, .. } = self;
-        let label = input.label.clone().unwrap_or_default();
-        through(context, *model, input, label, |view, monitor| of(view, context.common.threads, monitor), each)
     }
 }
 
@@ -117,23 +93,21 @@ pub struct Evaluated {
 pub type Outcome = Result<Evaluated, Failure>;
 
 /// Compares the predictions of a regression model with the targets of samples.
-fn evaluate_numbers(evaluation: &Evaluation<'_>, model: &dyn Regressor) -> Outcome {
-    let Evaluation { input, metrics, .. } = evaluation;
-    let scoring = metrics.iter().map(|one| one.of_numbers()).collect::<Result<Vec<_>, _>>()?;
+fn evaluate_numbers(command: &Evaluate, context: &Context, model: &dyn Regressor) -> Outcome {
+    let input = &command.input;
+    let scoring = command.metrics.iter().map(|one| one.of_numbers()).collect::<Result<Vec<_>, _>>()?;
     if model.n_outputs() != 1 {
         let failure = format!("evaluate compares one target a sample, the model has {}", model.n_outputs());
         return refused(failure, "predict prints a column a target");
     }
     let (mut targets, mut predicted, mut weights) = (Vec::new(), Vec::new(), Vec::new());
-    evaluation.through(
-        |view, threads, monitor| model.predict(view, threads, monitor),
-        |block, found| {
-            targets.extend(targets_of(block.table.require_labels(&input.data)?, &input.data, block.first_row as u64)?);
-            predicted.extend_from_slice(&found.values);
-            weights.extend(block.table.weights.iter().flatten().copied());
-            Ok(())
-        },
-    )?;
+    let predict = |view: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>| model.predict(view, threads, monitor);
+    through(context, model, input, predict, |block, found| {
+        targets.extend(targets_of(block.table.require_labels(&input.data)?, &input.data, block.first_row as u64)?);
+        predicted.extend_from_slice(&found.values);
+        weights.extend(block.table.weights.iter().flatten().copied());
+        Ok(())
+    })?;
     let weights = (!weights.is_empty()).then_some(&weights[..]);
     let score = |scoring: RegressionScoring| scoring.score(&targets, &predicted, weights);
     let scores = scoring
@@ -144,29 +118,25 @@ fn evaluate_numbers(evaluation: &Evaluation<'_>, model: &dyn Regressor) -> Outco
     let mae = -score(RegressionScoring::NegMeanAbsoluteError)?;
     let rmse = -score(RegressionScoring::NegRootMeanSquaredError)?;
     let shown = fixed(r2, 4);
-    Ok(Evaluated {
-        n_samples: targets.len() as u64,
-        scores,
-        text: format!("R² {shown}\nmean absolute error {mae:.6}\nroot mean squared error {rmse:.6}\n"),
-        json: json!({ "r2": r2, "mean_absolute_error": mae, "root_mean_squared_error": rmse }),
-    })
+    let text = format!("R² {shown}\nmean absolute error {mae:.6}\nroot mean squared error {rmse:.6}\n");
+    let json = json!({ "r2": r2, "mean_absolute_error": mae, "root_mean_squared_error": rmse });
+    Ok(Evaluated { n_samples: targets.len() as u64, scores, json, text })
 }
 
 /// Compares the predictions of each label with what is known.
-fn evaluate_labels(evaluation: &Evaluation<'_>, model: &dyn Classifier) -> Outcome {
-    let (scoring, input) = (evaluation.of_classes()?, evaluation.input);
+fn evaluate_labels(command: &Evaluate, context: &Context, model: &dyn Classifier) -> Outcome {
+    let (scoring, input) = (command.of_classes()?, &command.input);
     scoring.iter().try_for_each(|&one| LabelScores::check(one))?;
     let names = model.classes();
     let (mut truth, mut values, mut weights) = (Vec::new(), Vec::new(), Vec::new());
-    evaluation.through(
-        |view, threads, monitor| model.decision_function(view, threads, monitor),
-        |block, scores| {
-            truth.extend(in_order(require_indicators(&block.table.indicators, input)?, names, input)?);
-            values.extend_from_slice(scores.values());
-            weights.extend(block.table.weights.iter().flatten());
-            Ok(())
-        },
-    )?;
+    let predict =
+        |view: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>| model.decision_function(view, threads, monitor);
+    through(context, model, input, predict, |block, scores| {
+        truth.extend(in_order(require_indicators(&block.table.indicators, input)?, names, input)?);
+        values.extend_from_slice(scores.values());
+        weights.extend(block.table.weights.iter().flatten());
+        Ok(())
+    })?;
     let truth = Labels::multilabel(names.to_vec(), &truth)?;
     let scores = LabelScores::of(&truth, &values, (!weights.is_empty()).then_some(&weights[..]))?;
     let (f1, subset_accuracy, hamming_loss) = (scores.f1(), scores.subset_accuracy, scores.hamming_loss());
@@ -183,18 +153,15 @@ fn evaluate_labels(evaluation: &Evaluation<'_>, model: &dyn Classifier) -> Outco
     let heads =
         ["label", "known", "have it", "accuracy %", "precision %", "recall %", "F1 %", "ROC AUC", "av. precision"];
     let means = [("ROC AUC", roc_auc), ("average precision", average_precision)];
-    let means = means.map(|(name, mean)| mean.map_or_else(String::new, |mean| format!(", {name} {mean:.4}")));
+    let means = means.map(|(name, mean)| mean.map_or_else(String::new, |mean| format!(", {name} {mean:.4}"))).concat();
+    let table = text_table(&heads, scores.labels.iter().map(row));
+    let [f1_percent, right, wrong] = [f1, subset_accuracy, hamming_loss].map(|share| 100.0 * share);
     Ok(Evaluated {
         n_samples: truth.len() as u64,
         scores: requested.collect::<widemargin::Result<Map<_, _>>>()?,
         text: format!(
-            "{}\nF1 {:.2} %{} (means of the labels)\n\
-             {:.2} % of the samples have all known labels right, {:.2} % of the labels are wrong\n",
-            text_table(&heads, scores.labels.iter().map(row)),
-            100.0 * f1,
-            means.concat(),
-            100.0 * subset_accuracy,
-            100.0 * hamming_loss,
+            "{table}\nF1 {f1_percent:.2} %{means} (means of the labels)\n\
+             {right:.2} % of the samples have all known labels right, {wrong:.2} % of the labels are wrong\n"
         ),
         json: json!({
             "subset_accuracy": subset_accuracy,
@@ -240,22 +207,19 @@ struct Stored {
 }
 
 /// Compares the predictions of a classifier with the labels of samples.
-fn evaluate_classes(evaluation: &Evaluation<'_>, model: &dyn Classifier) -> Outcome {
-    let scoring = evaluation.of_classes()?;
+fn evaluate_classes(command: &Evaluate, context: &Context, model: &dyn Classifier) -> Outcome {
     let predict = |view: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>| {
         let scores = model.decision_function(view, threads, monitor)?;
         Ok((scores.decide(model.classes()), scores.values().to_vec()))
     };
-    let check = |_: &Labels, _: usize| Ok(());
-    evaluated(evaluation, model.classes(), &scoring, predict, check, |scoring, labels, weights, values| {
+    evaluated((command, context, model), (model.classes(), false), predict, |scoring, labels, weights, values| {
         scoring.score_model(model, labels, weights, values)
     })
 }
 
 /// Compares the predictions of an outlier detector with labels 1 and -1.
-fn evaluate_outliers(evaluation: &Evaluation<'_>, model: &dyn OneClass) -> Outcome {
-    let (scoring, input) = (evaluation.of_classes()?, evaluation.input);
-    if let Some(scoring) = scoring.iter().find(|scoring| scoring.needs_probabilities()) {
+fn evaluate_outliers(command: &Evaluate, context: &Context, model: &dyn OneClass) -> Outcome {
+    if let Some(scoring) = command.of_classes()?.iter().find(|scoring| scoring.needs_probabilities()) {
         let failure = format!("{scoring} is a score of probabilities, which an outlier detector does not predict");
         return refused(failure, "name one of decision values, such as roc-auc or average-precision");
     }
@@ -264,16 +228,7 @@ fn evaluate_outliers(evaluation: &Evaluation<'_>, model: &dyn OneClass) -> Outco
         let predicted = values.iter().map(|value| &OUTLIERS[usize::from(*value >= 0.0)]);
         Ok((predicted.collect(), values.iter().map(|value| *value as f32).collect()))
     };
-    let check =
-        |labels: &Labels, first_row: usize| match (0..labels.len()).find(|&row| !OUTLIERS.contains(labels.get(row))) {
-            None => Ok(()),
-            Some(row) => {
-                let (file, at) = (shown(&input.data), first_row + row + 1);
-                let failure = format!("{file}: sample {at} has the label '{}'", labels.get(row));
-                refused(failure, "an outlier detector is evaluated on labels 1, of usual samples, and -1, of outliers")
-            }
-        };
-    evaluated(evaluation, &OUTLIERS, &scoring, predict, check, |scoring, labels, weights, values| {
+    evaluated((command, context, model), (&OUTLIERS, true), predict, |scoring, labels, weights, values| {
         scoring.score(labels, weights, &OUTLIERS, values)
     })
 }
@@ -281,18 +236,22 @@ fn evaluate_outliers(evaluation: &Evaluation<'_>, model: &dyn OneClass) -> Outco
 /// The scores of a model of these classes: the predictions are counted block by block, and stored for scores that are not
 /// counts, which `score` has.
 fn evaluated<'a>(
-    evaluation: &Evaluation<'_>,
-    classes: &'a [Label],
-    requested: &[Scoring],
+    (command, context, model): (&Evaluate, &Context, &dyn Model),
+    (classes, detects_outliers): (&'a [Label], bool),
     predict: impl Fn(&SamplesView<'_>, usize, &Monitor<'_>) -> widemargin::Result<Predicted<'a>>,
-    check: impl Fn(&Labels, usize) -> Result<(), Failure>,
     score: impl Fn(Scoring, &Labels, Option<&[f64]>, &[f32]) -> widemargin::Result<f64>,
 ) -> Outcome {
+    let requested = command.of_classes()?;
     let (mut counted, mut stored) = (CountedPredictions::default(), Some(Stored::default()));
     let must_store = requested.iter().any(|one| one.needs_decision_values());
-    evaluation.through(predict, |block, (predicted, values)| {
-        let labels = block.table.require_labels(&evaluation.input.data)?.as_classes(classes);
-        check(&labels, block.first_row)?;
+    through(context, model, &command.input, predict, |block, (predicted, values)| {
+        let labels = block.table.require_labels(&command.input.data)?.as_classes(classes);
+        if detects_outliers && let Some(row) = (0..labels.len()).find(|&row| !classes.contains(labels.get(row))) {
+            let (file, at) = (shown(&command.input.data), block.first_row + row + 1);
+            let failure = format!("{file}: sample {at} has the label '{}'", labels.get(row));
+            let help = "an outlier detector is evaluated on labels 1, of usual samples, and -1, of outliers";
+            return refused(failure, help);
+        }
         let weights = block.table.weights.as_deref();
         for (row, predicted) in predicted.iter().enumerate() {
             counted.add_weighted(labels.get(row), predicted, weights.map_or(1.0, |weights| weights[row]));
@@ -312,7 +271,7 @@ fn evaluated<'a>(
     };
     let mut scores = Map::new();
     for scoring in requested {
-        if let Some(score) = scoring.of_evaluation(&counted).map(Ok).or_else(|| score_of(*scoring)) {
+        if let Some(score) = scoring.of_evaluation(&counted).map(Ok).or_else(|| score_of(scoring)) {
             scores.insert(scoring.to_string(), json!(score?));
         }
     }
@@ -321,7 +280,7 @@ fn evaluated<'a>(
     let n_unknown: u64 = unknown.iter().map(|score| score.n_samples).sum();
     if let Some(ClassScore { label, .. }) = unknown.first() {
         let warning = format!("{n_unknown} samples have a label that the model does not know, such as '{label}'");
-        evaluation.context.warn(&warning);
+        context.warn(&warning);
     }
     let row = |score: &ClassScore| {
         let shares = [score.precision, score.recall, score.f1].map(percent);

@@ -11,8 +11,7 @@ use widemargin::similarity::{Comparison, PathStep, Pieces};
 use crate::args::Input;
 use crate::context::Context;
 use crate::details::sample_text;
-use crate::label_column::label_column;
-use crate::model::{load_for, read_for};
+use crate::model::{label_column, load_for, read_for};
 use crate::output::{print, print_json};
 use crate::report::{Failure, in_file, refused};
 use crate::text_table::{beginning, fixed, text_table};
@@ -42,10 +41,11 @@ const TERMS: usize = 10;
 
 impl Explain {
     /// Runs the command.
-    pub fn run(self, context: &Context) -> Result<(), Failure> {
+    pub fn run(mut self, context: &Context) -> Result<(), Failure> {
         let model = load_for(&self.model, &self.input)?;
+        self.input.label = Some(label_column(&self.input, &*model)?);
         let file = &self.input.data;
-        let table = read_for(&model, &self.input, label_column(&self.input, &*model)?, context)?;
+        let table = read_for(&model, &self.input, context)?;
         context.bar.hide();
         let (samples, n) = (table.samples.view()?, table.samples.n_rows());
         let Some(row) = self.row.checked_sub(1).filter(|row| *row < n) else {
@@ -78,7 +78,7 @@ impl Explain {
 fn position(name: &str, classes: &[Label]) -> Result<usize, Failure> {
     classes.iter().position(|class| class.to_string() == name).ok_or_else(|| {
         let failure = Failure::input(format!("--class {name}: the model does not know it"));
-        failure.help(format!("it knows {}", beginning(classes)))
+        failure.help(format!("it knows {}", beginning(classes, 20)))
     })
 }
 
@@ -174,32 +174,31 @@ const PIECES: usize = 8;
 
 fn comparison_text(comparison: &Comparison, model: &AnyModel) -> String {
     let head = format!("{} {:.4}", comparison.quantity, comparison.total);
-    let largest = |names: Vec<String>, shares: &[f64]| {
-        let mut all: Vec<(String, f64)> = names.into_iter().zip(shares.iter().copied()).collect();
+    let largest = |mut all: Vec<(String, f64)>| {
         all.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
-        let more = if all.len() > PIECES { ", …" } else { "" };
-        let first = all.iter().take(PIECES).map(|(name, share)| format!("{name} {share:.4}"));
-        first.collect::<Vec<_>>().join(", ") + more
+        beginning(all.iter().map(|(name, share)| format!("{name} {share:.4}")), PIECES)
     };
     let pieces = match &comparison.pieces {
         Pieces::Columns { columns, shares } => {
-            largest(columns.iter().map(|column| column_name(model, *column)).collect(), shares)
+            let names = columns.iter().map(|column| column_name(model, *column));
+            largest(names.zip(shares.iter().copied()).collect())
         }
-        Pieces::Terms { terms, shares } => largest(terms.iter().map(|term| format!("'{term}'")).collect(), shares),
+        Pieces::Terms { terms, shares } => {
+            largest(terms.iter().map(|term| format!("'{term}'")).zip(shares.iter().copied()).collect())
+        }
         Pieces::Cells { cells, .. } => {
-            let shares: Vec<f64> = cells.iter().map(|cell| cell.share).collect();
             let name = |cell: &[usize; 2]| format!("({}, {})", cell[0] + 1, cell[1] + 1);
             let names = cells.iter().map(|cell| match &cell.sample {
                 Some(sample) if *sample == cell.basis => name(sample),
                 Some(sample) => format!("{} at {}", name(&cell.basis), name(sample)),
                 None => format!("{} outside", name(&cell.basis)),
             });
-            largest(names.collect(), &shares)
+            largest(names.zip(cells.iter().map(|cell| cell.share)).collect())
         }
         Pieces::TimeSteps { path } | Pieces::Characters { path } => {
             let number = |at: Option<usize>| at.map_or("-".to_owned(), |at| (at + 1).to_string());
             let name = |step: &PathStep| format!("{}~{}", number(step.basis), number(step.sample));
-            largest(path.iter().map(name).collect(), &path.iter().map(|step| step.share).collect::<Vec<f64>>())
+            largest(path.iter().map(|step| (name(step), step.share)).collect())
         }
         Pieces::Bits { both, basis, sample } => {
             format!("{} of both, {} of the basis alone, {} of the sample alone", both.len(), basis.len(), sample.len())

@@ -10,17 +10,16 @@ use widemargin::data::{Labels, Samples as _, Source, Training};
 use widemargin::expansion::{Negative, Spectrum, spectrum};
 use widemargin::model::{AnyModel, BasisExpansionSvc, Classifier};
 use widemargin::similarity::AnySimilarity;
-use widemargin::solve::{CalibratedOn, Report};
+use widemargin::solve::CalibratedOn;
 use widemargin_io::Table;
 
 use crate::args::Input;
 use crate::context::Context;
 use crate::details::{basis_expansion, details};
 use crate::model::{json_of, load_for, read_for, size_of_file};
-use crate::output::{joined, print, print_json};
+use crate::output::{print, print_json};
 use crate::readable::{plain, rounded, wrapped};
-use crate::report::{Failure, in_file};
-use crate::samples::in_whole;
+use crate::report::{Failure, in_file, in_whole};
 use crate::summary::expected;
 use crate::text_table::{beginning, percent, text_table};
 
@@ -55,14 +54,10 @@ impl Inspect {
     }
 
     fn json_of(&self, model: &AnyModel) -> Value {
-        let mut object = joined(
-            json_of(model, &self.model),
-            json!({
-                "parameters": model.parameters(),
-                "feature_names": model.feature_names(),
-                "n_weights": model.n_weights(),
-            }),
-        );
+        let mut object = json_of(model, &self.model);
+        object["parameters"] = json!(model.parameters());
+        object["feature_names"] = json!(model.feature_names());
+        object["n_weights"] = json!(model.n_weights());
         if let importances @ [_, ..] = &*model.column_importances() {
             object["column_importances"] = json!(importances);
         }
@@ -87,23 +82,26 @@ impl Inspect {
     }
 }
 
+/// Names and numbers that a line lists.
+const NAMES: usize = 20;
+
 fn text(model: &AnyModel, size: u64) -> String {
-    let mut lines = vec![("method".to_owned(), model.method().to_owned())];
+    let (report, mut lines) = (model.report(), vec![("method".to_owned(), model.method().to_owned())]);
     let mut add = |name: &str, value: String| lines.push((name.to_owned(), value));
     if let Value::Object(parameters) = json!(model.parameters()) {
         let is_set = |value: &Value| !value.is_null() && value.as_array().is_none_or(|values| !values.is_empty());
         parameters.iter().filter(|(_, value)| is_set(value)).for_each(|(name, value)| add(name, plain(value)));
     }
     model.n_features().into_iter().for_each(|n| add("features", HumanCount(n as u64).to_string()));
-    model.feature_names().into_iter().for_each(|names| add("columns", beginning(names)));
+    model.feature_names().into_iter().for_each(|names| add("columns", beginning(names, NAMES)));
     let importances: Vec<String> =
         model.column_importances().iter().map(|(name, share)| format!("{name} {}", percent(Some(*share)))).collect();
     if !importances.is_empty() {
-        add("column importance, %", beginning(&importances));
+        add("column importance, %", beginning(&importances, NAMES));
     }
     match model {
         AnyModel::Classifier(model) => {
-            add("classes", format!("{}: {}", model.classes().len(), beginning(model.classes())));
+            add("classes", format!("{}: {}", model.classes().len(), beginning(model.classes(), NAMES)));
         }
         AnyModel::Regressor(model) => add("targets", model.n_outputs().to_string()),
         AnyModel::OneClass(model) => {
@@ -112,17 +110,17 @@ fn text(model: &AnyModel, size: u64) -> String {
     }
     add("weights", format!("{} in a file of {}", HumanCount(model.n_weights() as u64), DecimalBytes(size)));
     if let AnyModel::Classifier(model) = model {
-        let report = model.report();
         let (steps, iterations) = (report.max_iterations(), model.iterations());
         add("training", format!("{} after {steps} {iterations}", report.status.as_str()));
         add("gap", format!("{:.1e} relative duality gap, objective {:.6e}", report.gap(), report.objective));
         if let Some(margins) = margins(&**model) {
-            add("margins", beginning(&margins.iter().map(|margin| format!("{margin:.4e}")).collect::<Vec<_>>()));
+            add("margins", beginning(margins.iter().map(|margin| format!("{margin:.4e}")), NAMES));
         }
         add("probabilities", probabilities(&**model));
     }
     expected(model).into_iter().for_each(|expected| add("expected", expected));
-    lines.extend(remarks(model.report()));
+    report.notes.iter().for_each(|note| add("note", rounded(note)));
+    report.warnings.iter().for_each(|warning| add("warning", warning.clone()));
     let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let line = |(name, value): &(String, String)| format!("{name:<width$}  {}\n", wrapped(value, width + 2));
     let mut text: String = lines.iter().map(line).collect();
@@ -132,12 +130,6 @@ fn text(model: &AnyModel, size: u64) -> String {
         text += &format!("\n{table}");
     }
     text
-}
-
-/// The notes and warnings of a fit.
-fn remarks(report: &Report) -> impl Iterator<Item = (String, String)> + '_ {
-    let notes = report.notes.iter().map(|note| ("note".to_owned(), rounded(note)));
-    notes.chain(report.warnings.iter().map(|warning| ("warning".to_owned(), warning.clone())))
 }
 
 /// On what they are calibrated, if they are.
@@ -165,7 +157,7 @@ const MAX_COMPARED_SAMPLES: usize = 1000;
 fn measure_spectrum(context: &Context, path: &Path, input: &Input, as_json: bool) -> Result<(), Failure> {
     let model = load_for(path, input)?;
     let model_of_bases = basis_expansion(path, &model)?;
-    let table = read_for(&model, input, input.label.clone().unwrap_or_default(), context)?;
+    let table = read_for(&model, input, context)?;
     let spectra = spectra(context, model_of_bases, &table);
     let spectra = spectra.map_err(|error| in_file(error, &input.data, &table, 0))?;
     context.bar.hide();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Command};
 use clap_mangen::Man as Page;
 
-use crate::output::write_text;
+use crate::output::{print, write_text};
 use crate::report::Failure;
 
 /// Arguments of `man`.
@@ -23,7 +23,7 @@ impl Man {
         // Names of subcommands are those of the whole line from here on: `widemargin-train-power-mean`.
         program.build();
         match &self.output {
-            None => write_text(None, &rendered(program)?),
+            None => print(&rendered(program)?),
             Some(folder) => write_all(program, folder),
         }
     }

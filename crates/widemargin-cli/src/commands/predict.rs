@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use widemargin::data::{Label, SamplesView};
 use widemargin::model::AnyModel;
 use widemargin::monitor::Monitor;
@@ -14,8 +14,7 @@ use widemargin_io::Block;
 
 use crate::args::Input;
 use crate::context::Context;
-use crate::label_column::label_column;
-use crate::model::load_for;
+use crate::model::{label_column, load_for};
 use crate::output::{Output, check_output};
 use crate::report::{Failure, refused, shown};
 use crate::stream::through;
@@ -74,12 +73,13 @@ impl Predict {
         }
         let model = load_for(&self.model, &self.input)?;
         self.check(&model)?;
-        let (threads, input) = (context.common.threads, &self.input);
-        let label = label_column(input, &*model)?;
+        self.input.label = Some(label_column(&self.input, &*model)?);
         let output = Output::open(self.output.as_deref())?;
         let mut out = Writer { lines: self.output_format, output, text: Vec::new(), has_head: false };
-        let of = |view: &SamplesView<'_>, monitor: &Monitor<'_>| self.predicted(&model, view, threads, monitor);
-        through(context, &*model, input, label, of, |block, found| out.write(block, found))?;
+        let of = |view: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>| {
+            self.predicted(&model, view, threads, monitor)
+        };
+        through(context, &*model, &self.input, of, |block, found| out.write(block, found))?;
         out.output.finish()
     }
 
@@ -140,21 +140,20 @@ impl Predict {
 
     /// Refuses options that the model has nothing for.
     fn check(&self, model: &AnyModel) -> std::result::Result<(), Failure> {
-        let passed = [("--scores", self.scores), ("--probabilities", self.probabilities)];
-        let passed = passed.iter().find(|(_, is_passed)| *is_passed).map(|(name, _)| *name);
         let refused = |what: &str, help: &str| refused(format!("{}: {what}", shown(&self.model)), help);
-        match (model, passed) {
-            (AnyModel::Classifier(model), Some("--probabilities")) if model.calibration().is_none() => {
+        match model {
+            AnyModel::Classifier(model) if self.probabilities && model.calibration().is_none() => {
                 refused(&Error::NotCalibrated.to_string(), "train it again with this version")
             }
-            (AnyModel::Regressor(_), Some(option)) => {
+            AnyModel::Regressor(_) if self.scores || self.probabilities => {
+                let option = if self.scores { "--scores" } else { "--probabilities" };
                 let what = format!("{option} is for classes, and this is a regression model");
                 refused(&what, "leave it out: the numbers are printed")
             }
-            (AnyModel::OneClass(_), Some("--probabilities")) => refused(
-                "--probabilities is for classes, the model detects outliers",
-                "--scores prints decision values, below 0 for outliers",
-            ),
+            AnyModel::OneClass(_) if self.probabilities => {
+                let help = "--scores prints decision values, below 0 for outliers";
+                refused("--probabilities is for classes, the model detects outliers", help)
+            }
             _ => Ok(()),
         }
     }
@@ -169,42 +168,31 @@ struct Writer {
 }
 
 impl Writer {
-    /// Writes the lines of a block: of each row what names it, and what is predicted of it.
+    /// Writes the lines of a block: of each row what names it, and what is predicted of it. Writing to memory cannot fail.
     fn write(&mut self, block: &Block, found: &[Columns<'_>]) -> std::result::Result<(), Failure> {
-        let (ids, n) = (block.table.ids.as_ref().or(block.table.files.as_ref()), block.table.samples.n_rows());
+        let ids = block.table.ids.as_ref().or(block.table.files.as_ref());
+        let names = found.iter().flat_map(|(names, _)| names.iter().map(String::as_str));
+        let names: Vec<&str> = ids.map(|_| "id").into_iter().chain(names).collect();
         self.text.clear();
-        for row in 0..n {
+        for row in 0..block.table.samples.n_rows() {
             let of_row = |n: usize| row * n..(row + 1) * n;
             let fields = found.iter().flat_map(|(names, fields)| fields[of_row(names.len())].iter().copied());
-            let names = found.iter().flat_map(|(names, _)| names);
-            self.line(ids.map(|ids| &*ids[row]), names, fields);
+            let fields = ids.map(|ids| Field::Text(&ids[row])).into_iter().chain(fields);
+            match self.lines {
+                Some(Lines::Jsonl) => {
+                    let named = names.iter().map(|name| (*name).to_owned()).zip(fields.map(Field::json));
+                    drop(writeln!(self.text, "{}", Value::Object(named.collect())));
+                }
+                Some(Lines::Csv) => {
+                    if !std::mem::replace(&mut self.has_head, true) {
+                        separated(&mut self.text, b',', names.iter().map(|name| Field::Text(name)));
+                    }
+                    separated(&mut self.text, b',', fields);
+                }
+                None => separated(&mut self.text, b'\t', fields),
+            }
         }
         self.output.write(&self.text)
-    }
-
-    /// A line of the text. Writing to memory cannot fail.
-    fn line<'a>(
-        &mut self,
-        id: Option<&'a str>,
-        names: impl Iterator<Item = &'a String>,
-        fields: impl Iterator<Item = Field<'a>>,
-    ) {
-        match self.lines {
-            Some(Lines::Jsonl) => {
-                let named = names.cloned().zip(fields.map(|field| field.json()));
-                let object: Map<String, Value> =
-                    id.map(|id| ("id".to_owned(), id.into())).into_iter().chain(named).collect();
-                drop(writeln!(self.text, "{}", Value::Object(object)));
-            }
-            Some(Lines::Csv) => {
-                if !std::mem::replace(&mut self.has_head, true) {
-                    let names = names.map(|name| Field::Text(name));
-                    separated(&mut self.text, b',', id.map(|_| Field::Text("id")).into_iter().chain(names));
-                }
-                separated(&mut self.text, b',', id.map(Field::Text).into_iter().chain(fields));
-            }
-            None => separated(&mut self.text, b'\t', id.map(Field::Text).into_iter().chain(fields)),
-        }
     }
 }
 

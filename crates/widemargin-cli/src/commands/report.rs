@@ -43,7 +43,7 @@ impl ReportArgs {
             Some(input) => {
                 let model = load_for(&self.model, input)?;
                 let file = &input.data;
-                let table = read_for(&model, input, input.label.clone().unwrap_or_default(), context)?;
+                let table = read_for(&model, input, context)?;
                 let answers = match &model {
                     AnyModel::Classifier(model) => {
                         let names = model.classes();

@@ -73,7 +73,7 @@ impl Train {
             let (seconds, table) = (start.elapsed().as_secs_f64(), on_disk.store.outline());
             let answers = answers(context, task, choice.method, &self.input, table)?;
             let model = on_disk.fit(data, |samples| fit(&estimator, samples, answers.as_ref(), None, &monitor))?;
-            (Fitted::on_disk(model, &on_disk)?, described(table, answers.as_ref()), seconds)
+            (Fitted::on_disk(model, &on_disk.store)?, described(table, answers.as_ref()), seconds)
         } else {
             let (table, seconds) = context.read(data, &self.input.options_to_learn())?;
             let answers = answers(context, task, choice.method, &self.input, &table)?;

@@ -34,7 +34,7 @@ impl Transform {
         let svc = basis_expansion(path, &model)?;
         check_output(&self.output, Some(&self.input), Some(path))?;
         widemargin_io::Format::from_path(&self.output)?;
-        let table = read_for(&model, &self.input, self.input.label.clone().unwrap_or_default(), context)?;
+        let table = read_for(&model, &self.input, context)?;
         context.go_on()?;
         context.bar.say("transforming");
         let transformed = table.samples.view().and_then(|samples| {

@@ -26,6 +26,12 @@ pub trait Classifier: Model {
         "Newton steps"
     }
 
+    /// Number of columns of the decision values, of a two-class problem each: 1 for two classes, otherwise one per class
+    /// or label.
+    fn n_problems(&self) -> usize {
+        if self.is_multilabel() { self.classes().len() } else { n_problems(self.classes().len()) }
+    }
+
     /// Decision values of samples: one column for two classes (above 0 predicts the second), otherwise one per class.
     ///
     /// Uses `threads` threads, 0 meaning one per core; the values do not depend on it. The number of finished samples
@@ -97,13 +103,12 @@ pub trait Classifier: Model {
     ) -> Result<DenseMatrix<f64>> {
         let calibration = self.calibration().ok_or(Error::NotCalibrated)?;
         let values = self.decision_values(samples, threads, monitor)?;
-        let n_classes = self.classes().len();
-        if self.is_multilabel() {
-            let values = calibration.of_labels(&values, false);
-            return Ok(DenseMatrix { n_rows: values.len() / n_classes, n_cols: n_classes, values });
-        }
-        let (n_rows, n_cols) = (values.len() / n_problems(n_classes), n_classes);
-        Ok(DenseMatrix { values: calibration.probabilities(&values, n_classes), n_rows, n_cols })
+        let (n_rows, n_cols) = (values.len() / self.n_problems(), self.classes().len());
+        let values = match self.is_multilabel() {
+            true => calibration.of_labels(&values, false),
+            false => calibration.probabilities(&values, n_cols),
+        };
+        Ok(DenseMatrix { values, n_rows, n_cols })
     }
 
     /// The weight C of the losses of one two-class problem.
@@ -138,8 +143,8 @@ pub trait Classifier: Model {
                         decision values";
         require(loss.is_smooth(), "loss", loss, expected)?;
         let values = self.decision_values(samples, threads, monitor)?;
-        let k = if self.is_multilabel() { self.classes().len() } else { n_problems(self.classes().len()) };
-        let (labels, costs) = costs(1.0, labels, self.classes(), values.len() / k, (sample_weight, self.training()))?;
+        let n_rows = values.len() / self.n_problems();
+        let (labels, costs) = costs(1.0, labels, self.classes(), n_rows, (sample_weight, self.training()))?;
         let mut alphas = of_smooth(loss, &labels, &costs, &values);
         let n_problems = alphas.n_cols;
         alphas.values.iter_mut().enumerate().for_each(|(at, alpha)| *alpha *= self.c(at % n_problems));

@@ -1,6 +1,7 @@
 //! The common interface of trained models of all methods and tasks.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 
@@ -15,7 +16,7 @@ use super::origin::Origin;
 use super::samples_file::bases_arrays;
 use super::thin_plate::spline_model::{SplineModel, SplineTask};
 use super::{Explanation, TrainingSettings};
-use crate::data::{AnySamples, ColumnRoles, Images, SamplesView, TableColumns};
+use crate::data::{AnySamples, ColumnRoles, DenseMatrix, Images, SamplesView, TableColumns, Vectors};
 use crate::error::{Error, Result};
 use crate::expansion::BasisExpansion;
 use crate::similarity::Similarity;
@@ -68,6 +69,17 @@ pub trait Model: Any + fmt::Debug + Send + Sync {
     #[doc(hidden)]
     fn similarity(&self) -> Option<&dyn Any> {
         None
+    }
+
+    /// Its bases with their original features, as samples.
+    fn basis_samples(&self) -> Option<Cow<'_, AnySamples>> {
+        self.bases().map(Cow::Borrowed)
+    }
+
+    /// The norm over all problems or outputs of the weights of each basis, and the training rows of the bases, if they
+    /// are known; empty for a model without bases.
+    fn basis_weights(&self) -> (Vec<f64>, Vec<usize>) {
+        (Vec::new(), Vec::new())
     }
 
     /// The columns of the training table by their importance to the similarity, the most important first, each with its
@@ -205,6 +217,11 @@ pub trait Model: Any + fmt::Debug + Send + Sync {
     }
 }
 
+/// A model as one of a method, such as `PowerMeanSvc`; none if it is of another method.
+pub fn as_method<M: Model>(model: &dyn Model) -> Option<&M> {
+    (model as &dyn Any).downcast_ref()
+}
+
 /// The methods of [`Model`] that all models have as their own, or as fields.
 macro_rules! model_methods {
     ($method:expr) => {
@@ -276,6 +293,10 @@ impl<S: Similarity, T: ExpansionTask> Model for ExpansionModel<S, T> {
 
     fn similarity(&self) -> Option<&dyn Any> {
         Some(self.expansion.similarity())
+    }
+
+    fn basis_weights(&self) -> (Vec<f64>, Vec<usize>) {
+        (self.weights_of_similarities(), self.basis_rows().to_vec())
     }
 
     fn column_importances(&self) -> Vec<(String, f64)> {
@@ -353,6 +374,18 @@ impl<T: SplineTask> Model for SplineModel<T> {
 
     fn n_weights(&self) -> usize {
         self.bases().len() + self.coefficients().len() + self.polynomial().len()
+    }
+
+    fn basis_samples(&self) -> Option<Cow<'_, AnySamples>> {
+        let (n_rows, n_cols) = (self.n_bases(), Self::n_features(self));
+        let values = (0..n_rows).flat_map(|basis| self.basis(basis)).map(|value| value as f32).collect();
+        Some(Cow::Owned(AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows, n_cols }))))
+    }
+
+    fn basis_weights(&self) -> (Vec<f64>, Vec<usize>) {
+        let n = self.n_bases();
+        let norm = |basis: usize| self.coefficients().iter().skip(basis).step_by(n).map(|a| a * a).sum::<f64>().sqrt();
+        ((0..n).map(norm).collect(), self.support().iter().map(|&row| row as usize).collect())
     }
 
     fn arrays(&self) -> Vec<Array<'_>> {

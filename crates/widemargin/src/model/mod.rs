@@ -47,7 +47,7 @@ pub use explanation::{Explanation, Term, TermSource};
 #[doc(hidden)]
 pub use file::{Array, FORMAT_VERSION, FileMetadata, Numbers, payload, with_payload, write_atomically};
 pub use importances::feature_importances;
-pub use interface::{Model, Parameters};
+pub use interface::{Model, Parameters, as_method};
 #[doc(hidden)]
 pub use on_workers::{BroughtRows, Preparation, WeightedLabels};
 #[doc(hidden)]

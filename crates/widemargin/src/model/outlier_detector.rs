@@ -45,16 +45,9 @@ pub trait OneClass: Model {
         let values = self.decision_function(samples, threads, monitor)?;
         Ok(values.into_iter().map(|value| if value < 0.0 { -1 } else { 1 }).collect())
     }
-
-    /// The weight of each basis, and the training rows of the bases, if they are known.
-    fn weights_of_bases(&self) -> (Vec<f64>, Vec<usize>);
 }
 
 impl<S: Similarity> OneClass for BasisExpansionOneClass<S> {
-    fn weights_of_bases(&self) -> (Vec<f64>, Vec<usize>) {
-        (self.weights_of_similarities(), self.basis.rows.clone())
-    }
-
     fn threshold(&self) -> f64 {
         self.task.threshold
     }

@@ -51,9 +51,6 @@ pub trait Regressor: Model {
     /// Samples of another kind or shape, and values that cannot be used, with their names and the expected values;
     /// [`Error::Cancelled`](crate::Error::Cancelled).
     fn predict(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<DenseMatrix<f64>>;
-
-    /// The norm over all outputs of the weights of each basis, and the training rows of the bases, if they are known.
-    fn weights_of_bases(&self) -> (Vec<f64>, Vec<usize>);
 }
 
 impl<S: Similarity> Regressor for BasisExpansionRegressor<S> {
@@ -81,10 +78,6 @@ impl<S: Similarity> Regressor for BasisExpansionRegressor<S> {
         self.check_samples(samples)?;
         self.predict_with(S::source(samples)?, threads, monitor)
     }
-
-    fn weights_of_bases(&self) -> (Vec<f64>, Vec<usize>) {
-        (self.weights_of_similarities(), self.basis.rows.clone())
-    }
 }
 
 impl Regressor for ThinPlateRegressor {
@@ -102,11 +95,5 @@ impl Regressor for ThinPlateRegressor {
 
     fn predict(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<DenseMatrix<f64>> {
         self.predict_with(&samples.rows(SplineRegression::NAME)?, threads, monitor)
-    }
-
-    fn weights_of_bases(&self) -> (Vec<f64>, Vec<usize>) {
-        let n = self.n_bases();
-        let norm = |basis: usize| self.coefficients().iter().skip(basis).step_by(n).map(|a| a * a).sum::<f64>().sqrt();
-        ((0..n).map(norm).collect(), self.support().iter().map(|&row| row as usize).collect())
     }
 }

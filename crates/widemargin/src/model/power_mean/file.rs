@@ -76,7 +76,7 @@ impl PowerMeanSvc {
         Ok(PowerMeanSvc {
             map,
             task: task.into_owned(),
-            scaling: scaled.then(|| FeatureMax { factors }),
+            scaling: scaled.then_some(FeatureMax { factors }),
             n_features,
             weights: reader.tensor("weights", &[n_features, n_nodes, k])?,
             report: report.into_owned(),

@@ -83,3 +83,27 @@ def test_weighted_scores_of_classes_agree_with_the_confusion_matrix(tmp_path):
     assert support == pytest.approx(confusion.sum(axis=1).tolist())
     expected = [metrics.roc_auc_score(b == k, probabilities[:, k], sample_weight=weights) for k in range(3)]
     assert evaluation["roc_auc"] == pytest.approx(np.mean(expected), abs=1e-12)
+    log_loss = metrics.log_loss(b, probabilities, sample_weight=weights)
+    brier = metrics.brier_score_loss(b, probabilities, sample_weight=weights)
+    assert (evaluation["log_loss"], evaluation["brier_score"]) == pytest.approx((log_loss, brier), abs=1e-6)
+
+
+def test_weighted_scores_of_targets_are_those_of_scikit_learn(tmp_path):
+    random = np.random.default_rng(3)
+    A, y, weights = random.normal(size=(80, 3)), random.normal(size=80), random.integers(0, 4, 80) / 2
+    regressor = wm.ThinPlateRegressor(C=1.0, kernel="distance").fit(A[:40], y[:40])
+    save(regressor, tmp_path / "model")
+    columns = np.column_stack([y, weights, A])
+    np.savetxt(tmp_path / "test.csv", columns, delimiter=",", header="y,w,a,b,c", comments="", fmt="%.17g")
+    names = ["r2", "neg-mean-absolute-error", "neg-root-mean-squared-error", "neg-mean-pinball-loss"]
+    command = [PROGRAM, "evaluate", "model", "test.csv", "--label", "y", "--weight-column", "w", "--json"]
+    command += ["--metrics", ",".join(names)]
+    scores = json.loads(subprocess.run(command, cwd=tmp_path, check=True, capture_output=True).stdout)["scores"]
+    predicted = regressor.predict(A)
+    expected = {
+        "r2": metrics.r2_score(y, predicted, sample_weight=weights),
+        "neg-mean-absolute-error": -metrics.mean_absolute_error(y, predicted, sample_weight=weights),
+        "neg-root-mean-squared-error": -metrics.root_mean_squared_error(y, predicted, sample_weight=weights),
+        "neg-mean-pinball-loss": -metrics.mean_pinball_loss(y, predicted, sample_weight=weights),
+    }
+    assert scores == pytest.approx(expected, abs=1e-6)

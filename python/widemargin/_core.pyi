@@ -87,9 +87,7 @@ __all__ = [
     "choose_bases",
     "choose_power_mean",
     "choose_thin_plate_bases",
-    "class_score",
     "command",
-    "curves",
     "descriptor_rows",
     "encode_columns",
     "explain",
@@ -106,8 +104,6 @@ __all__ = [
     "normalized",
     "pairwise",
     "payload",
-    "probability_scores",
-    "regression_scores",
     "report",
     "scale_and_reduce",
     "similarity_rows",
@@ -499,21 +495,3 @@ def spectrum(
 
 def hog(pixels: npt.NDArray[np.uint8], cell_size: int, threads: int) -> _Features:
     """One row per image of (n, height, width, channels): [row][column][31]."""
-
-def class_score(
-    scoring: str, codes: Sequence[int], n_classes: int, values: npt.NDArray[np.float32], weights: _Floats | None = None
-) -> float:
-    """A score of flattened decision values, by its name on the command line."""
-
-def probability_scores(
-    codes: Sequence[int], n_classes: int, probabilities: _Floats, weights: _Floats | None = None
-) -> tuple[float, float]:
-    """Log loss and Brier score of flattened probabilities."""
-
-def regression_scores(targets: _Floats, predicted: _Floats, weights: _Floats | None = None) -> dict[str, float]:
-    """All scores of predicted targets, by name."""
-
-def curves(
-    values: npt.NDArray[np.float32], positive: Sequence[bool], weights: _Floats
-) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
-    """The points of the ROC curve (false, true positive rate) and of the precision-recall curve (recall, precision)."""

@@ -1,6 +1,7 @@
 //! Text of reports made readable: short numbers and short lines.
 
 use serde_json::Value;
+use textwrap::{Options, WordSplitter, fill};
 
 /// Characters of a line at most.
 pub const WIDTH: usize = 100;
@@ -59,21 +60,9 @@ pub fn plain(value: &Value) -> String {
 
 /// A text in lines of at most [`WIDTH`] characters, broken at blanks.
 pub fn wrapped(text: &str, indent: usize) -> String {
-    let (mut out, mut used) = (String::new(), indent);
-    for word in text.split(' ') {
-        let length = word.chars().count();
-        if used > indent && used + 1 + length > WIDTH {
-            out.push('\n');
-            out.extend(std::iter::repeat_n(' ', indent));
-            used = indent;
-        } else if !out.is_empty() {
-            out.push(' ');
-            used += 1;
-        }
-        out.push_str(word);
-        used += length;
-    }
-    out
+    let margin = " ".repeat(indent);
+    let options = Options::new(WIDTH).initial_indent(&margin).subsequent_indent(&margin);
+    fill(text, options.break_words(false).word_splitter(WordSplitter::NoHyphenation)).trim_start().to_owned()
 }
 
 #[cfg(test)]

@@ -20,7 +20,6 @@ mod python_similarity;
 mod remote;
 mod rows;
 mod samples;
-mod scores;
 mod store;
 mod weighted;
 mod work;
@@ -47,7 +46,6 @@ mod _core {
         power_mean::{PowerMeanSelection, choose_power_mean, fit_power_mean_remote, scale_and_reduce},
         remote::{BasisPlan, check_regression_loss, fit_expansion_remote, fit_thin_plate_remote},
         rows::{descriptor_rows, similarity_rows},
-        scores::{class_score, curves, probability_scores, regression_scores},
         store::Store,
         weighted::{WeightedLabels, WeightedTargets, basis_candidates},
     };

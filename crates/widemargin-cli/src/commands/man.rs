@@ -1,11 +1,11 @@
 //! `widemargin man`: the manual, for `man` to read.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Command};
-use clap_mangen::Man as Page;
+use clap_mangen::{Man as Page, generate_to};
 
-use crate::output::{print, write_text};
+use crate::output::{check_output, print};
 use crate::report::Failure;
 
 /// Arguments of `man`.
@@ -20,26 +20,13 @@ pub struct Man {
 impl Man {
     /// Runs the command; `program` has all commands.
     pub fn run(&self, mut program: Command) -> Result<(), Failure> {
-        // Names of subcommands are those of the whole line from here on: `widemargin-train-power-mean`.
-        program.build();
-        match &self.output {
-            None => print(&rendered(program)?),
-            Some(folder) => write_all(program, folder),
-        }
+        let Some(folder) = &self.output else {
+            program.build();
+            let mut page = Vec::new();
+            Page::new(program).render(&mut page).map_err(|error| Failure::stdout(&error))?;
+            return print(&String::from_utf8_lossy(&page));
+        };
+        check_output(&folder.join("widemargin.1"), None, None)?;
+        generate_to(program, folder).map_err(|error| Failure::work(format!("{}: {error}", folder.display())))
     }
-}
-
-/// Writes the pages of a command and of all below it.
-fn write_all(command: Command, folder: &Path) -> Result<(), Failure> {
-    for below in command.get_subcommands().filter(|one| one.get_name() != "help") {
-        write_all(below.clone(), folder)?;
-    }
-    let page = folder.join(format!("{}.1", command.get_display_name().unwrap_or(command.get_name())));
-    write_text(Some(&page), &rendered(command)?)
-}
-
-fn rendered(command: Command) -> Result<String, Failure> {
-    let mut page = Vec::new();
-    Page::new(command).render(&mut page).map_err(|error| Failure::stdout(&error))?;
-    Ok(String::from_utf8_lossy(&page).into_owned())
 }

@@ -84,4 +84,33 @@ mod tests {
         let area: f64 = points.windows(2).map(|w| (w[1].0 - w[0].0) * w[1].1).sum();
         assert!((area - ranking.average_precision()).abs() < 1e-12);
     }
+
+    /// By the definition of both: pairs of a positive and a negative sample, and precisions down to each value.
+    #[test]
+    fn areas_with_ties_and_weights_are_those_of_the_definitions() {
+        for seed in 1..40usize {
+            let n = 5 + seed % 30;
+            let value = |i: usize| ((i * seed * 7 + i * i) % 5) as f64 / 4.0 - 0.5;
+            let weight = |i: usize| ((i * 3 + seed) % 4) as f64 / 2.0;
+            let side = |i: usize| i == 0 || (i > 1 && (i * seed) % 3 == 0);
+            let weights = [1.0, 1.0].into_iter().chain((2..n).map(weight)).collect::<Vec<f64>>();
+            let ranking = Ranking::new((0..n).map(|i| (value(i), side(i), weights[i])));
+            let [positives, negatives] =
+                [true, false].map(|of| (0..n).filter(|&i| side(i) == of).collect::<Vec<usize>>());
+            let total = |rows: &[usize]| rows.iter().map(|&i| weights[i]).sum::<f64>();
+            let (mut pairs, mut precisions) = (0.0, 0.0);
+            for &i in &positives {
+                let above = |j: usize| if value(i) > value(j) { 1.0 } else { 0.5 * f64::from(value(i) == value(j)) };
+                pairs += negatives.iter().map(|&j| weights[i] * weights[j] * above(j)).sum::<f64>();
+                let at_least =
+                    |rows: &[usize]| rows.iter().filter(|&&j| value(j) >= value(i)).map(|&j| weights[j]).sum::<f64>();
+                precisions +=
+                    weights[i] * at_least(&positives) / (at_least(&positives) + at_least(&negatives)).max(1e-9);
+            }
+            let area = pairs / (total(&positives) * total(&negatives));
+            assert!((ranking.roc_auc() - area).abs() < 1e-12, "{seed}: {} {area}", ranking.roc_auc());
+            let average = precisions / total(&positives);
+            assert!((ranking.average_precision() - average).abs() < 1e-12, "{seed}");
+        }
+    }
 }

@@ -78,7 +78,7 @@ impl AnyModel {
     /// their order.
     ///
     /// # Errors
-    /// As for [`from_bytes_with`](BasisExpansionSvc::from_bytes_with).
+    /// Errors of a file that is no model, or of another similarity.
     pub fn from_bytes_with<S: Similarity>(bytes: &[u8], similarity: S, bases: S::Samples) -> Result<Self> {
         Ok(match &FileMetadata::of_bytes(bytes)?.method[..] {
             Regression::METHOD => {

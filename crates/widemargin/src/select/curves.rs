@@ -92,7 +92,7 @@ mod tests {
             let n = 5 + seed % 30;
             let value = |i: usize| ((i * seed * 7 + i * i) % 5) as f64 / 4.0 - 0.5;
             let weight = |i: usize| ((i * 3 + seed) % 4) as f64 / 2.0;
-            let side = |i: usize| i == 0 || (i > 1 && (i * seed) % 3 == 0);
+            let side = |i: usize| i == 0 || (i > 1 && (i * seed).is_multiple_of(3));
             let weights = [1.0, 1.0].into_iter().chain((2..n).map(weight)).collect::<Vec<f64>>();
             let ranking = Ranking::new((0..n).map(|i| (value(i), side(i), weights[i])));
             let [positives, negatives] =

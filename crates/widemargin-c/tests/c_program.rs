@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use widemargin::data::{AnySamples, DenseView, Labels, SamplesView, Targets};
 use widemargin::model::{
     BasisExpansionOneClassParams, BasisExpansionParams, BasisExpansionRegressorParams, CChoice, Classifier, Model,
-    Regressor, ThinPlateParams, ThinPlateRegressorParams,
+    OneClass, Regressor, ThinPlateParams, ThinPlateRegressorParams,
 };
 use widemargin::monitor::Monitor;
 use widemargin::similarity::{AnySimilarity, ConditionalKernel};
@@ -114,7 +114,7 @@ fn the_example_prints_what_the_library_computes() {
     let model = BasisExpansionOneClassParams::new(similarity()).threads(1).fit(&texts).unwrap();
     model.save(&file).unwrap();
     let samples = AnySamples::Strings(vec!["abab".into(), "0123456789".into()]);
-    let values = model.decision_function(&samples, 1).unwrap();
+    let values = model.decision_function(&SamplesView::Other(&samples), 1, &Monitor::none()).unwrap();
     let output = run(&program, &file, &["abab", "0123456789"]);
     assert_same(&output, &format!("1 {:?}\n-1 {:?}", values[0], values[1]));
 

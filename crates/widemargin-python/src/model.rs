@@ -120,11 +120,8 @@ impl Model {
 
     /// The stages of the fit and their seconds; model files do not contain them.
     fn stages(&self) -> Vec<(String, f64)> {
-        let report = match &self.0 {
-            Trained::Any(model) => model.report(),
-            _ => return Vec::new(),
-        };
-        report.stages.iter().map(|stage| (stage.name.to_string(), stage.seconds)).collect()
+        let Trained::Any(model) = &self.0 else { return Vec::new() };
+        model.report().stages.iter().map(|stage| (stage.name.to_string(), stage.seconds)).collect()
     }
 
     fn header(&self) -> PyResult<String> {

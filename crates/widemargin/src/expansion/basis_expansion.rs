@@ -238,10 +238,9 @@ impl<S: Similarity> BasisExpansion<S> {
         self.similarity.clone()
     }
 
-    /// Notes and warnings on the digits of columns far from 0, and on changes by a Nyström normalization: asymmetry
+    /// Adds notes and warnings on the digits of columns far from 0, and on changes by a Nyström normalization: asymmetry
     /// and negative eigenvalues.
-    pub(crate) fn remarks(&self) -> (Vec<String>, Vec<String>) {
-        let (mut notes, mut warnings) = (Vec::new(), Vec::new());
+    pub(crate) fn add_remarks(&self, notes: &mut Vec<String>, warnings: &mut Vec<String>) {
         let column = self.bases.offsets().and_then(|offsets| offsets.iter().position(|offset| *offset != 0.0));
         if let Some(column) = column.filter(|_| !self.similarity.depends_on_differences()) {
             let spec = self.similarity.spec();
@@ -276,7 +275,6 @@ impl<S: Similarity> BasisExpansion<S> {
                 notes.push(remark)
             }
         }
-        (notes, warnings)
     }
 
     /// Whether a Nyström map of a part took away much: a similarity that is far from definite.

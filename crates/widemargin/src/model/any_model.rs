@@ -161,5 +161,5 @@ pub fn header_of_bytes(bytes: &[u8]) -> Result<String> {
         SplineRegression::METHOD => check::<SplineLayout, SplineRegression>(&reader)?,
         _ => return Err(reader.unknown_method()),
     }
-    Ok(reader.into_header())
+    Ok(reader.header)
 }

@@ -1,19 +1,12 @@
 //! The interface of classifiers of all methods.
 
-use serde_json::json;
-
+use super::Scores;
 use super::dual_variables::{costs, of_smooth};
-use super::file::Array;
-use super::interface::{Model, Parameters, model_methods};
-use super::power_mean;
-use super::thin_plate::SplineClassification;
-use super::thin_plate::spline_model::SplineTask;
-use super::{BasisExpansionSvc, Explanation, PowerMeanSvc, Scores, ThinPlateSvc};
+use super::interface::Model;
 use crate::data::{DenseMatrix, Label, Labels, SamplesView};
 use crate::error::{Error, Result, require};
 use crate::monitor::Monitor;
 use crate::problem::{Loss, n_problems};
-use crate::similarity::Similarity;
 use crate::solve::Calibration;
 
 /// A trained classifier of any method.
@@ -149,130 +142,5 @@ pub trait Classifier: Model {
         let n_problems = alphas.n_cols;
         alphas.values.iter_mut().enumerate().for_each(|(at, alpha)| *alpha *= self.c(at % n_problems));
         Ok(alphas)
-    }
-}
-
-impl<S: Similarity> Classifier for BasisExpansionSvc<S> {
-    fn classes(&self) -> &[Label] {
-        &self.task.classes
-    }
-
-    fn c(&self, _problem: usize) -> f64 {
-        self.task.c
-    }
-
-    fn loss(&self) -> Loss {
-        self.task.loss
-    }
-
-    fn squared_norms(&self, _threads: usize) -> Result<Vec<f64>> {
-        Ok(Self::squared_norms(self))
-    }
-
-    fn dual_variables(
-        &self,
-        samples: &SamplesView<'_>,
-        labels: &Labels,
-        sample_weight: Option<&[f64]>,
-        threads: usize,
-        monitor: &Monitor<'_>,
-    ) -> Result<DenseMatrix<f64>> {
-        self.check_samples(samples)?;
-        Self::dual_variables(self, S::source(samples)?, labels, sample_weight, threads, monitor)
-    }
-
-    fn decision_function(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Scores> {
-        self.check_samples(samples)?;
-        self.decision_function_with(S::source(samples)?, threads, monitor)
-    }
-}
-
-impl Model for PowerMeanSvc {
-    model_methods!(power_mean::file::METHOD);
-
-    fn parameters(&self) -> Parameters {
-        Parameters::of(json!({
-            "kernel": self.map.kernel().to_string(),
-            "C": self.task.c,
-            "loss": self.task.loss.to_string(),
-            "approximation": self.map.approximation().to_string(),
-            "n_nodes": self.map.n_nodes(),
-            "nodes": self.map.nodes(),
-            "scale": self.scaling.is_some(),
-        }))
-    }
-
-    fn n_features(&self) -> Option<usize> {
-        Some(self.n_features)
-    }
-
-    fn n_weights(&self) -> usize {
-        self.weights.len()
-    }
-
-    fn explain(
-        &self,
-        samples: &SamplesView<'_>,
-        row: usize,
-        class: Option<usize>,
-        _compared: usize,
-    ) -> Result<Explanation> {
-        Self::explain(self, &samples.rows("the power mean SVM")?, row, class)
-    }
-
-    fn arrays(&self) -> Vec<Array<'_>> {
-        Self::arrays(self)
-    }
-}
-
-impl Classifier for PowerMeanSvc {
-    fn classes(&self) -> &[Label] {
-        &self.task.classes
-    }
-
-    fn iterations(&self) -> &'static str {
-        "epochs"
-    }
-
-    fn c(&self, _problem: usize) -> f64 {
-        self.task.c
-    }
-
-    fn loss(&self) -> Loss {
-        self.task.loss
-    }
-
-    fn squared_norms(&self, _threads: usize) -> Result<Vec<f64>> {
-        Self::squared_norms(self)
-    }
-
-    fn decision_function(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Scores> {
-        self.decision_function_with(&samples.rows("the power mean SVM")?, threads, monitor)
-    }
-}
-
-impl Classifier for ThinPlateSvc {
-    fn classes(&self) -> &[Label] {
-        &self.task.classes
-    }
-
-    fn c(&self, problem: usize) -> f64 {
-        self.task.per_class.get(problem).map_or(self.task.c, |of_class| of_class.c)
-    }
-
-    fn loss(&self) -> Loss {
-        Loss::default()
-    }
-
-    fn squared_norms(&self, threads: usize) -> Result<Vec<f64>> {
-        Self::squared_norms(self, threads)
-    }
-
-    fn decision_function(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Scores> {
-        self.decision_function_with(&samples.rows(SplineClassification::NAME)?, threads, monitor)
-    }
-
-    fn decision_values(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
-        self.decision_values_with(&samples.rows(SplineClassification::NAME)?, threads, monitor)
     }
 }

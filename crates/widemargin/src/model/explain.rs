@@ -1,23 +1,12 @@
-//! Explanations of single decision values, for each method.
+//! The terms of explanations of expansions and splines.
 
-use std::ops::Range;
-
-use super::PowerMeanSvc;
 use super::basis_expansion::expansion_model::{ExpansionModel, ExpansionTask};
 use super::explanation::{Decided, Explanation, Term, TermSource};
-use super::scores::check_width;
 use super::thin_plate::Spline;
-use super::thin_plate::spline_model::{SplineModel, SplineTask};
-use crate::data::{Rows, Samples, Source};
-use crate::error::{Result, require};
+use crate::data::{Label, Samples};
+use crate::error::Result;
 use crate::expansion::WeighedColumns;
 use crate::similarity::{ColumnMeaning, Comparison, Pieces, Similarity};
-
-/// The row as a range.
-fn checked_row(row: usize, n_samples: usize) -> Result<Range<usize>> {
-    let expected = format!("0 to {}: there are {n_samples} samples", n_samples.saturating_sub(1));
-    require(row < n_samples, "row", row, &expected).map(|()| row..row + 1)
-}
 
 /// The terms with details: those of the bases with the largest contributions to the explained class.
 fn detailed_terms(explanation: &Explanation, compared: usize) -> Vec<(usize, usize)> {
@@ -43,28 +32,8 @@ fn column_name(meaning: &ColumnMeaning, names: Option<&[String]>, column: usize)
 }
 
 impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
-    /// The decision value, prediction, or score minus the threshold of one sample as a sum over the similarities to the
-    /// bases; see [`Explanation`]. The `compared` strongest similarities for or against a class or label (by default
-    /// the predicted one) or for an output (by default the first) are split into their parts.
-    ///
-    /// # Errors
-    /// As for predictions; [`Error::Parameter`](crate::Error::Parameter) for a row beyond the samples, and for a position beyond the classes or
-    /// outputs.
-    pub fn explain(
-        &self,
-        samples: &dyn Source<Samples = S::Samples>,
-        row: usize,
-        class: Option<usize>,
-        compared: usize,
-    ) -> Result<Explanation> {
-        let sample = self.expansion.read(samples, checked_row(row, samples.n_samples())?)?;
-        let decided = T::decide(self, &sample)?;
-        let (parts, terms) = (self.specs(), self.terms(&sample, row)?);
-        self.compare(sample, compared, decided.explanation(T::METHOD, &self.origin, class, parts, terms)?)
-    }
-
     /// The similarities and features of one sample, whose number is `row` in messages.
-    fn terms(&self, sample: &S::Samples, row: usize) -> Result<Vec<Term>> {
+    pub(super) fn terms(&self, sample: &S::Samples, row: usize) -> Result<Vec<Term>> {
         let (expansion, k) = (&self.expansion, self.task.n_problems());
         let similarity = expansion.similarity();
         let n_polynomials = similarity.n_polynomials();
@@ -102,7 +71,12 @@ impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
     }
 
     /// Adds the parts of the `compared` strongest similarities.
-    fn compare(&self, sample: S::Samples, compared: usize, mut explanation: Explanation) -> Result<Explanation> {
+    pub(super) fn compare(
+        &self,
+        sample: S::Samples,
+        compared: usize,
+        mut explanation: Explanation,
+    ) -> Result<Explanation> {
         let (expansion, similarity) = (&self.expansion, self.expansion.similarity());
         let described = expansion.describe(sample.clone())?;
         for (at, basis) in detailed_terms(&explanation, compared) {
@@ -129,49 +103,15 @@ impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
     }
 }
 
-impl PowerMeanSvc {
-    /// The decision value of one sample as a sum over its columns; see [`Explanation`].
-    ///
-    /// # Errors
-    /// As for [`PowerMeanSvc::decision_function`]; [`Error::Parameter`](crate::Error::Parameter) for a row beyond the samples, and for a
-    /// position beyond the classes.
-    pub fn explain(&self, samples: &impl Rows, row: usize, class: Option<usize>) -> Result<Explanation> {
-        checked_row(row, samples.n_rows())?;
-        check_width(samples, self.n_features())?;
-        let k = self.n_problems();
-        let mut terms = Vec::new();
-        let mut values = vec![0.0; k];
-        for (index, value, contributions) in self.contributions(samples, row)? {
-            values.iter_mut().zip(&contributions).for_each(|(sum, part)| *sum += part);
-            let name = self.origin.feature_names.as_deref().and_then(|names| names.get(index).cloned());
-            let source = TermSource::Column { index, name };
-            terms.push(Term {
-                part: 0,
-                source,
-                value,
-                reference: 0.0,
-                weights: Vec::new(),
-                contributions,
-                comparison: None,
-            });
-        }
-        let classes = self.classes().to_vec();
-        let decided = Decided { classes, is_of_values: false, values, intercepts: vec![0.0; k] };
-        let method = super::power_mean::file::METHOD;
-        decided.explanation(method, &self.origin, class, vec![self.map().kernel().to_string()], terms)
-    }
-}
-
-/// The terms of a spline at one sample, its values and its intercepts.
-struct SplineTerms {
-    terms: Vec<Term>,
-    values: Vec<f64>,
-    intercepts: Vec<f64>,
-}
-
 impl Spline {
-    /// The bases and polynomials of a scaled sample; `names` are those of the columns.
-    fn terms(&self, sample: &[f64], names: Option<&[String]>) -> SplineTerms {
+    /// The bases and polynomials of a scaled sample, and the values of the classes or outputs; `names` are those of the
+    /// columns.
+    pub(super) fn terms(
+        &self,
+        sample: &[f64],
+        classes: Option<&[Label]>,
+        names: Option<&[String]>,
+    ) -> (Vec<Term>, Decided) {
         let (k, n, space) = (self.n_functions, self.basis.n_bases(), &self.basis.space);
         let (block, mut monomials) = (self.basis.block(sample), vec![0.0; space.len()]);
         space.write(sample, &mut monomials);
@@ -199,11 +139,15 @@ impl Spline {
             let names: Vec<String> = space.columns(monomial).iter().map(name).collect();
             add(TermSource::Polynomial { name: names.join(" · ") }, value, weights);
         }
-        SplineTerms { terms, values, intercepts }
+        let decided = match classes {
+            Some(classes) => Decided { classes: classes.to_vec(), is_of_values: false, values, intercepts },
+            None => Decided::outputs(values, intercepts),
+        };
+        (terms, decided)
     }
 
     /// Adds the parts of the `compared` strongest kernel values, in standardized columns.
-    fn compare(&self, sample: &[f64], compared: usize, mut explanation: Explanation) -> Explanation {
+    pub(super) fn compare(&self, sample: &[f64], compared: usize, mut explanation: Explanation) -> Explanation {
         let (quantity, share) = self.basis.kernel.share();
         for (at, basis) in detailed_terms(&explanation, compared) {
             let all = self.basis.row(basis).iter().zip(sample).map(|(x, y)| share(*x, *y)).enumerate();
@@ -211,35 +155,5 @@ impl Spline {
             explanation.terms[at].comparison = Some(Comparison::of(quantity, Pieces::Columns { columns, shares }));
         }
         explanation
-    }
-}
-
-impl<T: SplineTask> SplineModel<T> {
-    /// The decision value or prediction of one sample as a sum over the support samples or bases and the polynomials;
-    /// see [`Explanation`]. The `compared` strongest kernel values for or against a class or label (by default the
-    /// predicted one) or for an output (by default the first) are split into their parts, in standardized columns.
-    ///
-    /// # Errors
-    /// As for predictions; [`Error::Parameter`](crate::Error::Parameter) for a row beyond the samples, and for a position beyond the classes or
-    /// outputs.
-    pub fn explain(
-        &self,
-        samples: &impl Rows,
-        row: usize,
-        class: Option<usize>,
-        compared: usize,
-    ) -> Result<Explanation> {
-        checked_row(row, samples.n_rows())?;
-        let spline = &self.spline;
-        check_width(samples, self.n_features())?;
-        let sample = spline.scaled(samples, row)?;
-        let SplineTerms { terms, values, intercepts } = spline.terms(&sample, self.origin.feature_names.as_deref());
-        let decided = match self.task.classes() {
-            Some(classes) => Decided { classes: classes.to_vec(), is_of_values: false, values, intercepts },
-            None => Decided::outputs(values, intercepts),
-        };
-        let parts = vec![self.kernel().to_string()];
-        let explanation = decided.explanation(T::METHOD, &self.origin, class, parts, terms)?;
-        Ok(spline.compare(&sample, compared, explanation))
     }
 }

@@ -1,5 +1,7 @@
 //! Explanations of predictions: the terms whose sum is a decision value.
 
+use std::ops::Range;
+
 use serde::Serialize;
 
 use super::origin::Origin;
@@ -148,6 +150,12 @@ impl Explanation {
         order.sort_by(|a, b| size(b).total_cmp(&size(a)));
         order
     }
+}
+
+/// The row of samples to explain, as a range.
+pub(super) fn checked_row(row: usize, n_samples: usize) -> Result<Range<usize>> {
+    let expected = format!("0 to {}: there are {n_samples} samples", n_samples.saturating_sub(1));
+    require(row < n_samples, "row", row, &expected).map(|()| row..row + 1)
 }
 
 /// The decision values of a sample, and what they are of.

@@ -304,7 +304,8 @@ pub struct Reader<'a> {
     /// Where they come from, for messages.
     path: &'a Path,
     tensors: SafeTensors<'a>,
-    header: String,
+    /// The header's JSON.
+    pub(super) header: String,
     checksum: String,
     metadata: FileMetadata,
 }
@@ -352,11 +353,6 @@ impl<'a> Reader<'a> {
     /// The method of the model.
     pub fn method(&self) -> &str {
         &self.metadata.method
-    }
-
-    /// The header's JSON.
-    pub fn into_header(self) -> String {
-        self.header
     }
 
     /// The header, parsed.
@@ -459,17 +455,15 @@ number!(u8, U8, |_| true);
 number!(u32, U32, |_| true);
 number!(u64, U64, |_| true);
 
-/// Writing a model to a file and reading it back, for one that has a `header` and a `read` of a [`Reader`]; `$arrays` are
-/// those of the file.
+/// Writing a model to a file and reading it back, for one that has a `read` of a [`Reader`].
 macro_rules! file_methods {
-    ($method:expr, $arrays:expr) => {
+    ($method:expr) => {
         /// The bytes that `save` writes.
         ///
         /// # Errors
         /// [`Error::NotFinite`](crate::Error::NotFinite) for a model with non-finite numbers.
         pub fn to_bytes(&self) -> crate::error::Result<Vec<u8>> {
-            let arrays: fn(&Self) -> crate::error::Result<Vec<crate::model::file::Array<'_>>> = $arrays;
-            crate::model::file::to_bytes(self.header()?, &arrays(self)?)
+            crate::model::Model::to_bytes(self)
         }
 
         /// Writes the model to a file, atomically.

@@ -8,15 +8,17 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::basis_expansion::expansion_file::whole;
+use super::basis_expansion::expansion_file::{ExpansionHeader, whole};
 use super::basis_expansion::expansion_model::{ExpansionModel, ExpansionTask};
-use super::file::{self, Array};
+use super::explanation::checked_row;
+use super::file::{self, Array, Head};
 use super::importances::feature_importances;
 use super::origin::Origin;
 use super::samples_file::bases_arrays;
+use super::scores::check_width;
 use super::thin_plate::spline_model::{SplineModel, SplineTask};
 use super::{Explanation, TrainingSettings};
-use crate::data::{AnySamples, ColumnRoles, DenseMatrix, Images, SamplesView, TableColumns, Vectors};
+use crate::data::{AnySamples, ColumnRoles, DenseMatrix, Images, Rows, SamplesView, TableColumns, Vectors};
 use crate::error::{Error, Result};
 use crate::expansion::BasisExpansion;
 use crate::similarity::Similarity;
@@ -244,10 +246,6 @@ macro_rules! model_methods {
         fn origin_mut(&mut self) -> &mut crate::model::origin::Origin {
             &mut self.origin
         }
-
-        fn header(&self) -> crate::error::Result<String> {
-            Self::header(self)
-        }
     };
 }
 
@@ -261,7 +259,8 @@ impl<S: Similarity, T: ExpansionTask> Model for ExpansionModel<S, T> {
     }
 
     fn of_picked(&mut self, rows: &[usize]) {
-        Self::of_picked(self, rows);
+        self.basis.rows.iter_mut().for_each(|row| *row = rows[*row]);
+        self.task.of_picked();
     }
 
     fn n_features(&self) -> Option<usize> {
@@ -296,7 +295,8 @@ impl<S: Similarity, T: ExpansionTask> Model for ExpansionModel<S, T> {
     }
 
     fn basis_weights(&self) -> (Vec<f64>, Vec<usize>) {
-        (self.weights_of_similarities(), self.basis_rows().to_vec())
+        let norms = self.expansion.norms_of_bases(self.task.weights(), self.task.n_problems());
+        (norms, self.basis.rows.clone())
     }
 
     fn column_importances(&self) -> Vec<(String, f64)> {
@@ -333,11 +333,19 @@ impl<S: Similarity, T: ExpansionTask> Model for ExpansionModel<S, T> {
         compared: usize,
     ) -> Result<Explanation> {
         self.check_samples(samples)?;
-        Self::explain(self, S::source(samples)?, row, class, compared)
+        let samples = S::source(samples)?;
+        let sample = self.expansion.read(samples, checked_row(row, samples.n_samples())?)?;
+        let decided = T::decide(self, &sample)?;
+        let (parts, terms) = (self.specs(), self.terms(&sample, row)?);
+        self.compare(sample, compared, decided.explanation(T::METHOD, &self.origin, class, parts, terms)?)
+    }
+
+    fn header(&self) -> Result<String> {
+        self.header_with(ExpansionHeader::of(&self.expansion)?)
     }
 
     fn arrays(&self) -> Vec<Array<'_>> {
-        self.all_arrays()
+        self.expansion.arrays().into_iter().chain(self.own_arrays()).collect()
     }
 }
 
@@ -345,7 +353,8 @@ impl<T: SplineTask> Model for SplineModel<T> {
     model_methods!(T::METHOD);
 
     fn of_picked(&mut self, rows: &[usize]) {
-        Self::of_picked(self, rows);
+        self.spline.support.iter_mut().for_each(|row| *row = rows[*row as usize] as u64);
+        self.task.of_picked();
     }
 
     fn parameters(&self) -> Parameters {
@@ -365,7 +374,15 @@ impl<T: SplineTask> Model for SplineModel<T> {
         class: Option<usize>,
         compared: usize,
     ) -> Result<Explanation> {
-        Self::explain(self, &samples.rows(T::NAME)?, row, class, compared)
+        let samples = samples.rows(T::NAME)?;
+        checked_row(row, samples.n_rows())?;
+        check_width(&samples, Self::n_features(self))?;
+        let sample = self.spline.scaled(&samples, row)?;
+        let names = self.origin.feature_names.as_deref();
+        let (terms, decided) = self.spline.terms(&sample, self.task.classes(), names);
+        let parts = vec![self.kernel().to_string()];
+        let explanation = decided.explanation(T::METHOD, &self.origin, class, parts, terms)?;
+        Ok(self.spline.compare(&sample, compared, explanation))
     }
 
     fn n_features(&self) -> Option<usize> {
@@ -388,8 +405,13 @@ impl<T: SplineTask> Model for SplineModel<T> {
         ((0..n).map(norm).collect(), self.support().iter().map(|&row| row as usize).collect())
     }
 
+    fn header(&self) -> Result<String> {
+        let head = Head::of(&self.task, &self.report, &self.origin);
+        file::model_header(T::METHOD, &self.spline.layout(), Model::n_features(self), head)
+    }
+
     fn arrays(&self) -> Vec<Array<'_>> {
-        Self::arrays(self)
+        self.spline.arrays().into_iter().chain(self.task.array(self.spline.n_functions)).collect()
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::data::{ClassWeight, ColumnRoles, Label, Labels, Notation, TableColumns};
-use crate::error::{Error, Result, require};
+use crate::error::{Error, Result};
 use crate::problem::n_problems;
 use crate::solve::Calibration;
 
@@ -47,16 +47,6 @@ impl Origin {
     /// Number of two-class problems of a model with this number of classes or labels.
     pub fn n_problems(&self, n_classes: usize) -> usize {
         if self.multilabel { n_classes } else { n_problems(n_classes) }
-    }
-
-    /// Refuses a request for the class of a sample, of a multilabel model.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`].
-    pub fn check_one_class(&self, what: &'static str) -> Result<()> {
-        let expected = "of a multiclass model: this one is multilabel, whose decision values show by their \
-                        sign which a sample has";
-        require(!self.multilabel, "predict", what, expected)
     }
 
     /// The same with a calibration.

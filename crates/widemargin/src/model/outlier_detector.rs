@@ -1,11 +1,9 @@
 //! The interface of outlier detectors.
 
-use super::BasisExpansionOneClass;
 use super::interface::Model;
 use crate::data::SamplesView;
 use crate::error::Result;
 use crate::monitor::Monitor;
-use crate::similarity::Similarity;
 
 /// A trained outlier detector: [`Classifier`](super::Classifier) without classes.
 pub trait OneClass: Model {
@@ -44,24 +42,5 @@ pub trait OneClass: Model {
     fn predict(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Vec<i8>> {
         let values = self.decision_function(samples, threads, monitor)?;
         Ok(values.into_iter().map(|value| if value < 0.0 { -1 } else { 1 }).collect())
-    }
-}
-
-impl<S: Similarity> OneClass for BasisExpansionOneClass<S> {
-    fn threshold(&self) -> f64 {
-        self.task.threshold
-    }
-
-    fn contamination(&self) -> f64 {
-        self.task.contamination
-    }
-
-    fn loo_scores(&self) -> &[f64] {
-        &self.task.loo_scores
-    }
-
-    fn score_samples(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
-        self.check_samples(samples)?;
-        self.score_samples_with(S::source(samples)?, threads, monitor)
     }
 }

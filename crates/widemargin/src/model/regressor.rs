@@ -1,14 +1,11 @@
 //! The interface of regression models of all methods.
 
 use super::interface::Model;
-use super::thin_plate::SplineRegression;
-use super::thin_plate::spline_model::SplineTask;
-use super::{BasisExpansionRegressor, LossPoint, RegressionPoint, ThinPlateRegressor};
+use super::{LossPoint, RegressionPoint};
 use crate::data::{DenseMatrix, SamplesView};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::problem::Loss;
-use crate::similarity::Similarity;
 
 /// A trained regression model of any method: [`Classifier`](super::Classifier) with numbers instead of classes.
 pub trait Regressor: Model {
@@ -51,49 +48,4 @@ pub trait Regressor: Model {
     /// Samples of another kind or shape, and values that cannot be used, with their names and the expected values;
     /// [`Error::Cancelled`](crate::Error::Cancelled).
     fn predict(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<DenseMatrix<f64>>;
-}
-
-impl<S: Similarity> Regressor for BasisExpansionRegressor<S> {
-    fn c(&self) -> f64 {
-        self.task.c
-    }
-
-    fn path(&self) -> &[RegressionPoint] {
-        &self.task.path
-    }
-
-    fn n_outputs(&self) -> usize {
-        Self::n_outputs(self)
-    }
-
-    fn loss(&self) -> Loss {
-        self.task.loss
-    }
-
-    fn loss_path(&self) -> &[LossPoint] {
-        &self.task.loss_path
-    }
-
-    fn predict(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<DenseMatrix<f64>> {
-        self.check_samples(samples)?;
-        self.predict_with(S::source(samples)?, threads, monitor)
-    }
-}
-
-impl Regressor for ThinPlateRegressor {
-    fn c(&self) -> f64 {
-        self.task.c
-    }
-
-    fn path(&self) -> &[RegressionPoint] {
-        &self.task.path
-    }
-
-    fn n_outputs(&self) -> usize {
-        Self::n_outputs(self)
-    }
-
-    fn predict(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<DenseMatrix<f64>> {
-        self.predict_with(&samples.rows(SplineRegression::NAME)?, threads, monitor)
-    }
 }

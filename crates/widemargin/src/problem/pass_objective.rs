@@ -102,12 +102,9 @@ impl<'a> PassObjective<'a> {
         let n_rows = self.room.piece_rows.min(self.pieces.n_rows() - at * self.room.piece_rows);
         let mut shards = Shard::all(n_rows, self.problem.targets.n_problems());
         let mut from = self.place_of(at);
-        let mut bytes = Vec::new();
         for numbers in shards.iter_mut().flat_map(Shard::numbers) {
-            bytes.resize(size_of_val(numbers.as_slice()), 0);
-            self.room.scratch.read(from, &mut bytes)?;
-            from += bytes.len() as u64;
-            numbers.iter_mut().zip(bytes.as_chunks().0).for_each(|(x, bytes)| *x = f32::from_le_bytes(*bytes));
+            self.room.scratch.read(from, bytemuck::cast_slice_mut(numbers))?;
+            from += size_of_val(numbers.as_slice()) as u64;
         }
         Ok(shards)
     }
@@ -120,10 +117,9 @@ impl<'a> PassObjective<'a> {
         if !changed {
             return Ok(());
         }
-        let bytes: Vec<u8> = (shards.iter_mut().flat_map(Shard::numbers))
-            .flat_map(|numbers| numbers.iter().flat_map(|x| x.to_le_bytes()))
-            .collect();
-        self.room.scratch.write(self.place_of(at), &bytes)
+        let numbers: Vec<f32> =
+            shards.iter_mut().flat_map(Shard::numbers).flat_map(|some| some.iter().copied()).collect();
+        self.room.scratch.write(self.place_of(at), bytemuck::cast_slice(&numbers))
     }
 }
 

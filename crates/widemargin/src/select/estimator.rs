@@ -361,8 +361,9 @@ impl Estimator {
                 if self.normalization.is_none() {
                     params = params.normalization(outlier_normalization(&specs));
                 }
-                let model = params.fit_with(view, weights, monitor)?;
-                (AnyModel::OneClass(Box::new(model.with_warnings(warning))), Compared::Similarities(Vec::new()))
+                let mut model = params.fit_with(view, weights, monitor)?;
+                model.report.warnings.extend(warning);
+                (AnyModel::OneClass(Box::new(model)), Compared::Similarities(Vec::new()))
             }
             (_, answers) => return Err(unsuitable(answers)),
         })

@@ -179,7 +179,7 @@ fn terms_of_strings_are_named_and_bases_are_training_rows() {
     for term in &explanation.terms {
         // The training row of a basis: its similarity to itself is that of distance 0.
         if let TermSource::Basis { row: Some(row), index } = term.source {
-            let own = model.explain(&vectors, row, None, 0).unwrap();
+            let own = model.explain(&SamplesView::Other(&vectors), row, None, 0).unwrap();
             assert_eq!(own.terms[index].value, 0.0, "basis {index} of row {row}");
         }
     }
@@ -473,8 +473,8 @@ fn copies_of_the_samples_are_explained_alike() {
     let samples = &samples_of("strings")[0];
     let similarity = AnySimilarity::new(&["edit", "ngram:n=2"]).unwrap();
     let model = BasisExpansionParams::new(similarity).n_basis(7).fit(samples, &labels(N, 3)).unwrap();
-    let among = model.explain(samples, 9, None, 4).unwrap();
-    let alone = model.explain(&Samples::select(samples, &[9]), 0, None, 4).unwrap();
+    let among = model.explain(&SamplesView::Other(samples), 9, None, 4).unwrap();
+    let alone = model.explain(&SamplesView::Other(&Samples::select(samples, &[9])), 0, None, 4).unwrap();
     assert_eq!(among, alone);
     assert_eq!(among.terms.iter().filter(|term| term.comparison.is_some()).count(), 4);
     let json = serde_json::to_value(&among).unwrap();

@@ -2,7 +2,7 @@
 
 use widemargin::basis::BasisChoice;
 use widemargin::data::{AnySamples, CsrMatrix, DenseMatrix, Labels, Series, Vectors};
-use widemargin::model::{BasisExpansionParams, BasisExpansionSvc};
+use widemargin::model::{BasisExpansionParams, BasisExpansionSvc, Model};
 use widemargin::similarity::{AnySimilarity, pairwise};
 
 fn takes(specs: &[&str]) -> Vec<&'static str> {

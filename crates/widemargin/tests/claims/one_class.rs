@@ -1,9 +1,9 @@
 //! Outlier detection: scores and leave-one-out scores are those of fits by elimination, and errors name the problem.
 
 use crate::thin_plate_common::eliminate;
-use widemargin::data::{AnySamples, DenseMatrix, Vectors};
+use widemargin::data::{AnySamples, DenseMatrix, SamplesView, Vectors};
 use widemargin::expansion::Normalization;
-use widemargin::model::{BasisExpansionOneClass, BasisExpansionOneClassParams};
+use widemargin::model::{BasisExpansionOneClass, BasisExpansionOneClassParams, OneClass};
 use widemargin::monitor::Monitor;
 use widemargin::similarity::AnySimilarity;
 
@@ -120,12 +120,13 @@ fn outliers_are_detected() {
     let values = rows(400, 3);
     let model = params().contamination(0.1).fit(&samples(&values)).unwrap();
     let far: Vec<f32> = rows(50, 4).iter().map(|x| x + 4.0).collect();
-    assert_eq!(model.predict(&samples(&far), 1).unwrap(), [-1; 50]);
-    let alike = model.predict(&samples(&rows(1000, 5)), 1).unwrap();
+    let (far, others, monitor) = (samples(&far), samples(&rows(1000, 5)), Monitor::none());
+    let view = SamplesView::Other(&far);
+    assert_eq!(model.predict(&view, 1, &monitor).unwrap(), [-1; 50]);
+    let alike = model.predict(&SamplesView::Other(&others), 1, &monitor).unwrap();
     let share = alike.iter().filter(|one| **one == -1).count() as f64 / 1000.0;
     assert!((share - 0.1).abs() < 0.06, "{share}");
-    let (scores, values) =
-        (model.score_samples(&samples(&far), 1).unwrap(), model.decision_function(&samples(&far), 1));
+    let (scores, values) = (model.score_samples(&far, 1).unwrap(), model.decision_function(&view, 1, &monitor));
     for (score, value) in scores.iter().zip(values.unwrap()) {
         assert_eq!(score - model.threshold(), value);
     }

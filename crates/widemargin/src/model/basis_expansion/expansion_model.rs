@@ -10,14 +10,14 @@ use serde_json::Value;
 
 use super::expansion_file::ExpansionHeader;
 use crate::basis::BasisChoice;
-use crate::data::{AnySamples, Samples};
+use crate::data::Samples;
 use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, Decision};
 use crate::macros::getters;
 use crate::model::explanation::Decided;
 use crate::model::file::{self, Array, Head, Reader, file_methods, model_header};
 use crate::model::origin::Origin;
-use crate::model::{bases_arrays, payload, with_payload};
+use crate::model::{payload, with_payload};
 use crate::similarity::{AnySimilarity, Similarity};
 use crate::solve::{Report, Stage};
 
@@ -112,16 +112,7 @@ pub(crate) struct Layout {
 }
 
 impl<T: ExpansionTask> ExpansionModel<AnySimilarity, T> {
-    file_methods!(T::METHOD, |model| {
-        let mut arrays = model.all_arrays();
-        arrays.extend(bases_arrays(model.expansion.bases())?);
-        Ok(arrays)
-    });
-
-    /// The kind of samples the model was trained on, as named in messages.
-    pub fn kind(&self) -> &'static str {
-        AnySamples::kind(self.expansion.bases())
-    }
+    file_methods!(T::METHOD);
 
     pub(crate) fn read(reader: &Reader<'_>) -> Result<Self> {
         Self::read_by(reader, ExpansionHeader::read)
@@ -133,21 +124,9 @@ impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
         ExpansionModel { expansion, basis, task, report, origin, decision: OnceLock::new() }
     }
 
-    /// Makes a fit to some rows, whose rows these are, one of all rows.
-    pub(crate) fn of_picked(&mut self, rows: &[usize]) {
-        self.basis.rows.iter_mut().for_each(|row| *row = rows[*row]);
-        self.task.of_picked();
-    }
-
     /// The same model with more notes in its report.
     pub fn with_notes(mut self, notes: impl IntoIterator<Item = String>) -> Self {
         self.report.notes.extend(notes);
-        self
-    }
-
-    /// The same model with more warnings in its report.
-    pub fn with_warnings(mut self, warnings: impl IntoIterator<Item = String>) -> Self {
-        self.report.warnings.extend(warnings);
         self
     }
 
@@ -192,12 +171,6 @@ impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
         self.task.weights()
     }
 
-    /// The norm over all problems and parts of the weights on the similarity to each basis, for any normalization: of
-    /// Mw, where features are φ = Mᵀs. Empty for precomputed similarities, and if there are only features.
-    pub fn weights_of_similarities(&self) -> Vec<f64> {
-        self.expansion.norms_of_bases(self.task.weights(), self.task.n_problems())
-    }
-
     getters! {
         /// The expansion: similarity, bases and normalization.
         expansion: &BasisExpansion<S>;
@@ -205,20 +178,13 @@ impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
         report: &Report;
     }
 
-    pub(crate) fn header(&self) -> Result<String> {
-        self.header_with(ExpansionHeader::of(&self.expansion)?)
-    }
-
-    /// The arrays of the file without those of the bases.
-    pub(crate) fn all_arrays(&self) -> Vec<Array<'_>> {
-        self.expansion.arrays().into_iter().chain(self.own_arrays()).collect()
-    }
-
-    fn own_arrays(&self) -> [Array<'_>; 2] {
+    /// The arrays of the task.
+    pub(crate) fn own_arrays(&self) -> [Array<'_>; 2] {
         self.task.arrays(self.expansion.n_features())
     }
 
-    fn header_with(&self, expansion: ExpansionHeader) -> Result<String> {
+    /// The JSON header of the file, with that of the expansion.
+    pub(crate) fn header_with(&self, expansion: ExpansionHeader) -> Result<String> {
         self.task.check_finite()?;
         let (n_features, layout) = (expansion.n_features(), Layout { expansion, basis: self.basis.clone() });
         model_header(T::METHOD, &layout, n_features, Head::of(&self.task, &self.report, &self.origin))
@@ -241,7 +207,9 @@ impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
     /// # Errors
     /// [`Error::NotFinite`] for a model with non-finite numbers.
     pub fn to_bytes_without_bases(&self) -> Result<Vec<u8>> {
-        file::to_bytes(self.header_with(ExpansionHeader::without_bases(&self.expansion).0)?, &self.arrays())
+        let (expansion, mut arrays) = ExpansionHeader::without_bases(&self.expansion);
+        arrays.extend(self.own_arrays());
+        file::to_bytes(self.header_with(expansion)?, &arrays)
     }
 
     /// The model from the result of [`to_bytes_without_bases`](Self::to_bytes_without_bases), with the fitted
@@ -282,12 +250,6 @@ impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
         };
         let (similarity, bases) = decode(&bases).map_err(|error| wrong(error.to_string()))?;
         Self::from_bytes_with(&bytes, similarity, bases)
-    }
-
-    /// The parameters of the model, and of the map from similarities to features, as in the model's file; without bases
-    /// and parameters of descriptors.
-    pub fn arrays(&self) -> Vec<Array<'_>> {
-        ExpansionHeader::without_bases(&self.expansion).1.into_iter().chain(self.own_arrays()).collect()
     }
 }
 

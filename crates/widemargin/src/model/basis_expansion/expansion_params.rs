@@ -9,6 +9,7 @@ use crate::data::{Picked, Source};
 use crate::error::{Error, Result};
 use crate::expansion::{Normalization, NystroemCut};
 use crate::macros::setters;
+use crate::model::Model;
 use crate::model::within_limit::{Known, Part, TrainingSet, fit_samples};
 use crate::monitor::Monitor;
 use crate::similarity::Similarity;

@@ -84,12 +84,6 @@ impl<'a, S: Similarity> FeaturePieces<'a, S> {
         Ok(())
     }
 
-    /// Writes raw features to the scratch.
-    pub fn keep(&self, scratch: &dyn Scratch, rows: &Range<usize>, raw: &[f32]) -> Result<()> {
-        let bytes: Vec<u8> = raw.iter().flat_map(|x| x.to_le_bytes()).collect();
-        scratch.write(self.byte(rows.start), &bytes)
-    }
-
     /// Reads raw features from the scratch.
     pub fn read(&self, scratch: &dyn Scratch, rows: &Range<usize>, out: &mut [f32]) -> Result<()> {
         let since = Instant::now();
@@ -97,10 +91,7 @@ impl<'a, S: Similarity> FeaturePieces<'a, S> {
         let chunk_rows = (READ_BYTES / (4 * width.max(1))).max(1);
         let mut chunks: Vec<&mut [f32]> = out.chunks_mut(chunk_rows * width.max(1)).collect();
         let work = |at: usize, out: &mut &mut [f32]| {
-            let mut bytes = vec![0; size_of_val(*out)];
-            scratch.read(self.byte(rows.start + at * chunk_rows), &mut bytes)?;
-            out.iter_mut().zip(bytes.as_chunks().0).for_each(|(x, bytes)| *x = f32::from_le_bytes(*bytes));
-            Ok(())
+            scratch.read(self.byte(rows.start + at * chunk_rows), bytemuck::cast_slice_mut(out))
         };
         self.pool.map_mut(&mut chunks, work).into_iter().collect::<Result<()>>()?;
         self.read.add(since, rows.len());
@@ -260,7 +251,7 @@ impl<'a, S: Similarity> Learner<'a, '_, S> {
                 return Ok(false);
             }
         }
-        self.pieces.keep(scratch, rows, piece)?;
+        scratch.write(self.pieces.byte(rows.start), bytemuck::cast_slice(piece))?;
         if rows.start > 0 {
             return Ok(true);
         }

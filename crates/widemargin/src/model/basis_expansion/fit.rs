@@ -313,10 +313,10 @@ impl<S: Similarity> BasisExpansionParams<S> {
             made = made.with_bases(&selected)?;
         }
 
-        solution.report.stages = clock.stages;
-        let (notes, warnings) = made.expansion.remarks();
-        solution.report.notes.extend(notes);
-        solution.report.warnings.extend(warnings.into_iter().chain(made.warning));
+        let report = &mut solution.report;
+        report.stages = clock.stages;
+        made.expansion.add_remarks(&mut report.notes, &mut report.warnings);
+        report.warnings.extend(made.warning);
         let calibration = validation.assess(&mut solution.report, &labels, &distinct.weights, &judged.units);
         solution.report.notes.extend(weighed.into_iter().chain(pruned).chain(chosen_c.note.take()));
         let origin = Origin::of(training).labeled(&labels).calibrated(calibration);

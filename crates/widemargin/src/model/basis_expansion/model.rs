@@ -4,16 +4,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::expansion_model::{Basis, ExpansionModel, ExpansionTask};
-use crate::data::{DenseMatrix, Label, Labels, Source};
+use crate::data::{DenseMatrix, Label, Labels, SamplesView, Source};
 use crate::error::{Error, Result, require};
 use crate::expansion::BasisExpansion;
 use crate::macros::getters;
-use crate::model::Scores;
 use crate::model::dual_variables::{costs, in_classes, of_smooth};
 use crate::model::explanation::Decided;
 use crate::model::file::{Array, Reader, array, by_name};
 use crate::model::on_workers::{BroughtRows, Preparation, Solved, WeightedLabels, solve};
 use crate::model::origin::Origin;
+use crate::model::{Classifier, Model, Scores};
 use crate::monitor::Monitor;
 use crate::partition::Workers;
 use crate::problem::{Intercept, LinearProblem, Loss, OneVsRest, Penalty};
@@ -174,7 +174,9 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     /// # Errors
     /// As for [`BasisExpansionSvc::decision_function`].
     pub fn predict(&self, samples: &dyn Source<Samples = S::Samples>, threads: usize) -> Result<Vec<&Label>> {
-        self.origin.check_one_class("the class of each sample")?;
+        let expected = "of a multiclass model: this one is multilabel, whose decision values show by their \
+                        sign which a sample has";
+        require(!self.origin.multilabel, "predict", "the class of each sample", expected)?;
         Ok(self.decision_function(samples, threads)?.decide(&self.task.classes))
     }
 
@@ -215,47 +217,6 @@ impl<S: Similarity> BasisExpansionSvc<S> {
             if signed == 0.0 { 0.0 } else { signed / norms[problem] }
         };
         let values = scores.values().iter().enumerate().map(margin).collect();
-        Ok(DenseMatrix { values, n_rows, n_cols })
-    }
-
-    /// The dual variables α of the training samples, samples × problems: w = Σ α_i y_i φ(x_i). With the hinge loss they
-    /// do not follow from the decision values, and the dual problem is solved again.
-    ///
-    /// `labels` and `sample_weight` are those of the fit.
-    ///
-    /// # Errors
-    /// As for [`BasisExpansionSvc::sample_margins`]; invalid weights; [`Error::Cancelled`].
-    pub fn dual_variables(
-        &self,
-        samples: &dyn Source<Samples = S::Samples>,
-        labels: &Labels,
-        sample_weight: Option<&[f64]>,
-        threads: usize,
-        monitor: &Monitor<'_>,
-    ) -> Result<DenseMatrix<f64>> {
-        let expected = "l2: with an L1 penalty the weights are not a sum of the samples' features";
-        require(self.task.penalty != Penalty::L1, "penalty", self.task.penalty, expected)?;
-        let training = self.origin.training.as_ref();
-        let (labels, costs) =
-            costs(self.task.c, labels, &self.task.classes, samples.n_samples(), (sample_weight, training))?;
-        if self.task.loss.is_smooth() {
-            let scores = self.decision_function_with(samples, threads, monitor)?;
-            let values: Vec<f64> = scores.values().iter().map(|&score| f64::from(score)).collect();
-            return Ok(of_smooth(self.task.loss, &labels, &costs, &values));
-        }
-        let phi = self.expansion.transform_with(samples, threads, monitor)?;
-        let targets = OneVsRest::of(&labels);
-        let default = DualSettings { threads, ..DualSettings::default() };
-        let settings = training.map_or(default, |training| DualSettings {
-            tol: training.tol,
-            max_epochs: training.max_iter,
-            seed: training.seed,
-            ..default
-        });
-        let problem = LinearProblem { targets, costs: &costs, loss: Loss::Hinge, intercept: self.task.intercept };
-        let alphas = linear::solve(phi.view()?, problem, &settings, monitor)?.alphas;
-        let (n_rows, n_cols) = (phi.n_rows, targets.n_problems());
-        let values = (0..n_rows * n_cols).map(|at| alphas[at % n_cols * n_rows + at / n_cols]).collect();
         Ok(DenseMatrix { values, n_rows, n_cols })
     }
 
@@ -302,5 +263,65 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         copy penalty: Penalty;
         /// How the intercept is treated.
         copy intercept: Intercept;
+    }
+}
+
+impl<S: Similarity> Classifier for BasisExpansionSvc<S> {
+    fn classes(&self) -> &[Label] {
+        &self.task.classes
+    }
+
+    fn c(&self, _problem: usize) -> f64 {
+        self.task.c
+    }
+
+    fn loss(&self) -> Loss {
+        self.task.loss
+    }
+
+    fn squared_norms(&self, _threads: usize) -> Result<Vec<f64>> {
+        Ok(Self::squared_norms(self))
+    }
+
+    /// With the hinge loss they do not follow from the decision values, and the dual problem is solved again.
+    fn dual_variables(
+        &self,
+        samples: &SamplesView<'_>,
+        labels: &Labels,
+        sample_weight: Option<&[f64]>,
+        threads: usize,
+        monitor: &Monitor<'_>,
+    ) -> Result<DenseMatrix<f64>> {
+        self.check_samples(samples)?;
+        let samples = S::source(samples)?;
+        let expected = "l2: with an L1 penalty the weights are not a sum of the samples' features";
+        require(self.task.penalty != Penalty::L1, "penalty", self.task.penalty, expected)?;
+        let training = self.origin.training.as_ref();
+        let (labels, costs) =
+            costs(self.task.c, labels, &self.task.classes, samples.n_samples(), (sample_weight, training))?;
+        if self.task.loss.is_smooth() {
+            let scores = self.decision_function_with(samples, threads, monitor)?;
+            let values: Vec<f64> = scores.values().iter().map(|&score| f64::from(score)).collect();
+            return Ok(of_smooth(self.task.loss, &labels, &costs, &values));
+        }
+        let phi = self.expansion.transform_with(samples, threads, monitor)?;
+        let targets = OneVsRest::of(&labels);
+        let default = DualSettings { threads, ..DualSettings::default() };
+        let settings = training.map_or(default, |training| DualSettings {
+            tol: training.tol,
+            max_epochs: training.max_iter,
+            seed: training.seed,
+            ..default
+        });
+        let problem = LinearProblem { targets, costs: &costs, loss: Loss::Hinge, intercept: self.task.intercept };
+        let alphas = linear::solve(phi.view()?, problem, &settings, monitor)?.alphas;
+        let (n_rows, n_cols) = (phi.n_rows, targets.n_problems());
+        let values = (0..n_rows * n_cols).map(|at| alphas[at % n_cols * n_rows + at / n_cols]).collect();
+        Ok(DenseMatrix { values, n_rows, n_cols })
+    }
+
+    fn decision_function(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Scores> {
+        self.check_samples(samples)?;
+        self.decision_function_with(S::source(samples)?, threads, monitor)
     }
 }

@@ -4,12 +4,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::expansion_model::{ExpansionModel, ExpansionTask};
-use crate::data::Source;
+use crate::data::{SamplesView, Source};
 use crate::error::{Error, Result, require};
 use crate::macros::getters;
 use crate::model::explanation::Decided;
 use crate::model::file::{Array, Reader, array};
 use crate::model::origin::Origin;
+use crate::model::{Model, OneClass};
 use crate::monitor::Monitor;
 use crate::similarity::Similarity;
 
@@ -48,11 +49,11 @@ impl ExpansionTask for OneClassTask {
     }
 
     fn decide<S: Similarity>(model: &BasisExpansionOneClass<S>, sample: &S::Samples) -> Result<Decided> {
-        let values = model.decision_function(sample, 1)?;
+        let scores = model.score_samples(sample, 1)?;
         Ok(Decided {
             classes: vec!["score".into()],
             is_of_values: true,
-            values,
+            values: scores.into_iter().map(|score| score - model.task.threshold).collect(),
             intercepts: vec![-model.task.threshold],
         })
     }
@@ -110,24 +111,6 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         self.precise_products(samples, threads, monitor)
     }
 
-    /// The scores minus the threshold: below 0 for outliers.
-    ///
-    /// # Errors
-    /// As for [`BasisExpansionOneClass::score_samples`].
-    pub fn decision_function(&self, samples: &dyn Source<Samples = S::Samples>, threads: usize) -> Result<Vec<f64>> {
-        let scores = self.score_samples(samples, threads)?;
-        Ok(scores.into_iter().map(|score| score - self.task.threshold).collect())
-    }
-
-    /// 1 for inliers, −1 for outliers.
-    ///
-    /// # Errors
-    /// As for [`BasisExpansionOneClass::score_samples`].
-    pub fn predict(&self, samples: &dyn Source<Samples = S::Samples>, threads: usize) -> Result<Vec<i8>> {
-        let values = self.decision_function(samples, threads)?;
-        Ok(values.into_iter().map(|value| if value < 0.0 { -1 } else { 1 }).collect())
-    }
-
     getters! {
         task =>
         /// The share of samples like the training ones that is expected below the threshold.
@@ -139,5 +122,24 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         /// The score of each training sample by a fit without one copy of it; of a base too, with its similarity to
         /// itself.
         loo_scores: &[f64];
+    }
+}
+
+impl<S: Similarity> OneClass for BasisExpansionOneClass<S> {
+    fn threshold(&self) -> f64 {
+        self.task.threshold
+    }
+
+    fn contamination(&self) -> f64 {
+        self.task.contamination
+    }
+
+    fn loo_scores(&self) -> &[f64] {
+        &self.task.loo_scores
+    }
+
+    fn score_samples(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
+        self.check_samples(samples)?;
+        self.score_samples_with(S::source(samples)?, threads, monitor)
     }
 }

@@ -205,9 +205,7 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         (n, stages): (usize, Vec<Stage>),
     ) -> Self {
         let mut report = closed_form_report(&half_norms(&task.weights, 1), n, stages);
-        let (notes, warnings) = expansion.remarks();
-        report.notes.extend(notes);
-        report.warnings.extend(warnings);
+        expansion.add_remarks(&mut report.notes, &mut report.warnings);
         ExpansionModel::new(expansion, basis, task, report, Origin::of(training))
     }
 }

@@ -132,9 +132,8 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let mut report: Report = solution.report(clock.stages, &settings);
         report.notes.push(note);
         report.notes.extend(weighed.into_iter().chain(chosen_c.note.take()));
-        let (notes, warnings) = pieces.expansion.remarks();
-        report.notes.extend(notes);
-        report.warnings.extend(warnings.into_iter().chain(warning));
+        pieces.expansion.add_remarks(&mut report.notes, &mut report.warnings);
+        report.warnings.extend(warning);
         let plain_weights = sample_weight.map_or_else(|| vec![1.0; labels.len()], <[f64]>::to_vec);
         let calibration = assess(&mut report, &scores, labels, &plain_weights, EstimateMethod::HeldOut);
         let task = Classification {

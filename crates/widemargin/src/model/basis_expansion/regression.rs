@@ -5,14 +5,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::expansion_model::{ExpansionModel, ExpansionTask};
-use crate::data::{DenseMatrix, Source};
+use crate::data::{DenseMatrix, SamplesView, Source};
 use crate::error::{Error, Result};
 use crate::macros::getters;
-use crate::model::LossPoint;
 use crate::model::explanation::Decided;
 use crate::model::file::{Array, Reader, array, by_name};
 use crate::model::origin::Origin;
 use crate::model::regression_path::RegressionPoint;
+use crate::model::{LossPoint, Model, Regressor};
 use crate::monitor::Monitor;
 use crate::problem::{Intercept, Loss};
 use crate::similarity::Similarity;
@@ -203,5 +203,32 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
         /// The estimated loss on new samples at each C that was evaluated, by ascending C; only one for a fixed C. For
         /// losses that are not squared.
         loss_path: &[LossPoint];
+    }
+}
+
+impl<S: Similarity> Regressor for BasisExpansionRegressor<S> {
+    fn c(&self) -> f64 {
+        self.task.c
+    }
+
+    fn path(&self) -> &[RegressionPoint] {
+        &self.task.path
+    }
+
+    fn n_outputs(&self) -> usize {
+        self.task.n_outputs
+    }
+
+    fn loss(&self) -> Loss {
+        self.task.loss
+    }
+
+    fn loss_path(&self) -> &[LossPoint] {
+        &self.task.loss_path
+    }
+
+    fn predict(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<DenseMatrix<f64>> {
+        self.check_samples(samples)?;
+        self.predict_with(S::source(samples)?, threads, monitor)
     }
 }

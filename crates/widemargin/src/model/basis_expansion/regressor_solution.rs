@@ -54,9 +54,8 @@ impl Solution {
         let Solution { mut task, mut report, warning: of_solution } = self;
         standard.restore(&mut task.weights, &mut task.intercepts);
         report.stages = stages;
-        let (notes, warnings) = expansion.remarks();
-        report.notes.extend(notes);
-        report.warnings.extend(warnings.into_iter().chain(warning).chain(of_solution));
+        expansion.add_remarks(&mut report.notes, &mut report.warnings);
+        report.warnings.extend(warning.into_iter().chain(of_solution));
         ExpansionModel::new(expansion, Basis { choice, rows }, task, report, Origin::of(training))
     }
 }

@@ -12,8 +12,8 @@ use super::choose::{PowerMeanChoice, Sample};
 use super::held_out::{held_out_scores, held_out_sets};
 use super::params::PowerMeanParams;
 use crate::data::{
-    Distinct, Label, Labels, PickedRows, Rows, WeightedCodes, check_costs, effective_weights, fingerprints,
-    visit_histogram,
+    Distinct, Label, Labels, PickedRows, Rows, SamplesView, WeightedCodes, check_costs, effective_weights,
+    fingerprints, visit_histogram,
 };
 use crate::descriptor::{FeatureMax, largest_values};
 use crate::error::{Error, Result, require};
@@ -25,7 +25,7 @@ use crate::model::file::by_name;
 use crate::model::origin::Origin;
 use crate::model::scores::check_width;
 use crate::model::within_limit::{Part, TrainingSet, fit_samples};
-use crate::model::{Scores, assess};
+use crate::model::{Classifier, Scores, assess};
 use crate::monitor::{Monitor, RowCount};
 use crate::par;
 use crate::problem::{Loss, OneVsRest};
@@ -295,20 +295,6 @@ impl PowerMeanSvc {
         self.task.choice.as_ref()
     }
 
-    /// ‖w‖² of each two-class problem in the features of the symmetric approximation.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`] for the polynomial approximation, which is not symmetric and has no such features.
-    pub fn squared_norms(&self) -> Result<Vec<f64>> {
-        let expected = "nystroem: the polynomial approximation is not symmetric and has no norm";
-        require(self.map.is_symmetric(), "approximation", self.map.approximation(), expected)?;
-        let mut sums = vec![0.0; self.n_problems()];
-        for weights in self.weights.chunks_exact(sums.len()) {
-            weights.iter().zip(&mut sums).for_each(|(&weight, sum)| *sum += f64::from(weight).powi(2));
-        }
-        Ok(sums)
-    }
-
     pub(crate) fn n_problems(&self) -> usize {
         self.origin.n_problems(self.task.classes.len())
     }
@@ -366,6 +352,40 @@ impl PowerMeanSvc {
                 Err(Error::Value { row, column, value, problem })
             }
         }
+    }
+}
+
+impl Classifier for PowerMeanSvc {
+    fn classes(&self) -> &[Label] {
+        &self.task.classes
+    }
+
+    fn iterations(&self) -> &'static str {
+        "epochs"
+    }
+
+    fn c(&self, _problem: usize) -> f64 {
+        self.task.c
+    }
+
+    fn loss(&self) -> Loss {
+        self.task.loss
+    }
+
+    /// In the features of the symmetric approximation; the polynomial approximation, which is not symmetric, has no such
+    /// features.
+    fn squared_norms(&self, _threads: usize) -> Result<Vec<f64>> {
+        let expected = "nystroem: the polynomial approximation is not symmetric and has no norm";
+        require(self.map.is_symmetric(), "approximation", self.map.approximation(), expected)?;
+        let mut sums = vec![0.0; self.n_problems()];
+        for weights in self.weights.chunks_exact(sums.len()) {
+            weights.iter().zip(&mut sums).for_each(|(&weight, sum)| *sum += f64::from(weight).powi(2));
+        }
+        Ok(sums)
+    }
+
+    fn decision_function(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Scores> {
+        self.decision_function_with(&samples.rows("the power mean SVM")?, threads, monitor)
     }
 }
 

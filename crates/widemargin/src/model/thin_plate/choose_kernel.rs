@@ -8,7 +8,7 @@ use super::fit::{Fit, PreparedSamples};
 use super::model::ThinPlateSvc;
 use super::params::ThinPlateParams;
 use crate::data::{About, AnySamples, Labels, Rows, SamplesView, Source, VectorSource, effective_weights};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, require};
 use crate::model::within_limit::TrainingSet;
 use crate::model::{CChoice, choose_rows};
 use crate::monitor::{Monitor, Stopped};
@@ -195,13 +195,8 @@ impl Compared {
     fn of(params: &ThinPlateParams, n_samples: usize, labels: &Labels, sample_weight: Option<&[f64]>) -> Result<Self> {
         params.check()?;
         labels.check(n_samples)?;
-        if params.c != CChoice::Auto {
-            return Err(Error::parameter(
-                "kernel",
-                "auto",
-                "a kernel if C is fixed: losses at one C are not comparable",
-            ));
-        }
+        let expected = "a kernel if C is fixed: losses at one C are not comparable";
+        require(params.c == CChoice::Auto, "kernel", "auto", expected)?;
         let weights = effective_weights(labels, sample_weight, &params.task.class_weight)?;
         let is_part = weights.iter().filter(|weight| **weight > 0.0).count() > SELECTION_SAMPLES;
         let rows = choose_rows(labels, &weights, SELECTION_SAMPLES.min(weights.len()), params.seed);

@@ -16,11 +16,11 @@ use super::stream::compared_rows;
 use crate::data::{
     Distinct, Label, Labels, PickedRows, Rows, WeightedCodes, check_costs, effective_weights, fingerprints,
 };
-use crate::error::{Error, Result, bytes_text};
+use crate::error::{Error, Result, bytes_text, require};
 use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings};
-use crate::model::report_estimate;
 use crate::model::within_limit::{Part, TrainingSet, fit_samples};
+use crate::model::{Model, report_estimate};
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
 use crate::problem::{HeldOutScores, OneVsRest, count, typical_weight, without_bases};
@@ -135,10 +135,8 @@ impl ThinPlateParams {
             let (model, validation) = fit.fitted(prepared, classes.to_vec())?;
             return Ok(validation.assess(model, fit.problems, labels, &distinct.weights));
         }
-        if labels.is_multilabel() {
-            let expected = "auto or a number for multilabel targets, whose labels share C";
-            return Err(Error::parameter("C", "auto-per-class", expected));
-        }
+        let expected = "auto or a number for multilabel targets, whose labels share C";
+        require(!labels.is_multilabel(), "C", "auto-per-class", expected)?;
         let n_classes = targets.n_classes();
         let (mut models, mut validation) = (Vec::with_capacity(n_classes), Validation::default());
         for class in 0..n_classes as u32 {
@@ -511,11 +509,8 @@ impl Validation {
         let (refitted, population) = (scores(&self.refitted), labels.population(weights));
         // Where the closed form is undetermined, the refits are used; folds store no values, and the calibration is the
         // assumed one.
-        let calibration = if self.loo_values.is_empty() {
-            Calibration::of(&refitted, targets, CalibratedOn::LeaveOneOut)
-        } else {
-            Calibration::of(&scores(&self.loo_values), targets, CalibratedOn::LeaveOneOut)
-        };
+        let calibrated = scores(if self.loo_values.is_empty() { &self.refitted } else { &self.loo_values });
+        let calibration = Calibration::of(&calibrated, targets, CalibratedOn::LeaveOneOut);
         model.origin = model.origin.calibrated(calibration);
         let exact = ErrorEstimate::of(&refitted, targets, &population, EstimateMethod::LeaveOneOut);
         if exact.is_some() {

@@ -5,15 +5,16 @@ use serde_json::{Value, json};
 
 use super::spline::{CHUNK_ROWS, Spline};
 use super::spline_model::{SplineModel, SplineTask};
-use crate::data::{Label, Rows};
+use crate::data::{Label, Rows, SamplesView};
 use crate::error::{Error, Result};
 use crate::linalg::factor::dot;
 use crate::macros::getters;
-use crate::model::Scores;
 use crate::model::file::{Array, Reader, array};
 use crate::model::origin::Origin;
+use crate::model::{Classifier, Scores};
 use crate::monitor::Monitor;
 use crate::par::Pool;
+use crate::problem::Loss;
 use crate::solve::Report;
 use crate::solve::thin_plate::{PathPoint, Polynomials};
 
@@ -53,13 +54,6 @@ pub struct ClassPath {
     pub path: Vec<PathPoint>,
 }
 
-impl SplineClassification {
-    /// The selected point of the path.
-    fn chosen(&self) -> Option<&PathPoint> {
-        self.path.iter().find(|point| point.c == self.c)
-    }
-}
-
 impl SplineTask for SplineClassification {
     const METHOD: &'static str = "thin-plate";
     const NAME: &'static str = "the thin plate SVM";
@@ -67,9 +61,7 @@ impl SplineTask for SplineClassification {
 
     fn check(&self, reader: &Reader<'_>, origin: &Origin) -> Result<usize> {
         let (n, n_classes) = (self.per_class.len(), self.classes.len());
-        if !(n == 0 || n == n_classes) {
-            return Err(reader.wrong(format!("{n} values of C for {n_classes} classes")));
-        }
+        reader.require(n == 0 || n == n_classes, format_args!("{n} values of C for {n_classes} classes"))?;
         reader.n_problems(&self.classes, origin)
     }
 
@@ -87,7 +79,7 @@ impl SplineTask for SplineClassification {
     }
 
     fn parameters(&self, n_polynomials: usize, report: &Report) -> Value {
-        let chosen = self.chosen();
+        let chosen = self.path.iter().find(|point| point.c == self.c);
         json!({
             "C": self.c,
             "C_by_leave_one_out": self.path.len() > 1 || !self.per_class.is_empty(),
@@ -96,7 +88,7 @@ impl SplineTask for SplineClassification {
             "polynomials": self.polynomials.to_string(),
             "n_polynomials": n_polynomials,
             "rank": self.rank,
-            "violators": n_inside(report),
+            "violators": report.n_support.iter().map(|&n| u64::from(n)).sum::<u64>(),
             "loo_squared_hinge": chosen.and_then(|point| point.loo_squared_hinge),
             "loo_error": chosen.and_then(|point| point.loo_error),
             "loo_exact": chosen.is_some_and(|point| point.loo_exact),
@@ -109,11 +101,6 @@ impl SplineTask for SplineClassification {
     }
 }
 
-/// The samples within the margin, those of all problems together.
-fn n_inside(report: &Report) -> u64 {
-    report.n_support.iter().map(|&n| u64::from(n)).sum()
-}
-
 impl ThinPlateSvc {
     /// Decision values of the samples in double precision, row-major, samples × problems, computed by `threads`
     /// threads, 0 meaning one per core.
@@ -121,15 +108,7 @@ impl ThinPlateSvc {
     /// # Errors
     /// As for [`ThinPlateSvc::decision_function`].
     pub fn decision_values(&self, samples: &impl Rows, threads: usize) -> Result<Vec<f64>> {
-        self.decision_values_with(samples, threads, &Monitor::none())
-    }
-
-    /// The same with a monitor, which receives progress and may cancel (time limits are ignored).
-    ///
-    /// # Errors
-    /// As for [`ThinPlateSvc::decision_function`]; [`Error::Cancelled`].
-    pub fn decision_values_with(&self, samples: &impl Rows, threads: usize, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
-        self.spline.values(samples, threads, monitor)
+        self.spline.values(samples, threads, &Monitor::none())
     }
 
     /// Decision values of the samples, computed by `threads` threads, 0 meaning one per core.
@@ -138,16 +117,11 @@ impl ThinPlateSvc {
     /// [`Error::FeatureCount`] for more features than in training (for dense samples: a different number),
     /// [`Error::Value`] for a non-finite value.
     pub fn decision_function(&self, samples: &impl Rows, threads: usize) -> Result<Scores> {
-        self.decision_function_with(samples, threads, &Monitor::none())
+        Ok(self.scores(self.decision_values(samples, threads)?))
     }
 
-    /// The same with a monitor, as in [`ThinPlateSvc::decision_values_with`].
-    ///
-    /// # Errors
-    /// As for [`ThinPlateSvc::decision_function`]; [`Error::Cancelled`].
-    pub fn decision_function_with(&self, samples: &impl Rows, threads: usize, monitor: &Monitor<'_>) -> Result<Scores> {
-        let values = self.decision_values_with(samples, threads, monitor)?;
-        Ok(Scores::new(values.into_iter().map(|value| value as f32).collect(), self.n_problems()))
+    fn scores(&self, values: Vec<f64>) -> Scores {
+        Scores::new(values.into_iter().map(|value| value as f32).collect(), self.n_problems())
     }
 
     /// The predicted label of each sample.
@@ -160,36 +134,7 @@ impl ThinPlateSvc {
 
     /// The selected point of the path.
     pub fn chosen(&self) -> Option<&PathPoint> {
-        self.task.chosen()
-    }
-
-    /// Number of samples within the margin, summed over all problems.
-    pub fn n_violators(&self) -> u64 {
-        n_inside(&self.report)
-    }
-
-    /// αᵀΦα of each two-class problem, the squared seminorm of the part of f that is not polynomial; its reciprocal is
-    /// the margin of a kernel SVM.
-    ///
-    /// # Errors
-    /// [`Error::Threads`] if threads cannot be started.
-    pub fn squared_norms(&self, threads: usize) -> Result<Vec<f64>> {
-        let (n, d, k) = (self.n_bases(), self.n_features(), self.n_problems());
-        let Spline { basis, coefficients, .. } = &self.spline;
-        let pool = Pool::new(if n <= CHUNK_ROWS { 1 } else { threads })?;
-        let chunk = |at: usize| {
-            let rows = at * CHUNK_ROWS..((at + 1) * CHUNK_ROWS).min(n);
-            let block = basis.block(&basis.bases[rows.start * d..rows.end * d]);
-            let of_problem = |problem: usize| {
-                let alpha = &coefficients[problem * n..(problem + 1) * n];
-                let here = rows.clone().zip(block.chunks(n.max(1)));
-                here.map(|(row, similar)| alpha[row] * dot(alpha, similar)).sum::<f64>()
-            };
-            Ok::<_, Error>((0..k).map(of_problem).collect::<Vec<f64>>())
-        };
-        let parts = pool.try_map(n.div_ceil(CHUNK_ROWS), chunk)?;
-        // Rounding may leave a little below 0.
-        Ok((0..k).map(|problem| parts.iter().map(|part| part[problem]).sum::<f64>().max(0.0)).collect())
+        self.task.path.iter().find(|point| point.c == self.task.c)
     }
 
     getters! {
@@ -218,5 +163,47 @@ impl ThinPlateSvc {
 
     pub(crate) fn n_problems(&self) -> usize {
         self.spline.n_functions
+    }
+}
+
+impl Classifier for ThinPlateSvc {
+    fn classes(&self) -> &[Label] {
+        &self.task.classes
+    }
+
+    fn c(&self, problem: usize) -> f64 {
+        self.task.per_class.get(problem).map_or(self.task.c, |of_class| of_class.c)
+    }
+
+    fn loss(&self) -> Loss {
+        Loss::default()
+    }
+
+    /// αᵀΦα, the squared seminorm of the part of f that is not polynomial; its reciprocal is the margin of a kernel SVM.
+    fn squared_norms(&self, threads: usize) -> Result<Vec<f64>> {
+        let (n, d, k) = (self.n_bases(), self.n_features(), self.n_problems());
+        let Spline { basis, coefficients, .. } = &self.spline;
+        let pool = Pool::new(if n <= CHUNK_ROWS { 1 } else { threads })?;
+        let chunk = |at: usize| {
+            let rows = at * CHUNK_ROWS..((at + 1) * CHUNK_ROWS).min(n);
+            let block = basis.block(&basis.bases[rows.start * d..rows.end * d]);
+            let of_problem = |problem: usize| {
+                let alpha = &coefficients[problem * n..(problem + 1) * n];
+                let here = rows.clone().zip(block.chunks(n.max(1)));
+                here.map(|(row, similar)| alpha[row] * dot(alpha, similar)).sum::<f64>()
+            };
+            Ok::<_, Error>((0..k).map(of_problem).collect::<Vec<f64>>())
+        };
+        let parts = pool.try_map(n.div_ceil(CHUNK_ROWS), chunk)?;
+        // Rounding may leave a little below 0.
+        Ok((0..k).map(|problem| parts.iter().map(|part| part[problem]).sum::<f64>().max(0.0)).collect())
+    }
+
+    fn decision_function(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Scores> {
+        Ok(self.scores(Classifier::decision_values(self, samples, threads, monitor)?))
+    }
+
+    fn decision_values(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
+        self.spline.values(&samples.rows(SplineClassification::NAME)?, threads, monitor)
     }
 }

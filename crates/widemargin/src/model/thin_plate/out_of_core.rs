@@ -11,7 +11,7 @@ use super::remote::ModelMetadata;
 use super::spline_basis::SplineBasis;
 use super::stream::{Scan, Stream, draw_rows};
 use crate::data::{About, AnySamples, Labels, Resources, Source, check_costs, effective_weights};
-use crate::error::{Error, Result};
+use crate::error::{Result, require};
 use crate::memory::within;
 use crate::model::clock::Clock;
 use crate::model::manifest::Manifest;
@@ -63,14 +63,9 @@ impl ThinPlateParams {
             model.report.notes.push(best.note);
             return Ok(model);
         }
-        let Some(n_basis) = self.n_basis else {
-            let expected = "a number of bases: the exact solver holds the kernel of all pairs of samples";
-            return Err(Error::parameter("n_basis", "none", expected));
-        };
-        if self.task.per_class {
-            let expected = "auto or a number for samples in blocks: C for each class needs all samples in memory";
-            return Err(Error::parameter("C", "auto-per-class", expected));
-        }
+        let n_basis = self.n_basis_of_blocks()?;
+        let expected = "auto or a number for samples in blocks: C for each class needs all samples in memory";
+        require(!self.task.per_class, "C", "auto-per-class", expected)?;
         let weights = effective_weights(labels, sample_weight, &self.task.class_weight)?;
         let about = About::new(samples, &weights)?;
         let stream = Stream::new(&about)?;

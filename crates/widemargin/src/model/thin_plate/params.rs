@@ -6,7 +6,7 @@
 
 use super::bases::ThinPlateBasis;
 use crate::data::{ClassWeight, Fingerprint};
-use crate::error::{Result, require};
+use crate::error::{Error, Result, require};
 use crate::macros::{named, setters};
 use crate::model::CChoice;
 use crate::similarity::ConditionalKernel;
@@ -181,6 +181,12 @@ impl<T> SplineParams<T> {
             ("content of the samples", format!("{:032x}", content.finish())),
         ];
         shared.into_iter().chain(own).collect()
+    }
+
+    /// The number of bases of a fit on samples in blocks, which must be given.
+    pub(super) fn n_basis_of_blocks(&self) -> Result<usize> {
+        let expected = "a number of bases: the exact solver holds the kernel of all pairs of samples";
+        self.n_basis.ok_or_else(|| Error::parameter("n_basis", "none", expected))
     }
 
     fn check_spline(&self) -> Result<()> {

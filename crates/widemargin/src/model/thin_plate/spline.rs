@@ -47,10 +47,8 @@ impl SplineLayout {
     /// Refuses sizes that cannot be.
     pub fn check(&self, reader: &Reader<'_>) -> Result<()> {
         let (d, n, rows) = (self.n_features, self.n_bases, self.support.len());
-        if d > 0 && (rows == 0 || rows == n) {
-            return Ok(());
-        }
-        Err(reader.wrong(format!("{d} features and {rows} rows of {n} bases cannot be")))
+        let found = format_args!("{d} features and {rows} rows of {n} bases cannot be");
+        reader.require(d > 0 && (rows == 0 || rows == n), found)
     }
 }
 

@@ -8,7 +8,7 @@ use super::spline::{Spline, SplineLayout};
 use crate::data::Label;
 use crate::error::Result;
 use crate::macros::getters;
-use crate::model::file::{Array, Head, Reader, file_methods, model_header};
+use crate::model::file::{Array, Head, Reader, file_methods};
 use crate::model::origin::Origin;
 use crate::similarity::ConditionalKernel;
 use crate::solve::Report;
@@ -66,16 +66,7 @@ pub trait SplineTask: Clone + std::fmt::Debug + Serialize + DeserializeOwned + S
 }
 
 impl<T: SplineTask> SplineModel<T> {
-    file_methods!(T::METHOD, |model| Ok(model.arrays()));
-
-    pub(crate) fn header(&self) -> Result<String> {
-        let head = Head::of(&self.task, &self.report, &self.origin);
-        model_header(T::METHOD, &self.spline.layout(), Some(self.n_features()), head)
-    }
-
-    pub(crate) fn arrays(&self) -> Vec<Array<'_>> {
-        self.spline.arrays().into_iter().chain(self.task.array(self.spline.n_functions)).collect()
-    }
+    file_methods!(T::METHOD);
 
     pub(crate) fn read(reader: &Reader<'_>) -> Result<Self> {
         let layout: SplineLayout = reader.parse()?;
@@ -90,12 +81,6 @@ impl<T: SplineTask> SplineModel<T> {
             report: report.into_owned(),
             origin,
         })
-    }
-
-    /// Makes a fit to some rows, whose rows these are, one of all rows.
-    pub(crate) fn of_picked(&mut self, rows: &[usize]) {
-        self.spline.support.iter_mut().for_each(|row| *row = rows[*row as usize] as u64);
-        self.task.of_picked();
     }
 
     /// The factor by which each feature is first multiplied (one over its standard deviation), if features were

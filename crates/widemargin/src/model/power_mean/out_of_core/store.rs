@@ -10,9 +10,6 @@ use crate::error::{Error, Result};
 use crate::expansion::{Entries, Gathered, Piece, PieceBuffer, ValueCounts, gather};
 use crate::solve::dual::{BlockRows, Blocks, Deal, Loaded};
 
-/// Bytes of dual variables converted at a time.
-const STRETCH: usize = 1 << 16;
-
 /// The location of a piece.
 #[derive(Debug)]
 enum Place {
@@ -146,13 +143,7 @@ impl<'a> Store<'a> {
         match (&*stored, self.pieces.scratch) {
             (Alphas::Memory(stored), _) => alphas.copy_from_slice(stored),
             (Alphas::Scratch, Some(scratch)) => {
-                let mut bytes = [0; STRETCH];
-                for (n, some) in alphas.chunks_mut(STRETCH / 4).enumerate() {
-                    let bytes = &mut bytes[..4 * some.len()];
-                    scratch.read(self.solved[piece].at + (n * STRETCH) as u64, bytes)?;
-                    let words = bytes.as_chunks::<4>().0;
-                    some.iter_mut().zip(words).for_each(|(alpha, word)| *alpha = f32::from_le_bytes(*word));
-                }
+                scratch.read(self.solved[piece].at, bytemuck::cast_slice_mut(&mut alphas))?;
             }
             _ => {}
         }
@@ -166,12 +157,7 @@ impl<'a> Store<'a> {
             *stored = Alphas::Memory(alphas.to_vec());
             return Ok(());
         };
-        let mut bytes = Vec::with_capacity(STRETCH.min(4 * alphas.len()));
-        for (n, some) in alphas.chunks(STRETCH / 4).enumerate() {
-            bytes.clear();
-            some.iter().for_each(|alpha| bytes.extend_from_slice(&alpha.to_le_bytes()));
-            scratch.write(self.solved[piece].at + (n * STRETCH) as u64, &bytes)?;
-        }
+        scratch.write(self.solved[piece].at, bytemuck::cast_slice(alphas))?;
         *stored = Alphas::Scratch;
         Ok(())
     }

@@ -10,6 +10,7 @@ use super::task::{Solved, Task, exact_bytes};
 use super::{SplineRegression, ThinPlateRegressor};
 use crate::data::{Distinct, PickedRows, Rows, Targets, WeightedCodes, fingerprints};
 use crate::error::{Error, Result};
+use crate::model::Model;
 use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings};
 use crate::model::regression_path::{StandardTargets, closed_form_report};

@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::super::spline_model::{SplineModel, SplineTask};
-use crate::data::{DenseMatrix, Rows};
+use crate::data::{DenseMatrix, Rows, SamplesView};
 use crate::error::Result;
 use crate::macros::getters;
-use crate::model::RegressionPoint;
 use crate::model::file::{Reader, by_name};
 use crate::model::origin::Origin;
+use crate::model::{RegressionPoint, Regressor};
 use crate::monitor::Monitor;
 use crate::problem::Loss;
 use crate::solve::Report;
@@ -37,12 +37,9 @@ impl SplineTask for SplineRegression {
     const LEAST_DEGREE: Option<u32> = Some(0);
 
     fn check(&self, reader: &Reader<'_>, _origin: &Origin) -> Result<usize> {
-        if self.n_outputs == 0 {
-            return Err(reader.wrong("0 outputs cannot be".into()));
-        }
-        if self.loss != Loss::SquaredError {
-            return Err(reader.wrong(format!("the loss '{}' is not known", self.loss)));
-        }
+        reader.require(self.n_outputs > 0, "0 outputs cannot be")?;
+        let is_known = self.loss == Loss::SquaredError;
+        reader.require(is_known, format_args!("the loss '{}' is not known", self.loss))?;
         Ok(self.n_outputs)
     }
 
@@ -91,5 +88,23 @@ impl ThinPlateRegressor {
         copy rank: usize;
         /// The leave-one-out results of each C that was evaluated, by ascending C; only one for a fixed C.
         path: &[RegressionPoint];
+    }
+}
+
+impl Regressor for ThinPlateRegressor {
+    fn c(&self) -> f64 {
+        self.task.c
+    }
+
+    fn path(&self) -> &[RegressionPoint] {
+        &self.task.path
+    }
+
+    fn n_outputs(&self) -> usize {
+        self.task.n_outputs
+    }
+
+    fn predict(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<DenseMatrix<f64>> {
+        self.predict_with(&samples.rows(SplineRegression::NAME)?, threads, monitor)
     }
 }

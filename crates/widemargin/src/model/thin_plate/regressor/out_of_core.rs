@@ -12,7 +12,7 @@ use super::choose::Choice;
 use super::spline_rows::{SplineRows, WeightedRows};
 use super::task::{Task, degree};
 use crate::data::{About, AnySamples, Label, Labels, Resources, Source, Targets};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::memory;
 use crate::model::clock::Clock;
 use crate::model::manifest::Manifest;
@@ -66,10 +66,7 @@ impl ThinPlateRegressorParams {
         monitor: &Monitor<'_>,
     ) -> Result<ThinPlateRegressor> {
         self.check()?;
-        let Some(n_basis) = self.n_basis else {
-            let expected = "a number of bases: the exact solver holds the kernel of all pairs of samples";
-            return Err(Error::parameter("n_basis", "none", expected));
-        };
+        let n_basis = self.n_basis_of_blocks()?;
         let (n, pool) = (samples.n_samples(), Pool::new(self.threads)?);
         let weights = targets.weights(n, sample_weight)?;
         let parted = PartedTargets::new(targets, sample_weight, true)?;

@@ -62,13 +62,9 @@ impl Rounding {
         Rounding { entry, eigenvalue: n as f64 * precision.error() * largest, cut }
     }
 
-    /// The pivot below which a basis is dropped, its part independent of the other pivots; `largest` is the largest
-    /// eigenvalue.
-    fn least_pivot(&self, largest: f64) -> f64 {
-        self.least_eigenvalue(largest, 1)
-    }
-
-    /// The same of eigenvalues, to whose errors all similarities of a row add: their roots, as errors of chance do.
+    /// The eigenvalue of n × n similarities below which there is no feature, to whose error all similarities of a row
+    /// add: their roots, as errors of chance do. With n = 1, the pivot below which a basis is dropped, its part independent
+    /// of the other pivots. `largest` is the largest eigenvalue.
     fn least_eigenvalue(&self, largest: f64, n: usize) -> f64 {
         match self.cut {
             NystroemCut::Millionth | NystroemCut::PreciseMillionth => NYSTROEM_CUTOFF * largest,
@@ -103,7 +99,7 @@ impl InverseRoot {
 
     /// None unless all negative eigenvalues are rounding.
     fn by_pivots(matrix: &Matrix, largest: f64, rounding: Rounding) -> Option<Self> {
-        let found = Pivoted::new(matrix, rounding.least_pivot(largest))?;
+        let found = Pivoted::new(matrix, rounding.least_eigenvalue(largest, 1))?;
         let (of_pivots, pivots, mut rest) = (found.factor.inverse_lower(), found.pivots().to_vec(), found.rest);
         let dropped = trace(&rest);
         // S is semi-definite where this is, up to rounding: the rest may magnify errors, but never hides any.

@@ -68,6 +68,39 @@ impl ObjectiveState {
     }
 }
 
+impl Shard {
+    /// Shards for this number of rows and problems, with all scores 0.
+    pub(super) fn all(n_rows: usize, n_problems: usize) -> Vec<Shard> {
+        let rows = n_rows.div_ceil(MAX_SHARDS).next_multiple_of(MIN_ROWS);
+        let shard = |from| {
+            let rows = from..n_rows.min(from + rows);
+            let scores = vec![0.0; rows.len() * n_problems];
+            Shard { along: scores.clone(), scores, rows }
+        };
+        (0..n_rows).step_by(rows).map(shard).collect()
+    }
+
+    /// The state, for swapping out and in.
+    pub(super) fn numbers(&mut self) -> [&mut Vec<f32>; 2] {
+        [&mut self.scores, &mut self.along]
+    }
+}
+
+/// Checks that blocks and problem have the same rows, and the values of the costs; returns the number of rows.
+pub(super) fn check_rows(blocks: &[Block<'_>], problem: &LinearProblem<'_>) -> Result<usize> {
+    let n_rows: usize = blocks.iter().map(Block::n_rows).sum();
+    let n_features = blocks.first().map_or(0, Block::n_features);
+    if n_rows == 0 {
+        return Err(Error::NoSamples(""));
+    }
+    if let Some((at, block)) = blocks.iter().enumerate().find(|(_, block)| block.n_features() != n_features) {
+        let found = format!("{} features", block.n_features());
+        return Err(Error::shape(format!("block {at}"), found, format!("{n_features}, as block 0 has")));
+    }
+    problem.check(n_rows)?;
+    Ok(n_rows)
+}
+
 impl<'a> BlockObjective<'a> {
     /// The objective over a single block; for the arguments see [`LinearObjective::new`].
     ///
@@ -249,43 +282,9 @@ impl<'a> BlockObjective<'a> {
         }
         total
     }
-}
 
-impl Shard {
-    /// Shards for this number of rows and problems, with all scores 0.
-    pub(super) fn all(n_rows: usize, n_problems: usize) -> Vec<Shard> {
-        let rows = n_rows.div_ceil(MAX_SHARDS).next_multiple_of(MIN_ROWS);
-        let shard = |from| {
-            let rows = from..n_rows.min(from + rows);
-            let scores = vec![0.0; rows.len() * n_problems];
-            Shard { along: scores.clone(), scores, rows }
-        };
-        (0..n_rows).step_by(rows).map(shard).collect()
-    }
+    // The answers of the rows to the queries of `linear_queries.rs`.
 
-    /// The state, for swapping out and in.
-    pub(super) fn numbers(&mut self) -> [&mut Vec<f32>; 2] {
-        [&mut self.scores, &mut self.along]
-    }
-}
-
-/// Checks that blocks and problem have the same rows, and the values of the costs; returns the number of rows.
-pub(super) fn check_rows(blocks: &[Block<'_>], problem: &LinearProblem<'_>) -> Result<usize> {
-    let n_rows: usize = blocks.iter().map(Block::n_rows).sum();
-    let n_features = blocks.first().map_or(0, Block::n_features);
-    if n_rows == 0 {
-        return Err(Error::NoSamples(""));
-    }
-    if let Some((at, block)) = blocks.iter().enumerate().find(|(_, block)| block.n_features() != n_features) {
-        let found = format!("{} features", block.n_features());
-        return Err(Error::shape(format!("block {at}"), found, format!("{n_features}, as block 0 has")));
-    }
-    problem.check(n_rows)?;
-    Ok(n_rows)
-}
-
-/// The answers of the rows to the queries of `linear_queries.rs`.
-impl BlockObjective<'_> {
     pub(super) fn shape(&self) -> Shape {
         self.problem.shape(self.block.n_rows(), self.block.n_features())
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::block_objective::BlockObjective;
-use super::held_out_scores::HeldOutScores;
+use super::held_out::HeldOutScores;
 use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, Shape};
 use crate::error::{Error, Result};
 use crate::linalg;

@@ -2,10 +2,8 @@
 
 mod block;
 mod block_objective;
-mod held_out_rows;
-mod held_out_scores;
+mod held_out;
 mod linear_objective;
-mod linear_problem;
 mod linear_queries;
 mod loss;
 mod objective;
@@ -15,11 +13,9 @@ mod sampled;
 
 pub use block::Block;
 pub use block_objective::{BlockObjective, ObjectiveState};
-pub(crate) use held_out_rows::{HeldOutRows, n_independent};
-pub use held_out_scores::HeldOutScores;
-pub(crate) use held_out_scores::{Judged, count, typical_weight, without_bases};
-pub use linear_objective::LinearObjective;
-pub use linear_problem::LinearProblem;
+pub use held_out::HeldOutScores;
+pub(crate) use held_out::{HeldOutRows, Judged, count, n_independent, typical_weight, without_bases};
+pub use linear_objective::{LinearObjective, LinearProblem};
 pub use linear_queries::{LINEAR_QUERIES, LinearRows, Objective, RemoteObjective};
 pub use loss::{Loss, LossAt};
 pub use objective::{ActiveRows, Cost, Gradient, Gram, Intercept, Line, LineSums, Penalty, PointSums, Shape};

@@ -121,9 +121,7 @@ impl<'a> PassObjective<'a> {
             shards.iter_mut().flat_map(Shard::numbers).flat_map(|some| some.iter().copied()).collect();
         self.room.scratch.write(self.place_of(at), bytemuck::cast_slice(&numbers))
     }
-}
 
-impl PassObjective<'_> {
     /// Does `work` on a piece, with its features if they are needed, and stores its state if that changes.
     fn with_piece(
         &mut self,

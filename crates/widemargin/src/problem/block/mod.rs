@@ -149,9 +149,7 @@ impl<'a> Block<'a> {
         self.for_each_nonzero(row, |feature, value| sum += value * f64::from(weights[feature]));
         sum
     }
-}
 
-impl Block<'_> {
     /// Number of rows.
     pub fn n_rows(&self) -> usize {
         on_view!(self, view => view.n_rows())

@@ -13,9 +13,9 @@
 //! The sixteen lanes are one to four *parts*, vectors of the instruction set.
 #![expect(clippy::needless_range_loop, reason = "the compiler unrolls constant indices into registers")]
 
+use super::pack::{MAX_VECTORS, Pattern, Weights};
 use super::rows::DualRows;
 use super::tables::Tables;
-use super::weights::{MAX_VECTORS, Pattern, Weights};
 use crate::expansion::{CodedRows, Entry};
 use crate::memory::prefetch;
 use crate::simd::Simd;

@@ -12,21 +12,23 @@
 
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::sync::Arc;
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::additive::{AdditiveRows, LANES};
-use super::block_problem::{BlockProblem, BlockRows, BlockState, Blocks, Deal, DualCheckpoint, Keep, Loaded};
 use super::certificate::Sums;
+use super::checkpoint::{BlockState, CheckpointWriter, Left};
 use super::descent::{Course, Problems, State};
 use super::order::Order;
-use super::pack;
-use super::problem::{DualSettings, DualSolution, additive_shards};
+use super::pack::{self, Frame};
+use super::problem::{DualSettings, DualSolution, LossTerms, additive_shards};
 use super::rows::{DualRows, Pass};
+use super::store::{BlockProblem, BlockRows, Deal, Store};
 use super::tables::Tables;
-use super::weights::Frame;
+use crate::data::Checkpoint;
 use crate::error::Result;
 use crate::expansion::{Entry, Narrow, Wide};
 use crate::isa::Isa;
@@ -35,25 +37,28 @@ use crate::par::Pool;
 use crate::problem::HeldOutScores;
 use crate::solve::Status;
 
-/// Solves every two-class problem on all blocks, from the start or from a checkpoint. The result does not depend on the
-/// number of threads, and a resumed descent takes the same steps. With it come the decision values of some rows from
-/// weights learned without them, from a second descent to a looser gap; none if time is up.
+/// Solves every two-class problem on all blocks, from the start or from what is left in the checkpoint. The result does
+/// not depend on the number of threads, and a resumed descent takes the same steps. With it come the decision values of
+/// some rows from weights learned without them, from a second descent to a looser gap; none if time is up.
 ///
 /// # Errors
-/// [`Error::Cancelled`] if the monitor cancelled, [`Error::Threads`] if no pool can be created, and errors of `blocks`
-/// and `keep`.
+/// [`Error::Cancelled`] if the monitor cancelled, [`Error::Threads`] if no pool can be created, and those of the store
+/// and the checkpoint.
 pub(crate) fn solve_blocks(
-    problem: &BlockProblem<'_>,
-    blocks: &dyn Blocks,
+    store: &Store<'_>,
     settings: &DualSettings,
-    saved: Option<DualCheckpoint>,
-    keep: &mut dyn Keep,
+    (checkpoint, left): (Option<&dyn Checkpoint>, Option<Left>),
     monitor: &Monitor<'_>,
 ) -> Result<(DualSolution, HeldOutScores)> {
-    if problem.n_features <= 1 << 16 {
-        Descent::<Narrow>::new(problem, blocks, settings, saved, monitor)?.run(keep)
+    let mut writer = CheckpointWriter::new(checkpoint, store, left.as_ref());
+    let saved = match left.zip(checkpoint) {
+        Some((left, checkpoint)) => Some((left.take_up(checkpoint, store)?, left.state)),
+        None => None,
+    };
+    if store.problem.n_features <= 1 << 16 {
+        Descent::<Narrow>::new(store, settings, saved, monitor)?.run(&mut writer)
     } else {
-        Descent::<Wide>::new(problem, blocks, settings, saved, monitor)?.run(keep)
+        Descent::<Wide>::new(store, settings, saved, monitor)?.run(&mut writer)
     }
 }
 
@@ -72,8 +77,7 @@ struct Round {
 }
 
 struct Descent<'a, E> {
-    problem: &'a BlockProblem<'a>,
-    blocks: &'a dyn Blocks,
+    store: &'a Store<'a>,
     monitor: &'a Monitor<'a>,
     pool: Pool,
     tables: Tables,
@@ -88,28 +92,27 @@ struct Descent<'a, E> {
 
 impl<'a, E: Entry> Descent<'a, E> {
     fn new(
-        problem: &'a BlockProblem<'a>,
-        blocks: &'a dyn Blocks,
+        store: &'a Store<'a>,
         settings: &'a DualSettings,
-        saved: Option<DualCheckpoint>,
+        saved: Option<(Vec<Vec<f32>>, BlockState)>,
         monitor: &'a Monitor<'a>,
     ) -> Result<Self> {
         let pool = Pool::new(settings.threads)?;
-        let (n_problems, n_nodes) = (problem.targets.n_problems(), problem.map.n_nodes());
+        let BlockProblem { map, n_features, .. } = store.problem;
+        let (n_problems, n_nodes) = (store.n_problems(), map.n_nodes());
         let mut states = vec![State::new(settings.tol); n_problems];
         let (mut rounds, mut anew) = (0, true);
-        if let Some(DualCheckpoint { state, weights }) = saved {
+        if let Some((weights, state)) = saved {
             (rounds, anew) = (state.rounds, state.anew);
             for ((one, course), weights) in states.iter_mut().zip(state.problems).zip(weights) {
                 (one.course, one.weights) = (course, weights);
             }
         }
-        let frame = Frame { isa: Isa::best(), n_features: problem.n_features, n_nodes, n_problems };
+        let frame = Frame { isa: Isa::best(), n_features, n_nodes, n_problems };
         Ok(Descent {
-            problem,
-            blocks,
+            store,
             monitor,
-            tables: Tables::new(problem.map, problem.book),
+            tables: Tables::new(map, &store.book.values),
             shards: additive_shards(n_problems, n_nodes, pool.threads()),
             pool,
             rounds,
@@ -119,10 +122,10 @@ impl<'a, E: Entry> Descent<'a, E> {
         })
     }
 
-    fn run(mut self, keep: &mut dyn Keep) -> Result<(DualSolution, HeldOutScores)> {
+    fn run(mut self, writer: &mut CheckpointWriter<'_>) -> Result<(DualSolution, HeldOutScores)> {
         let is_open = |one: &State<f32>| one.course.status.is_none();
         while self.problems.states.iter().any(is_open) {
-            let stopped = self.descend(keep)?;
+            let stopped = self.descend(writer)?;
             self.certify()?;
             let max_epochs = self.problems.settings.max_epochs;
             for one in self.problems.states.iter_mut().filter(|one| is_open(one)) {
@@ -130,8 +133,8 @@ impl<'a, E: Entry> Descent<'a, E> {
             }
             self.anew = true;
             let is_done = stopped || !self.problems.states.iter().any(is_open);
-            if is_done || keep.is_due() {
-                keep.keep(&self.state(), &|k| self.whole(k))?;
+            if is_done || writer.is_due() {
+                writer.keep(self.state(), |k| self.whole(k))?;
             }
             if stopped {
                 // A resumed descent continues where it ended: the limit is that of this run.
@@ -175,18 +178,21 @@ impl<'a, E: Entry> Descent<'a, E> {
     }
 
     /// Rounds until every problem waits for an exact pass. True if the time limit was reached before.
-    fn descend(&mut self, keep: &mut dyn Keep) -> Result<bool> {
+    fn descend(&mut self, writer: &mut CheckpointWriter<'_>) -> Result<bool> {
         let mut moving = self.packed(Course::moves);
         let mut stopped = false;
         while !moving.is_empty() && !stopped {
-            stopped = self.round(&mut moving)?;
+            let round = Round { number: self.rounds, anew: self.anew, holds_out: false };
+            stopped = self.visit_blocks(&self.deals(Some(self.rounds)), &mut moving, round)?;
+            moving.iter_mut().for_each(|one| one.lanes.end_epoch());
+            self.anew = false;
             if !stopped {
                 self.rounds += 1;
                 self.problems.end_epoch(&mut moving, self.monitor);
             }
             let is_last = stopped || !self.problems.states.iter().any(|one| one.course.moves());
-            if !is_last && keep.is_due() {
-                keep.keep(&self.state(), &|k| self.packed_or_whole(k, &moving))?;
+            if !is_last && writer.is_due() {
+                writer.keep(self.state(), |k| self.packed_or_whole(k, &moving))?;
             }
             if is_last {
                 moving.drain(..).for_each(|one| self.problems.unpack(&one.pack));
@@ -203,19 +209,9 @@ impl<'a, E: Entry> Descent<'a, E> {
         shards.iter().filter_map(pack).collect()
     }
 
-    /// Visits every row once. True if the time limit ended it early.
-    fn round(&mut self, moving: &mut [Moving]) -> Result<bool> {
-        let deals = self.deals(Some(self.rounds));
-        let round = Round { number: self.rounds, anew: self.anew, holds_out: false };
-        let is_late = self.visit_blocks(&deals, moving, round)?;
-        moving.iter_mut().for_each(|one| one.lanes.end_epoch());
-        self.anew = false;
-        Ok(is_late)
-    }
-
     /// The number of rows of a block that are held out: of the first, a tenth of all rows, at most 2,000.
     fn n_held_out(&self, block: usize, rows: &BlockRows) -> usize {
-        if block == 0 { (self.blocks.n_rows() / 10).min(2000).min(rows.rows.n_rows()) } else { 0 }
+        if block == 0 { (self.store.n_rows() / 10).min(2000).min(rows.rows.n_rows()) } else { 0 }
     }
 
     /// Begins an epoch and passes over all blocks. True if the time limit ended it early.
@@ -227,7 +223,7 @@ impl<'a, E: Entry> Descent<'a, E> {
                 alphas.fill(0.0);
             }
             is_late = self.visit_all(block, rows, moving, &mut alphas, round)?;
-            self.blocks.put_away(rows, &alphas)?;
+            self.store.put_away(rows, &alphas)?;
             Ok(!is_late)
         })?;
         Ok(is_late)
@@ -299,7 +295,10 @@ impl<'a, E: Entry> Descent<'a, E> {
     }
 
     fn pass<'b>(&'b self, coded: &'b AdditiveRows<'b, E>, rows: &'b BlockRows) -> Pass<'b, AdditiveRows<'b, E>, LANES> {
-        Pass { isa: self.problems.frame.isa, rows: coded, terms: self.problem.terms(&rows.codes, &rows.costs) }
+        let BlockProblem { map, targets, loss, .. } = self.store.problem;
+        let (targets, is_symmetric) = (targets.with_codes(&rows.codes), map.is_symmetric());
+        let terms = LossTerms { targets, loss, costs: &rows.costs, is_symmetric };
+        Pass { isa: self.problems.frame.isa, rows: coded, terms }
     }
 
     /// The objectives of the unsolved problems at fixed weights, over all blocks.
@@ -330,7 +329,7 @@ impl<'a, E: Entry> Descent<'a, E> {
             self.problems.unpack(&pack);
             for (class, (sums, n_support)) in sums.iter().enumerate() {
                 let course = self.problems.course(pack.problems[class]);
-                course.certificate = pack.certificate(class, sums, self.problem.map.is_symmetric());
+                course.certificate = pack.certificate(class, sums, self.store.problem.map.is_symmetric());
                 course.n_support = *n_support;
             }
         }
@@ -340,8 +339,8 @@ impl<'a, E: Entry> Descent<'a, E> {
     /// The pieces dealt to blocks, differently in each round; without a round, in order. A block with all pieces is
     /// always the same.
     fn deals(&self, round: Option<u32>) -> Vec<Deal> {
-        let mut pieces: Vec<u32> = (0..self.blocks.n_pieces() as u32).collect();
-        let n_blocks = self.blocks.n_blocks();
+        let mut pieces: Vec<u32> = (0..self.store.n_pieces() as u32).collect();
+        let n_blocks = self.store.n_blocks();
         let round = round.filter(|_| n_blocks > 1);
         let seed = mixed(self.problems.settings.seed, u64::MAX - round.map_or(u64::MAX / 2, u64::from));
         if round.is_some() {
@@ -360,10 +359,10 @@ impl<'a, E: Entry> Descent<'a, E> {
         deals: &[Deal],
         mut take: impl FnMut(usize, &BlockRows, Vec<f32>) -> Result<bool>,
     ) -> Result<()> {
-        let load = |block: usize| self.blocks.load(&deals[block]);
-        let mut take = |block: usize, Loaded { rows, alphas }: Loaded| {
+        let load = |block: usize| self.store.load(&deals[block]);
+        let mut take = |block: usize, (rows, alphas): (Arc<BlockRows>, Vec<f32>)| {
             let goes_on = take(block, &rows, alphas)?;
-            self.blocks.give_back(rows);
+            self.store.give_back(rows);
             Ok(goes_on)
         };
         match deals.len() {

@@ -22,10 +22,9 @@
 
 use super::certificate::Certificate;
 use super::descent::{Descent, Problems, State, shards};
-use super::pack::Pack;
+use super::pack::{Frame, Pack, Weights};
 use super::problem::{DualSettings, LossTerms};
 use super::rows::{DualRows, Pass};
-use super::weights::{Frame, Weights};
 use crate::data::{CsrMatrix, DenseView, Rows};
 use crate::error::{Error, Result, require, require_gap};
 use crate::isa::Isa;

@@ -11,9 +11,9 @@
 //! not fit there.
 
 mod additive;
-mod block_problem;
 mod blocks;
 mod certificate;
+mod checkpoint;
 mod coordinate;
 mod descent;
 pub mod linear;
@@ -21,8 +21,8 @@ mod order;
 mod pack;
 mod problem;
 mod rows;
+mod store;
 mod tables;
-mod weights;
 
 use std::ops::Range;
 
@@ -34,10 +34,11 @@ use crate::par;
 use crate::problem::HeldOutRows;
 use crate::solve::Status;
 
-pub(crate) use block_problem::{BlockProblem, BlockRows, BlockState, Blocks, Deal, DualCheckpoint, Keep, Loaded};
 pub(crate) use blocks::solve_blocks;
+pub(crate) use checkpoint::Left;
 pub(crate) use problem::packed_row_bytes;
 pub use problem::{DualProblem, DualSettings, DualSolution};
+pub(crate) use store::{BlockProblem, Pieces, Store};
 
 use additive::AdditiveRows;
 use descent::{Descent, Problems, State};

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::additive::LANES;
 use super::descent::{State, shards};
-use super::weights::{Frame, MAX_VECTORS};
+use super::pack::{Frame, MAX_VECTORS};
 use crate::expansion::{AdditiveMap, CodedRows};
 use crate::isa::Isa;
 use crate::problem::{Loss, OneVsRest};

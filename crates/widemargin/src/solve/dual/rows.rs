@@ -4,9 +4,8 @@ use std::ops::Range;
 
 use super::certificate::{Certificate, Sums};
 use super::coordinate::{Lanes, Limits, Real};
-use super::pack::{Moving, Pack};
+use super::pack::{Moving, Pack, Weights};
 use super::problem::LossTerms;
-use super::weights::Weights;
 use crate::isa::{Isa, dispatch};
 use crate::memory::prefetch;
 use crate::monitor::{Monitor, Stopped};

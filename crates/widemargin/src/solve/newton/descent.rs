@@ -1,6 +1,5 @@
 //! The main loop: center, gradient, certify, precondition, directions, step.
 
-use super::certificate::dual_bound;
 use super::conjugate::{self, Targets, dot};
 use super::few_rows::RowsFactor;
 use super::line_search::{SlopeAt, find_zeros};
@@ -9,13 +8,16 @@ use super::settings::{NewtonSettings, NewtonSolution, NewtonStart, Preconditioni
 use crate::error::{Error, Result, require, require_gap};
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
-use crate::problem::{Gradient, Intercept, Line, LineSums, Objective, Shape};
+use crate::problem::{Gradient, Intercept, Line, LineSums, Loss, Objective, PointSums, Shape};
 use crate::solve::{ProblemReport, Status, relative_gap};
 use crate::tuning::{
     CG_SHARE_OF_GAP, CG_STEPS_PER_TENTH, FIRST_CG_RESIDUAL, FIRST_HESSIAN_TO_PENALTY, GAP_PROGRESS,
     LINE_SEARCH_SLOPE_TOL, MAX_CG_PRODUCTS, MAX_GRAM_SIZE, MIN_CG_RESIDUAL, NEWTON_PATIENCE, NEWTON_PROGRESS,
     PASSES_WITHOUT_GRAM, PENALTY_PATH_FACTOR, PENALTY_PATH_ROWS_PER_FEATURE, WOODBURY_ROWS_PER_FEATURE,
 };
+
+/// Σ α y relative to Σ α that counts as 0 in a certificate (decision 0028).
+const CERTIFICATE_BALANCE_TOL: f64 = 1e-9;
 
 /// Σ α y relative to Σ α that counts as 0 in a step, less than in a certificate (decision 0028).
 const STEP_BALANCE_TOL: f64 = 1e-11;
@@ -463,4 +465,35 @@ impl<O: Objective> Descent<'_, O> {
 /// Numbers of some problems, one problem after the other, as an objective takes them.
 fn joined(problems: &[Problem], which: &[usize], of: fn(&Problem) -> &[f64]) -> Vec<f64> {
     which.iter().flat_map(|&k| of(&problems[k])).copied().collect()
+}
+
+/// A lower bound on the minimum from the sums at a point; `slope` is the gradient of the losses at the point, features
+/// and then intercept.
+///
+/// For any α ≥ 0, of any sign for the squared loss (and Σ α_i y_i = 0 if the intercept is unpenalized) the dual
+/// objective Σ_i −c_i loss*(−α_i/c_i) − ½‖Σ α_i y_i φ_i‖² is at most the minimum. The gradient's sums are those of α_i
+/// = −c_i loss′(margin_i), whatever the scores behind the margins: rounding errors in the scores cost tightness, not
+/// validity. Before each gradient the unpenalized intercept is set such that Σ α y = 0, so these α are feasible.
+///
+/// For squared hinge θα is also feasible for any θ ≥ 0, and with A = Σ α, L = Σ α²/4c the best θ gives A² / (2‖v‖² +
+/// 4L). The same holds of the squared loss, for any θ; there A is the conjugate without its part L. At the solution the
+/// gap between objective and bound is ½‖∇‖².
+fn dual_bound(shape: &Shape, sums: &PointSums, slope: &[f64]) -> f64 {
+    let mut quadratic: f64 = slope[..shape.n_features].iter().map(|v| v * v).sum();
+    match shape.intercept {
+        Intercept::Penalized => quadratic += sums.balance * sums.balance,
+        // α = 0 is always feasible, and its dual objective is 0.
+        Intercept::Free if sums.balance.abs() > CERTIFICATE_BALANCE_TOL * sums.dual_norm => return 0.0,
+        _ => (),
+    }
+    let bound = match shape.loss {
+        Loss::SquaredHinge if sums.dual_norm > 0.0 => {
+            sums.dual_norm * sums.dual_norm / (2.0 * quadratic + 4.0 * sums.value)
+        }
+        Loss::SquaredError if sums.value > 0.0 => {
+            (sums.conjugate + sums.value).powi(2) / (2.0 * quadratic + 4.0 * sums.value)
+        }
+        _ => sums.conjugate - 0.5 * quadratic,
+    };
+    bound.max(0.0)
 }

@@ -10,10 +10,9 @@
 //! Generalized Newton for squared hinge: Keerthi and DeCoste, *A modified finite Newton method*, JMLR 6 (2005);
 //! conjugate gradients on sums over rows: Lin, Weng and Keerthi, *Trust region Newton method*, JMLR 9 (2008).
 //!
-//! A problem is solved when its duality gap is small enough (`certificate.rs`): the reported gap bounds the distance of
+//! A problem is solved when its duality gap is small enough (`dual_bound` in `descent.rs`): the reported gap bounds the distance of
 //! the objective from its minimum.
 
-mod certificate;
 mod conjugate;
 mod descent;
 mod few_rows;

@@ -3,7 +3,7 @@
 //! For each output, ½‖w‖² + C Σ v loss(y − w·φ − b) is minimized by Newton's method on features × features
 //! ([`newton`]), until a duality gap proves the solution. The first two losses are piecewise quadratic, so that the
 //! method ends after finitely many steps; the pinball loss is approached by rounded ones. C is chosen on a path of
-//! values, each from the solution of the one before ([`path`]): by leave-one-out ([`leave_one_out`]) or, for the
+//! values, each from the solution of the one before ([`path`]): by leave-one-out ([`newton`]) or, for the
 //! pinball loss, by folds ([`folds`]).
 //!
 //! Numbers per row stay with the solver; it requests products with the features ([`parted_rows`]), whether these are
@@ -12,7 +12,6 @@
 mod active_gram;
 mod fit;
 mod folds;
-mod leave_one_out;
 mod loss;
 mod memory_rows;
 mod newton;

@@ -10,7 +10,6 @@
 //! rows are needed, and rows of U are made from the features a chunk at a time (2 n m² flops), so that no n × n matrix
 //! is: the features may be in memory, computed from the samples at each of the passes (`ChunkedRows`), or elsewhere.
 
-mod chunks;
 mod features;
 mod part;
 mod parts;
@@ -18,9 +17,9 @@ mod spectrum;
 
 use std::ops::Range;
 
-pub(crate) use chunks::{ChunkedRows, Chunks, RowTargets, TakesFeatures};
 pub(crate) use features::FeatureRidge;
 pub(super) use features::{in_memory, products};
+pub(crate) use part::{ChunkedRows, Chunks, RowTargets, TakesFeatures};
 pub use part::{RidgeFeatures, RidgePart, RidgeRows, Values};
 pub use parts::RIDGE_QUERIES;
 pub(crate) use parts::{FeatureSolution, PartedRidge, center_of};

@@ -113,24 +113,7 @@ impl Exact {
         cholesky.solve_lower(&mut reduced);
         Some(Factor { order, lambda, cholesky, reduced: Svd::new(&reduced, MIN_SINGULAR_VALUE)? })
     }
-}
 
-/// Violators from those deepest inside the margin, and how many of them begin as in the last factor: its rows up to the
-/// first that is no violator any more. Near the solution only samples close to the margin, which are the last rows,
-/// enter or leave.
-fn order(violators: &[usize], target: Target<'_>, scores: &[f64], last: Option<&Factor>) -> (Vec<usize>, usize) {
-    let mut is_new = vec![false; scores.len()];
-    violators.iter().for_each(|&i| is_new[i] = true);
-    let mut order: Vec<usize> =
-        last.map_or(Vec::new(), |last| last.order.iter().copied().take_while(|&i| is_new[i]).collect());
-    let n_reused = order.len();
-    order.iter().for_each(|&i| is_new[i] = false);
-    order.extend(violators.iter().copied().filter(|&i| is_new[i]));
-    order[n_reused..].sort_by(|&i, &j| target.slack(scores, j).total_cmp(&target.slack(scores, i)));
-    (order, n_reused)
-}
-
-impl Exact {
     /// The constant 0.
     pub fn origin(&self) -> Point {
         let n = self.kernel.n_rows();
@@ -182,4 +165,19 @@ impl Exact {
     pub fn inner(&self, a: &Point, b: &Point) -> f64 {
         dot(&a.coefficients, &b.smooth)
     }
+}
+
+/// Violators from those deepest inside the margin, and how many of them begin as in the last factor: its rows up to the
+/// first that is no violator any more. Near the solution only samples close to the margin, which are the last rows,
+/// enter or leave.
+fn order(violators: &[usize], target: Target<'_>, scores: &[f64], last: Option<&Factor>) -> (Vec<usize>, usize) {
+    let mut is_new = vec![false; scores.len()];
+    violators.iter().for_each(|&i| is_new[i] = true);
+    let mut order: Vec<usize> =
+        last.map_or(Vec::new(), |last| last.order.iter().copied().take_while(|&i| is_new[i]).collect());
+    let n_reused = order.len();
+    order.iter().for_each(|&i| is_new[i] = false);
+    order.extend(violators.iter().copied().filter(|&i| is_new[i]));
+    order[n_reused..].sort_by(|&i, &j| target.slack(scores, j).total_cmp(&target.slack(scores, i)));
+    (order, n_reused)
 }

@@ -9,11 +9,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::plan::{BUFFERS, Plan};
 use super::scan::{Chunked, Scan};
-use super::store::Pieces;
 use crate::data::{AnyRows, Scratch};
 use crate::error::{Error, Result};
 use crate::expansion::{BookMaker, CodedRows, PieceBuffer, ValueCounts};
 use crate::monitor::Monitor;
+use crate::solve::dual::Pieces;
 
 /// An independently coded chunk: the number of its first row, the rows with weight, and their entries.
 type Coded = (usize, Vec<usize>, CodedRows);
@@ -84,7 +84,7 @@ impl<'a> Encoder<'a, '_> {
 
     fn encode_with(self, mut book: BookMaker, monitor: &Monitor<'_>) -> Result<(ValueCounts, Pieces<'a>), Ended> {
         let Encoder { samples, scan, factors, plan, scratch, seed } = self;
-        let mut pieces = Pieces::new(plan, (!plan.in_memory).then_some(scratch));
+        let mut pieces = Pieces::new(plan.n_blocks, (!plan.in_memory).then_some(scratch));
         let mut buffers: Vec<PieceBuffer> = (0..BUFFERS).map(|_| PieceBuffer::new(scan.largest.len())).collect();
         let mut dealer = Dealer::new(BUFFERS, seed);
         let code = |rows: &AnyRows<'_>, first: usize, there: &[usize]| {

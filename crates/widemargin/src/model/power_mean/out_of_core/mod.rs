@@ -2,23 +2,18 @@
 //!
 //! Two passes over the samples: [`scan`] validates them and finds the largest value of each feature, [`encode`]
 //! produces pieces of coded rows, 4 bytes per non-zero, which stay in memory if they fit and otherwise go to scratch
-//! ([`store`]). [`solve_blocks`] then processes them in blocks of several pieces. [`plan`] determines the number of
-//! blocks, [`checkpoint_writer`] saves enough to resume a killed fit.
+//! ([`Store`]). [`solve_blocks`] then processes them in blocks of several pieces, and saves enough to resume a killed
+//! fit. [`plan`] determines the number of blocks.
 
-mod checkpoint_writer;
 mod encode;
 mod plan;
 mod scan;
-mod store;
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
-use self::checkpoint_writer::{CheckpointWriter, Left};
 use self::encode::Encoder;
 use self::plan::{MAX_THREADS, Plan, Sizes};
 use self::scan::{Chunked, METHOD, Scan};
-use self::store::{Known, Store};
 use super::fit::{PowerMeanSvc, report};
 use super::params::PowerMeanParams;
 use crate::data::{AnySamples, Labels, Resources, SamplesView, Source, check_costs, effective_weights};
@@ -32,7 +27,7 @@ use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::OneVsRest;
 use crate::solve::EstimateMethod;
-use crate::solve::dual::{BlockProblem, Blocks, solve_blocks};
+use crate::solve::dual::{BlockProblem, Left, Store, solve_blocks};
 
 impl PowerMeanParams {
     /// Trains on data larger than memory: the samples are read twice, in ranges of rows, and stored coded in blocks, in
@@ -92,7 +87,7 @@ impl PowerMeanParams {
         }
 
         let manifest = Manifest::new("power-mean", &params.identity(&scan), samples, labels, &weights)?;
-        let targets = OneVsRest::of(labels).with_codes(&[]);
+        let targets = OneVsRest::of(labels);
         let (n_features, n_problems) = (scan.largest.len(), targets.n_problems());
         let sizes =
             Sizes { n_rows: scan.n_rows, n_nonzero: scan.n_nonzero, n_features, n_problems, n_nodes: params.n_nodes };
@@ -104,28 +99,19 @@ impl PowerMeanParams {
         let (book, pieces) = encoder.encode(monitor)?;
         drop(chunked);
         let map = params.map(&book.values, &book.counts)?;
-        let known = Known { labels, weights: &weights, c: params.c, n_features, n_problems };
-        let book = Arc::new(book);
-        let store = Store::new(known, book.clone(), pieces);
+        let problem = BlockProblem { map: &map, n_features, targets, weights: &weights, c: params.c, loss: self.loss };
+        let store = Store::new(problem, book, pieces);
         clock.end("encode")?;
 
-        let saved = match (&left, resources.checkpoint) {
-            (Some(left), Some(checkpoint)) => {
-                Some(left.take_up(checkpoint, &store, (n_problems, n_features * map.n_nodes()))?)
-            }
-            _ => None,
-        };
-        let mut checkpoint_writer = CheckpointWriter::new(resources.checkpoint, &store, n_problems, left.as_ref());
-        let problem = BlockProblem { map: &map, book: &book.values, n_features, targets, loss: self.loss };
         let settings = self.settings(Pool::count(self.threads).min(MAX_THREADS));
-        let (solution, mut scores) = solve_blocks(&problem, &store, &settings, saved, &mut checkpoint_writer, monitor)?;
+        let (solution, mut scores) = solve_blocks(&store, &settings, (resources.checkpoint, left), monitor)?;
         clock.end_solved("solve")?;
         scores.weights.iter_mut().for_each(|weight| *weight /= params.c);
         let mut report = report(&solution, clock.stages, self);
         let plain_weights = sample_weight.map_or_else(|| Cow::Owned(vec![1.0; labels.len()]), Cow::Borrowed);
         let calibration = assess(&mut report, &scores, labels, &plain_weights, EstimateMethod::HeldOut);
         report.notes.push(where_they_were(&store));
-        if book.rounded {
+        if store.book.rounded {
             report.warnings.push("more than 65,536 distinct values: they were rounded to 12 significant bits".into());
         }
         let model = params.model(map, scaling, n_features, labels, solution.weights, (report, calibration));

@@ -1,14 +1,13 @@
-//! Storage of pieces of coded rows in memory or in scratch, and their dual variables.
+//! The input of the descent on blocks: pieces of coded rows in memory or in scratch, and their dual variables.
 
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::plan::Plan;
-use crate::data::{Labels, Scratch};
+use crate::data::Scratch;
 use crate::error::{Error, Result};
-use crate::expansion::{Entries, Gathered, Piece, PieceBuffer, ValueCounts, gather};
-use crate::solve::dual::{BlockRows, Blocks, Deal, Loaded};
+use crate::expansion::{AdditiveMap, CodedRows, Entries, Gathered, Piece, PieceBuffer, ValueCounts, gather};
+use crate::problem::{Loss, OneVsRest};
 
 /// The location of a piece.
 #[derive(Debug)]
@@ -18,7 +17,7 @@ enum Place {
 }
 
 /// All pieces, in order of creation.
-pub(super) struct Pieces<'a> {
+pub(crate) struct Pieces<'a> {
     pieces: Vec<(Piece, Place)>,
     n_blocks: usize,
     scratch: Option<&'a dyn Scratch>,
@@ -27,9 +26,9 @@ pub(super) struct Pieces<'a> {
 }
 
 impl<'a> Pieces<'a> {
-    /// No pieces yet; without scratch they stay in memory.
-    pub fn new(plan: Plan, scratch: Option<&'a dyn Scratch>) -> Self {
-        Pieces { pieces: Vec::new(), n_blocks: plan.n_blocks, scratch, end: 0 }
+    /// No pieces yet, which are to be dealt to this number of blocks; without scratch they stay in memory.
+    pub fn new(n_blocks: usize, scratch: Option<&'a dyn Scratch>) -> Self {
+        Pieces { pieces: Vec::new(), n_blocks, scratch, end: 0 }
     }
 
     /// Adds the piece in a buffer.
@@ -51,14 +50,38 @@ impl<'a> Pieces<'a> {
     }
 }
 
-/// Data of all rows.
+/// The two-class problems on the blocks, and what is known of all rows but their features.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known<'a> {
-    pub labels: &'a Labels,
+pub(crate) struct BlockProblem<'a> {
+    pub map: &'a AdditiveMap,
+    pub n_features: usize,
+    pub targets: OneVsRest<'a>,
     pub weights: &'a [f64],
     pub c: f64,
-    pub n_features: usize,
-    pub n_problems: usize,
+    pub loss: Loss,
+}
+
+/// The rows of some pieces, in random order.
+#[derive(Debug)]
+pub(super) struct BlockRows {
+    pub rows: CodedRows,
+    /// The class of each row, or its set of labels.
+    pub codes: Vec<u32>,
+    /// C · weight of each row.
+    pub costs: Vec<f64>,
+    /// Q_ii of each row, once the solver has computed it.
+    pub diagonal: OnceLock<Vec<f32>>,
+    /// The pieces, and the position of each of their rows, one piece after the other.
+    pieces: Vec<u32>,
+    places: Vec<u32>,
+}
+
+/// The pieces to be loaded together.
+#[derive(Clone, Debug)]
+pub(super) struct Deal {
+    pub pieces: Vec<u32>,
+    /// Seed of the order of their rows.
+    pub seed: u64,
 }
 
 /// The dual variables of a piece.
@@ -79,10 +102,11 @@ struct Solved {
     diagonal: OnceLock<Vec<f32>>,
 }
 
-/// Pieces, ready to be solved.
-pub(super) struct Store<'a> {
-    known: Known<'a>,
-    book: Arc<ValueCounts>,
+/// Storage of the rows, in pieces that are loaded together to form blocks.
+pub(crate) struct Store<'a> {
+    pub problem: BlockProblem<'a>,
+    /// The values of the codes of all pieces.
+    pub book: Arc<ValueCounts>,
     pieces: Pieces<'a>,
     solved: Vec<Solved>,
     /// The block of all rows, if it is the only one and fits in memory, once it has been loaded.
@@ -94,17 +118,39 @@ pub(super) struct Store<'a> {
 
 impl<'a> Store<'a> {
     /// Pieces whose codes refer to `book`.
-    pub fn new(known: Known<'a>, book: Arc<ValueCounts>, mut pieces: Pieces<'a>) -> Self {
+    pub fn new(problem: BlockProblem<'a>, book: ValueCounts, mut pieces: Pieces<'a>) -> Self {
+        let n_problems = problem.targets.n_problems();
         let mut solved = Vec::with_capacity(pieces.pieces.len());
         for (piece, _) in &pieces.pieces {
             solved.push(Solved { alphas: Mutex::new(Alphas::Zero), at: pieces.end, diagonal: OnceLock::new() });
-            pieces.end += if pieces.scratch.is_some() { (4 * piece.n_rows * known.n_problems) as u64 } else { 0 };
+            pieces.end += if pieces.scratch.is_some() { (4 * piece.n_rows * n_problems) as u64 } else { 0 };
         }
         let mut lengths: Vec<usize> =
-            pieces.pieces.iter().map(|(piece, _)| piece.n_entries(known.n_features)).collect();
+            pieces.pieces.iter().map(|(piece, _)| piece.n_entries(problem.n_features)).collect();
         lengths.sort_unstable_by(|a, b| b.cmp(a));
         let most = lengths.iter().take(lengths.len().div_ceil(pieces.n_blocks)).sum();
-        Store { known, book, pieces, solved, cached: OnceLock::new(), spare: Mutex::default(), most }
+        let book = Arc::new(book);
+        Store { problem, book, pieces, solved, cached: OnceLock::new(), spare: Mutex::default(), most }
+    }
+
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.pieces.pieces.iter().map(|(piece, _)| piece.n_rows).sum()
+    }
+
+    /// Number of problems.
+    pub fn n_problems(&self) -> usize {
+        self.problem.targets.n_problems()
+    }
+
+    /// Number of pieces.
+    pub fn n_pieces(&self) -> usize {
+        self.pieces.pieces.len()
+    }
+
+    /// Number of blocks to which they are dealt.
+    pub fn n_blocks(&self) -> usize {
+        self.pieces.n_blocks
     }
 
     /// Bytes in scratch.
@@ -113,7 +159,7 @@ impl<'a> Store<'a> {
     }
 
     /// Number of rows of a piece.
-    fn n_rows(&self, piece: usize) -> usize {
+    fn n_rows_of(&self, piece: usize) -> usize {
         self.pieces.pieces[piece].0.n_rows
     }
 
@@ -122,14 +168,14 @@ impl<'a> Store<'a> {
         let mut places = &rows.places[..];
         rows.pieces.iter().map(move |&piece| {
             let ours;
-            (ours, places) = places.split_at(self.n_rows(piece as usize));
+            (ours, places) = places.split_at(self.n_rows_of(piece as usize));
             (piece as usize, ours)
         })
     }
 
     /// Number of a piece's dual variables.
     pub fn n_alphas(&self, piece: usize) -> usize {
-        self.n_rows(piece) * self.known.n_problems
+        self.n_rows_of(piece) * self.n_problems()
     }
 
     fn of_piece(&self, piece: usize) -> MutexGuard<'_, Alphas> {
@@ -176,18 +222,18 @@ impl<'a> Store<'a> {
             (Place::Scratch(_), None) => Ok(Cow::Borrowed(&[][..])),
         };
         let of: Vec<Piece> = pieces.iter().map(|(piece, _)| *piece).collect();
-        let Known { labels, weights, c, n_features, .. } = self.known;
+        let BlockProblem { targets, weights, c, n_features, .. } = self.problem;
         let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let Gathered { rows, numbers, places } =
             gather(&of, read, self.book.clone(), n_features, deal.seed, spare, self.most)?;
-        if let Some(row) = numbers.iter().find(|row| **row as usize >= labels.len()) {
+        if let Some(row) = numbers.iter().find(|row| **row as usize >= targets.n_samples()) {
             return Err(Error::shape(
                 "rows read back from scratch",
                 format!("row {row}"),
-                format!("rows below {}", labels.len()),
+                format!("rows below {}", targets.n_samples()),
             ));
         }
-        let codes = numbers.iter().map(|&row| labels.codes()[row as usize]).collect();
+        let codes = numbers.iter().map(|&row| targets.code(row as usize)).collect();
         let costs = numbers.iter().map(|&row| c * weights[row as usize]).collect();
         let rows = BlockRows { rows, codes, costs, diagonal: OnceLock::new(), pieces: deal.pieces.clone(), places };
         if let Some(diagonal) = self.diagonal(&rows) {
@@ -206,22 +252,11 @@ impl<'a> Store<'a> {
         }
         Some(diagonal)
     }
-}
 
-impl Blocks for Store<'_> {
-    fn n_rows(&self) -> usize {
-        self.pieces.pieces.iter().map(|(piece, _)| piece.n_rows).sum()
-    }
-
-    fn n_pieces(&self) -> usize {
-        self.pieces.pieces.len()
-    }
-
-    fn n_blocks(&self) -> usize {
-        self.pieces.n_blocks
-    }
-
-    fn load(&self, deal: &Deal) -> Result<Loaded> {
+    /// Loads the rows of some pieces, with the dual variables that were last stored, initially all 0: those of the rows
+    /// for the first problem, then for the second, and so on. −0 marks a row that the problem skips until the next
+    /// exact pass.
+    pub(super) fn load(&self, deal: &Deal) -> Result<(Arc<BlockRows>, Vec<f32>)> {
         let rows = match self.cached.get() {
             Some(rows) => rows.clone(),
             None => Arc::new(self.gather(deal)?),
@@ -230,7 +265,7 @@ impl Blocks for Store<'_> {
             self.cached.get_or_init(|| rows.clone());
         }
         let n_rows = rows.rows.n_rows();
-        let mut alphas = vec![0.0; n_rows * self.known.n_problems];
+        let mut alphas = vec![0.0; n_rows * self.n_problems()];
         for (piece, places) in self.of_block(&rows) {
             if matches!(*self.of_piece(piece), Alphas::Zero) {
                 continue;
@@ -240,10 +275,11 @@ impl Blocks for Store<'_> {
                 known.iter().zip(places).for_each(|(known, &place)| alphas[place as usize] = *known);
             }
         }
-        Ok(Loaded { rows, alphas })
+        Ok((rows, alphas))
     }
 
-    fn put_away(&self, rows: &BlockRows, alphas: &[f32]) -> Result<()> {
+    /// Stores the dual variables of a loaded block.
+    pub(super) fn put_away(&self, rows: &BlockRows, alphas: &[f32]) -> Result<()> {
         let n_rows = rows.rows.n_rows();
         for (piece, places) in self.of_block(rows) {
             let of_problem = |alphas: &[f32]| places.iter().map(|&place| alphas[place as usize]).collect::<Vec<f32>>();
@@ -255,7 +291,8 @@ impl Blocks for Store<'_> {
         Ok(())
     }
 
-    fn give_back(&self, rows: Arc<BlockRows>) {
+    /// Takes back the rows of a finished block, for reuse of their memory.
+    pub(super) fn give_back(&self, rows: Arc<BlockRows>) {
         // Those in memory are still cached.
         if let Some(rows) = Arc::into_inner(rows) {
             let entries = rows.rows.into_entries();

@@ -9,21 +9,30 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::descent::Course;
 use super::store::Store;
 use crate::data::{Checkpoint, load_checkpoint, save_checkpoint};
 use crate::error::{Error, Result};
 use crate::instant::Instant;
-use crate::solve::dual::{BlockState, Blocks, DualCheckpoint, Keep};
 use crate::tuning::{CHECKPOINT_INTERVAL, CHECKPOINT_ONE_IN};
 
 const STATE: &str = "power-mean";
 
+/// The state of a descent between two rounds, in addition to its weights and dual variables.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct BlockState {
+    pub rounds: u32,
+    /// Whether no rows are skipped, as after an exact pass.
+    pub anew: bool,
+    pub problems: Vec<Course>,
+}
+
 /// The state of an earlier run.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Left {
+pub(crate) struct Left {
     /// Which of the two generations of weights and dual variables is complete.
     generation: u32,
-    state: BlockState,
+    pub(super) state: BlockState,
 }
 
 impl Left {
@@ -38,17 +47,11 @@ impl Left {
         serde_json::from_slice(&bytes).map(Some).map_err(|problem| damaged(problem.to_string()))
     }
 
-    /// The state of the descent of some problems with a number of weights each; its dual variables are restored to the
-    /// blocks.
+    /// The weights of each problem, `feature * n_nodes + node`; the dual variables are restored to the blocks.
     ///
     /// # Errors
     /// Errors of the checkpoint and the blocks; [`Error::Checkpoint`] for missing parts or parts of the wrong size.
-    pub fn take_up(
-        &self,
-        checkpoint: &dyn Checkpoint,
-        store: &Store<'_>,
-        (n_problems, n_weights): (usize, usize),
-    ) -> Result<DualCheckpoint> {
+    pub fn take_up(&self, checkpoint: &dyn Checkpoint, store: &Store<'_>) -> Result<Vec<Vec<f32>>> {
         let numbers = |name: String, n: usize| {
             let bytes = load_checkpoint(checkpoint, &name)?.ok_or_else(|| damaged(format!("nothing under {name}")))?;
             if bytes.len() != 4 * n {
@@ -67,12 +70,13 @@ impl Left {
                 rest = others;
             }
         }
-        let weights = (0..n_problems).map(|k| numbers(weights(self.generation, k), n_weights));
-        let saved = DualCheckpoint { state: self.state.clone(), weights: weights.collect::<Result<_>>()? };
-        if saved.state.n_problems() == n_problems {
-            return Ok(saved);
+        let (n_problems, n_weights) = (store.n_problems(), store.problem.n_features * store.problem.map.n_nodes());
+        let weights =
+            (0..n_problems).map(|k| numbers(weights(self.generation, k), n_weights)).collect::<Result<_>>()?;
+        if self.state.problems.len() == n_problems {
+            return Ok(weights);
         }
-        Err(damaged(format!("the state of {} problems", saved.state.n_problems())))
+        Err(damaged(format!("the state of {} problems", self.state.problems.len())))
     }
 }
 
@@ -100,7 +104,6 @@ fn damaged(found: String) -> Error {
 pub(super) struct CheckpointWriter<'a> {
     checkpoint: Option<&'a dyn Checkpoint>,
     store: &'a Store<'a>,
-    n_problems: usize,
     generation: u32,
     /// When the last checkpoint was finished, and how long it took.
     last: Option<(Instant, Duration)>,
@@ -108,31 +111,26 @@ pub(super) struct CheckpointWriter<'a> {
 
 impl<'a> CheckpointWriter<'a> {
     /// Starts saving the state of this fit, after the state `left` by an earlier run.
-    pub fn new(
-        checkpoint: Option<&'a dyn Checkpoint>,
-        store: &'a Store<'a>,
-        n_problems: usize,
-        left: Option<&Left>,
-    ) -> Self {
+    pub fn new(checkpoint: Option<&'a dyn Checkpoint>, store: &'a Store<'a>, left: Option<&Left>) -> Self {
         let generation = left.map_or(0, |left| 1 - left.generation.min(1));
-        CheckpointWriter { checkpoint, store, n_problems, generation, last: None }
+        CheckpointWriter { checkpoint, store, generation, last: None }
     }
-}
 
-impl Keep for CheckpointWriter<'_> {
-    fn is_due(&self) -> bool {
+    /// Whether it is time to save.
+    pub fn is_due(&self) -> bool {
         let passed =
             |(done, took): (Instant, Duration)| done.elapsed() >= CHECKPOINT_INTERVAL.max(took * CHECKPOINT_ONE_IN);
         self.checkpoint.is_some() && self.last.is_none_or(passed)
     }
 
-    fn keep(&mut self, state: &BlockState, weights_of: &dyn Fn(usize) -> Vec<f32>) -> Result<()> {
+    /// Saves the state. `weights_of(k)` are those of one problem; the dual variables are stored with the blocks.
+    pub fn keep(&mut self, state: BlockState, weights_of: impl Fn(usize) -> Vec<f32>) -> Result<()> {
         let Some(checkpoint) = self.checkpoint else {
             return Ok(());
         };
         let begun = Instant::now();
         let bytes = |numbers: Vec<f32>| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
-        for k in 0..self.n_problems {
+        for k in 0..self.store.n_problems() {
             save_checkpoint(checkpoint, &weights(self.generation, k), &bytes(weights_of(k)))?;
         }
         for share in 0..SHARES {
@@ -142,7 +140,7 @@ impl Keep for CheckpointWriter<'_> {
             }
             save_checkpoint(checkpoint, &alphas(self.generation, share), &all)?;
         }
-        let state = serde_json::to_vec(&Left { generation: self.generation, state: state.clone() })
+        let state = serde_json::to_vec(&Left { generation: self.generation, state })
             .map_err(|problem| damaged(problem.to_string()))?;
         save_checkpoint(checkpoint, STATE, &state)?;
         self.generation = 1 - self.generation;

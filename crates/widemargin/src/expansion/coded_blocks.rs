@@ -12,7 +12,8 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::coded_rows::{BOOK_LIMIT, CodedRows, Entries, Entry, Narrow, Wide, on_entries};
+use super::coded_rows::{CodedRows, Entries, Entry, Narrow, Wide, on_entries};
+use super::value_counts::BOOK_LIMIT;
 use super::{ValueCodes, ValueCounts};
 use crate::error::{Error, Result};
 

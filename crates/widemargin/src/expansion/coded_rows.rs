@@ -7,37 +7,11 @@
 
 use std::sync::Arc;
 
-use super::{ValueCodes, ValueCounts};
+use super::ValueCodes;
+use super::value_counts::{BOOK_LIMIT, ValueCounts, each_scaled};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::macros::getters;
-
-/// The maximum number of distinct values that share codes; beyond it every non-zero has its own entry.
-pub(super) const BOOK_LIMIT: usize = 1 << 16;
-
-/// Visits the values above 0 of a row, each multiplied by its feature's factor and rounded to f32.
-///
-/// # Errors
-/// [`Error::Value`] for a value outside the range of f32.
-#[inline]
-pub(super) fn each_scaled(
-    samples: &impl Rows,
-    row: usize,
-    factors: Option<&[f64]>,
-    mut visit: impl FnMut(usize, f32),
-) -> Result<()> {
-    let mut too_large = None;
-    samples.for_each_nonzero(row, |column, value| {
-        let scaled = (value * factors.map_or(1.0, |f| f[column])) as f32;
-        if !scaled.is_finite() {
-            too_large.get_or_insert((column, value));
-        } else if scaled > 0.0 {
-            visit(column, scaled);
-        }
-    });
-    let problem = "is beyond single precision: scale the data (the default feature range does)";
-    too_large.map_or(Ok(()), |(column, value)| Err(Error::Value { row, column, value, problem }))
-}
 
 /// A non-zero of a row: its feature, and its position in the codebook.
 pub(crate) trait Entry: Copy + Send + Sync + 'static {

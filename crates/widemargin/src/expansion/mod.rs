@@ -16,6 +16,7 @@ mod nodes;
 mod normalization;
 mod own_map;
 mod part_map;
+mod sparse_features;
 mod sparse_rows;
 mod spectrum;
 mod value_codes;

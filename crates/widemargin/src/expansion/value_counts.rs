@@ -6,15 +6,41 @@
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::coded_rows::{BOOK_LIMIT, each_scaled};
 use crate::data::Rows;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::partition::{Kind, Query, SampleRows, part_query};
 
 /// Bits of the mantissa that a bin drops: 12 of 23 bits remain, and a value changes by at most 1 in 8,192. The
 /// resulting loss of a node is negligible.
 const BIN_BITS: u32 = 11;
+
+/// The maximum number of distinct values that share codes; beyond it every non-zero has its own entry.
+pub(super) const BOOK_LIMIT: usize = 1 << 16;
+
+/// Visits the values above 0 of a row, each multiplied by its feature's factor and rounded to f32.
+///
+/// # Errors
+/// [`Error::Value`] for a value outside the range of f32.
+#[inline]
+pub(super) fn each_scaled(
+    samples: &impl Rows,
+    row: usize,
+    factors: Option<&[f64]>,
+    mut visit: impl FnMut(usize, f32),
+) -> Result<()> {
+    let mut too_large = None;
+    samples.for_each_nonzero(row, |column, value| {
+        let scaled = (value * factors.map_or(1.0, |f| f[column])) as f32;
+        if !scaled.is_finite() {
+            too_large.get_or_insert((column, value));
+        } else if scaled > 0.0 {
+            visit(column, scaled);
+        }
+    });
+    let problem = "is beyond single precision: scale the data (the default feature range does)";
+    too_large.map_or(Ok(()), |(column, value)| Err(Error::Value { row, column, value, problem }))
+}
 
 /// Values above 0 and the weight with which each occurs: counts of samples, or the codebook of coded rows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

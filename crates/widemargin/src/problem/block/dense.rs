@@ -1,6 +1,6 @@
 //! Products of dense rows.
 
-use super::Sums;
+use super::sums::Sums;
 use crate::data::{DenseView, Rows};
 use crate::error::Result;
 use crate::isa::Isa;

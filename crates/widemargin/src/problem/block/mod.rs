@@ -2,6 +2,9 @@
 
 mod dense;
 mod sparse;
+mod sums;
+
+pub(super) use sums::Sums;
 
 use crate::data::{CsrView, DenseView, Rows, Vectors};
 use crate::error::{Error, Result};
@@ -10,30 +13,6 @@ use crate::linalg::factor::{Matrix, add_gram};
 use crate::linalg::{self, Panel};
 use crate::monitor::Monitor;
 use crate::par::Pool;
-
-/// Sums of rows: in single precision for a limited number of rows, then in double.
-#[derive(Clone, Debug)]
-pub(super) struct Sums {
-    n_problems: usize,
-    wide: Vec<f64>,
-    narrow: Vec<f32>,
-    /// Rows summed in `narrow`.
-    in_narrow: usize,
-}
-
-impl Sums {
-    /// Rows summed in single precision before they are added to the double-precision sums: the rounding error is then
-    /// that of 256 terms, and the addition costs less than a tenth of the sums.
-    const ROWS: usize = 256;
-
-    /// Adds the single-precision sums to the double-precision ones.
-    fn flush(&mut self) {
-        for (wide, narrow) in self.wide.iter_mut().zip(&mut self.narrow) {
-            *wide += f64::from(std::mem::take(narrow));
-        }
-        self.in_narrow = 0;
-    }
-}
 
 /// Some rows of Φ in single precision.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! Products of sparse rows. Weights and sums are `[feature][problem]`, so that the numbers of a non-zero for all
 //! problems are adjacent: 2 flops per non-zero and problem, with 4 to 8 bytes moved.
 
-use super::Sums;
+use super::sums::Sums;
 use crate::data::{CsrView, Rows};
 use crate::error::Result;
 use crate::monitor::{Monitor, is_late};

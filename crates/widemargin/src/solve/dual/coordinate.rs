@@ -4,7 +4,7 @@
 use num_traits::Float;
 
 use super::certificate::Sums;
-use super::problem::LossTerms;
+use super::loss_terms::LossTerms;
 use crate::problem::Loss;
 
 /// The numbers in which rows are computed.

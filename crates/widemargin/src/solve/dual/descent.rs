@@ -10,10 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use super::certificate::{Certificate, StopRule};
 use super::coordinate::{Lanes, Real};
+use super::loss_terms::LossTerms;
 use super::order::Order;
 use super::pack::{Frame, Moving, Pack};
-use super::problem::{DualSettings, LossTerms};
 use super::rows::{DualRows, Pass};
+use super::settings::DualSettings;
 use crate::error::Result;
 use crate::monitor::{Monitor, Progress, Stopped, is_late};
 use crate::problem::HeldOutRows;

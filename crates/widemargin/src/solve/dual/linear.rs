@@ -22,9 +22,10 @@
 
 use super::certificate::Certificate;
 use super::descent::{Descent, Problems, State, shards};
+use super::loss_terms::LossTerms;
 use super::pack::{Frame, Pack, Weights};
-use super::problem::{DualSettings, LossTerms};
 use super::rows::{DualRows, Pass};
+use super::settings::DualSettings;
 use crate::data::{CsrMatrix, DenseView, Rows};
 use crate::error::{Error, Result, require, require_gap};
 use crate::isa::Isa;

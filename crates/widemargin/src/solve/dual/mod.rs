@@ -17,10 +17,12 @@ mod checkpoint;
 mod coordinate;
 mod descent;
 pub mod linear;
+mod loss_terms;
 mod order;
 mod pack;
 mod problem;
 mod rows;
+mod settings;
 mod store;
 mod tables;
 
@@ -37,7 +39,8 @@ use crate::solve::Status;
 pub(crate) use blocks::solve_blocks;
 pub(crate) use checkpoint::Left;
 pub(crate) use problem::packed_row_bytes;
-pub use problem::{DualProblem, DualSettings, DualSolution};
+pub use problem::{DualProblem, DualSolution};
+pub use settings::DualSettings;
 pub(crate) use store::{BlockProblem, Pieces, Store};
 
 use additive::AdditiveRows;

@@ -1,36 +1,15 @@
-//! The settings, inputs and results of the dual solvers.
+//! The inputs and results of the dual solvers.
 
 use std::ops::Range;
 
 use super::additive::LANES;
 use super::descent::{State, shards};
+use super::loss_terms::LossTerms;
 use super::pack::{Frame, MAX_VECTORS};
 use crate::expansion::{AdditiveMap, CodedRows};
 use crate::isa::Isa;
 use crate::problem::{Loss, OneVsRest};
 use crate::solve::{ProblemReport, Status};
-
-/// Slack at which a dual variable of the squared hinge stops, if nothing else stops it.
-const MAX_SLACK: f64 = 1e4;
-
-/// Settings of the solvers.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DualSettings {
-    /// Relative duality gap, (objective − dual) / objective, at which a problem is solved; in (0, 1).
-    pub tol: f64,
-    /// The maximum number of passes over the rows; at least 1.
-    pub max_epochs: u32,
-    /// Seed of the order of the rows.
-    pub seed: u64,
-    /// Number of threads, 0 meaning one per core. Results do not depend on it.
-    pub threads: usize,
-}
-
-impl Default for DualSettings {
-    fn default() -> Self {
-        DualSettings { tol: 1e-3, max_epochs: 1000, seed: 0, threads: 0 }
-    }
-}
 
 /// One-vs-rest problems over shared rows.
 #[derive(Clone, Copy, Debug)]
@@ -56,34 +35,6 @@ impl<'a> DualProblem<'a> {
     pub(super) fn frame(&self, isa: Isa) -> Frame {
         let (n_features, n_problems) = (self.rows.n_features(), self.targets.n_problems());
         Frame { isa, n_features, n_nodes: self.map.n_nodes(), n_problems }
-    }
-}
-
-/// The losses of the rows in each problem.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct LossTerms<'a> {
-    pub targets: OneVsRest<'a>,
-    pub loss: Loss,
-    /// C · weight of each row; a row with 0 is ignored.
-    pub costs: &'a [f64],
-    /// Whether weights are read as they are written, so that they are coordinates of f.
-    pub is_symmetric: bool,
-}
-
-impl LossTerms<'_> {
-    /// C · weight of a row in a problem.
-    #[inline]
-    pub fn cost(&self, row: usize, problem: usize) -> f64 {
-        self.costs[row] * self.targets.weight(row, problem)
-    }
-
-    /// Upper bound of the dual variable of a row with this C · weight. That of the squared hinge is 2 C times the
-    /// loss's slack, at most √n at the optimum of n equal rows. With a map that is not symmetric descent may have no
-    /// optimum to go to, and variables that grow without end: they stop at a slack beyond that of any real problem.
-    #[inline]
-    pub fn upper_bound(&self, cost: f64) -> f64 {
-        let upper = self.loss.upper_bound(cost);
-        if self.is_symmetric || upper.is_finite() { upper } else { MAX_SLACK / self.loss.diagonal(cost) }
     }
 }
 

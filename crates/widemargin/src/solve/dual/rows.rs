@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::certificate::{Certificate, Sums};
 use super::coordinate::{Lanes, Limits, Real};
+use super::loss_terms::LossTerms;
 use super::pack::{Moving, Pack, Weights};
-use super::problem::LossTerms;
 use crate::isa::{Isa, dispatch};
 use crate::memory::prefetch;
 use crate::monitor::{Monitor, Stopped};

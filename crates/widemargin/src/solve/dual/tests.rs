@@ -5,8 +5,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::certificate::{Certificate, StopRule, Sums};
 use super::linear::{LinearDual, LinearDualSolution};
+use super::loss_terms::LossTerms;
 use super::order::Order;
-use super::problem::LossTerms;
 use super::*;
 use crate::data::{CsrMatrix, DenseView, Rows};
 use crate::expansion::{AdditiveMap, CodedRows, PAPER_NODES, choose_nodes};

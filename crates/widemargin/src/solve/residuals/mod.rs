@@ -10,6 +10,7 @@
 //! in memory ([`memory_rows`]) or elsewhere.
 
 mod active_gram;
+mod factor;
 mod fit;
 mod folds;
 mod loss;

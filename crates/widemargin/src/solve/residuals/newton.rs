@@ -11,7 +11,8 @@
 //! enough, its derivatives become the multipliers of the next, narrower one. This is the method of multipliers, whose
 //! gap falls faster than the width.
 
-use super::active_gram::{ActiveGram, Factor};
+use super::active_gram::ActiveGram;
+use super::factor::Factor;
 use super::loss::Rounded;
 use super::parted_rows::PartedRows;
 use super::residual_sums::{Change, Products};

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use super::active_gram::Factor;
+use super::factor::Factor;
 use super::residual_sums::{Change, Found, Products, ResidualSums, Wanted};
 use crate::error::{Error, Result};
 use crate::linalg;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::active_gram::Factor;
+use super::factor::Factor;
 use crate::error::{Error, Result};
 use crate::linalg::factor::{Matrix, add_scaled};
 use crate::linalg::{self, Columns, add_gram};

@@ -52,9 +52,7 @@ def test_files_and_chunks_give_the_model_of_an_array(make, shards):
     assert (of_files.n_features_in_, of_files.feature_names_in_[1]) == (13, "x1")
     assert of_files.score(pandas.DataFrame(X, columns=of_files.feature_names_in_), y) > 0.9
     of_chunks = make().fit(chunks(X, y))
-    np.testing.assert_allclose(
-        of_chunks.decision_function(X), of_files._model.predict((X, None), 1), rtol=1e-5
-    )
+    np.testing.assert_allclose(of_chunks.decision_function(X), of_files._model.predict((X, None), 1), rtol=1e-5)
     # In blocks the bases of a thin plate spline are others.
     if not isinstance(of_files, wm.ThinPlateSVC):
         np.testing.assert_allclose(of_chunks.decision_function(X), whole, atol=0.02 * scale)

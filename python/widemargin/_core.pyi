@@ -123,8 +123,8 @@ class Model:
 
     @staticmethod
     def from_bytes(data: bytes, parts: tuple[_Similarities, _Collected, _State] | None = None) -> Model:
-        """Without parts the bytes are the file of a model or of an expansion; with calls, the similarities, the bases and
-        the `state` are needed."""
+        """Without parts the bytes are the file of a model or of an expansion; with calls, the similarities, the bases
+        and the `state` are needed."""
     def to_bytes(self) -> bytes:
         """The model file's bytes; with calls, everything except the bases and the calls."""
     def header(self) -> str:

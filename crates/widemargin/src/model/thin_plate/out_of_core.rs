@@ -45,6 +45,11 @@ impl ThinPlateParams {
     /// As for [`ThinPlateParams::fit_with`]; [`Error::Parameter`] without `n_basis`; [`Error::Checkpoint`] for a
     /// checkpoint of another fit; [`Error::Memory`] if `resources.memory` is too small; [`Error::Kind`] for samples
     /// that are not vectors.
+    ///
+    /// [`Error::Parameter`]: crate::Error::Parameter
+    /// [`Error::Checkpoint`]: crate::Error::Checkpoint
+    /// [`Error::Memory`]: crate::Error::Memory
+    /// [`Error::Kind`]: crate::Error::Kind
     pub fn fit_blocks(
         self,
         samples: &dyn Source<Samples = AnySamples>,

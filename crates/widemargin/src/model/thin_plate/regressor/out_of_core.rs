@@ -56,6 +56,10 @@ impl ThinPlateRegressorParams {
     /// a checkpoint of another fit; [`Error::Memory`] if `resources.memory` is too small; [`Error::Kind`] for samples
     /// that are not vectors.
     ///
+    /// [`Error::Parameter`]: crate::Error::Parameter
+    /// [`Error::Checkpoint`]: crate::Error::Checkpoint
+    /// [`Error::Memory`]: crate::Error::Memory
+    /// [`Error::Kind`]: crate::Error::Kind
     /// [`ThinPlateBasis::Index`]: crate::model::ThinPlateBasis::Index
     pub fn fit_blocks(
         &self,

@@ -41,8 +41,8 @@ fn rows<S: Simd, F: Rule, const R: usize, const LIMITED: bool, const ONE: bool>(
             Tile::<S, F, R, LIMITED, ONE>::new(simd, rule, table, at, row).run();
             at += R;
         } else {
-            // The last rows are few: one form serves all tables, which compiles faster.
-            Tile::<S, F, 1, true, false>::new(simd, rule, table, at, row).run();
+            // The last rows are few: one form serves tables with limits and without, which compiles faster.
+            Tile::<S, F, 1, true, ONE>::new(simd, rule, table, at, row).run();
             at += 1;
         }
     }

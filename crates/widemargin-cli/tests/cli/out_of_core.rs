@@ -89,10 +89,10 @@ fn a_killed_fit_resumes_to_the_same_model() {
                  --memory-limit 125MB --quiet";
     folder.run("convert data.npy part.svm --label -1").well();
     let scores = |model: &str| folder.predict(&format!("{model} part.svm --scores"));
-    folder.run(&format!("{flags} -o whole --checkpoint first")).well();
-    // How the work is cut follows from the memory there is, to some KiB: both are to cut it alike.
-    std::fs::create_dir(folder.path("kept")).unwrap();
-    std::fs::copy(folder.path("first").join("fit.json"), folder.path("kept").join("fit.json")).unwrap();
+    folder.run(&format!("{flags} -o whole")).well();
+    // The model does not depend on what the program takes itself, which differs by some KiB from run to run.
+    folder.run(&format!("{flags} -o again --threads 1")).well();
+    assert!(scores("again") == scores("whole"), "another model");
     let arguments = format!("{flags} -o resumed --checkpoint kept");
     let mut child = command(folder.0.path())
         .args(arguments.split_whitespace())

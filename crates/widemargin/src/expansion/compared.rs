@@ -112,7 +112,10 @@ impl<S: Similarity> BasisExpansion<S> {
         }
         self.check_finite(&single, &widths, n_samples, first_row)?;
         for (part, width) in parts.iter_mut().zip(widths).rev().filter(|(part, _)| part.is_none()) {
-            *part = Some(Compared::Single(single.split_off(single.len() - n_samples * width)));
+            let first = single.len() - n_samples * width;
+            // Splitting off everything would copy it.
+            let rows = if first == 0 { std::mem::take(&mut single) } else { single.split_off(first) };
+            *part = Some(Compared::Single(rows));
         }
         Ok(parts.into_iter().flatten().collect())
     }

@@ -120,9 +120,13 @@ impl PartMap {
 
     /// Maps a part of rows of `width` numbers, its columns from `first` on, where it has as many features as columns.
     pub fn apply_in_place(&self, rows: &mut [f32], width: usize, first: usize) {
-        let parts = rows.chunks(width.max(1)).flat_map(|row| &row[first..first + self.n_columns]);
-        let mut block: Vec<f32> = parts.copied().collect();
-        self.apply(&mut block, rows, width, first);
+        let own = first..first + self.n_columns;
+        if let Linear::Factors(_) = self.linear {
+            rows.chunks_mut(width.max(1)).for_each(|row| self.center(&mut row[own.clone()]));
+        } else {
+            let mut block: Vec<f32> = rows.chunks(width.max(1)).flat_map(|row| &row[own.clone()]).copied().collect();
+            self.apply(&mut block, rows, width, first);
+        }
     }
 
     /// Maps rows of similarities to features, into rows of `width` numbers from column `first` on.

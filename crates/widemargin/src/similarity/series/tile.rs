@@ -132,11 +132,18 @@ impl<'a, S: Simd, F: Rule, const R: usize, const LIMITED: bool, const ONE: bool>
         // Between these all rows are in their bands.
         let inner_start = (bottom_start + R - 1).clamp(start, end);
         let inner_end = top_end.clamp(inner_start, end);
-        // SAFETY: outside the inner steps each row is checked for being in its band.
+        // SAFETY: outside the inner steps each row is checked for being in its band. Loops, not closures, which may not be
+        // inlined: vectors would then be passed to a function for each operation.
         unsafe {
-            (start..inner_start).for_each(|t| self.step::<true>(t));
-            (inner_start..inner_end).for_each(|t| self.step::<false>(t));
-            (inner_end..end).for_each(|t| self.step::<true>(t));
+            for t in start..inner_start {
+                self.step::<true>(t);
+            }
+            for t in inner_start..inner_end {
+                self.step::<false>(t);
+            }
+            for t in inner_end..end {
+                self.step::<true>(t);
+            }
         }
     }
 

@@ -201,6 +201,13 @@ impl Values {
 
     fn push(&mut self, number: i128) -> Result<(), Problem> {
         if let Values::F32(values) = self {
+            // Most numbers are small, as pixels are, and conversions of 128 bits are slow.
+            if let Ok(small) = i32::try_from(number)
+                && small.unsigned_abs() <= 1 << f32::MANTISSA_DIGITS
+            {
+                values.push(small as f32);
+                return Ok(());
+            }
             if number as f32 as i128 == number {
                 values.push(number as f32);
                 return Ok(());

@@ -24,12 +24,9 @@ pub struct Memory {
     pub limit: Option<u64>,
 }
 
-/// Memory of the program itself, in addition to what it takes before the fit: stacks, the reader's blocks, allocator
-/// overhead.
-const OWN: u64 = 28 << 20;
-/// Both together count in multiples of this. What the program takes differs by some KiB from run to run; the number of
-/// samples that stay in memory, on which the model depends, must not.
-const OWN_STEP: u64 = 16 << 20;
+/// Memory of the program itself: code, stacks, the reader's blocks, allocator overhead. It is not measured, since that
+/// would differ by some KiB from run to run, and with it the number of samples that stay in memory and the model.
+const OWN: u64 = 36 << 20;
 /// Limits that are proposed are multiples of this.
 const LIMIT_STEP: u64 = 10_000_000;
 
@@ -70,8 +67,7 @@ impl OnDisk {
         let rows = ScratchFile::create(&folder)?;
         let monitor = context.monitor(&sink);
         let store = context.pool.install(|| Store::open(data, options, rows, limit / 8, &monitor))?;
-        let own = (memory::resident().unwrap_or(0) + OWN).next_multiple_of(OWN_STEP);
-        let mut memory = store.memory_of(limit).saturating_sub(own);
+        let mut memory = store.memory_of(limit).saturating_sub(OWN);
         if let Some(left) = address_space_left(context.pool.current_num_threads()) {
             let of_addresses = store.memory_of(left).saturating_sub(OWN);
             if memory > 0 && of_addresses == 0 {
@@ -84,7 +80,7 @@ impl OnDisk {
         if memory == 0
             && let Some(limit) = requested
         {
-            let own = own + store.label_bytes();
+            let own = OWN + store.label_bytes();
             let least = ((2 * own) as f64 / (1.0 - MEMORY_MARGIN) / LIMIT_STEP as f64).ceil() as u64 * LIMIT_STEP;
             let (limit, own, n) = (DecimalBytes(limit), DecimalBytes(own), HumanCount(store.n_samples() as u64));
             let failure = format!("--memory-limit {limit}: the program itself takes {own} with {n} samples");

@@ -66,6 +66,14 @@ impl Table {
         Ok(())
     }
 
+    /// Bytes of the names of samples and features, and of indicators.
+    pub(crate) fn name_bytes(&self) -> u64 {
+        let names = self.ids.iter().chain(&self.feature_names).flatten();
+        let of_names: usize = names.map(|name| size_of::<String>() + name.len()).sum();
+        let of_indicators = self.indicators.as_ref().map_or(0, |indicators| size_of_val(&indicators.values[..]));
+        (of_names + of_indicators) as u64
+    }
+
     /// The labels to train with: one per sample, or multilabel.
     ///
     /// # Errors

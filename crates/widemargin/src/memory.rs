@@ -53,11 +53,6 @@ pub fn free() -> Option<u64> {
     kilobytes("/proc/meminfo", "MemAvailable:")
 }
 
-/// Resident memory of this process in bytes, if the system reports it.
-pub fn resident() -> Option<u64> {
-    kilobytes("/proc/self/status", "VmRSS:")
-}
-
 /// Bytes of address space that the process may still use, if it has a limit (`ulimit -v`).
 pub fn addresses_left() -> Option<u64> {
     let soft_limit = number("/proc/self/limits", "Max address space")?;
@@ -82,9 +77,8 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn reads_what_linux_reports() {
-        let (free, resident) = (free().unwrap(), resident().unwrap());
+        let free = free().unwrap();
         assert!(free.is_multiple_of(1024) && free > 1 << 20, "{free}");
-        assert!(resident.is_multiple_of(1024) && resident > 1 << 16, "{resident}");
         assert_eq!(number("/proc/self/limits", "Max no such thing"), None);
         assert_eq!(number("/proc/no-such-file", "VmRSS:"), None);
     }

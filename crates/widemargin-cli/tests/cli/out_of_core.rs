@@ -86,7 +86,7 @@ fn a_killed_fit_resumes_to_the_same_model() {
     let folder = Folder::new();
     folder.write("data.npy", array(40_000));
     let flags = "train --method basis-expansion:tol=1e-6 data.npy --label -1 --similarity rbf:gamma=0.5 --n-basis 400 \
-                 --memory-limit 125MB --quiet";
+                 --memory-limit 110MB --quiet";
     folder.run("convert data.npy part.svm --label -1").well();
     let scores = |model: &str| folder.predict(&format!("{model} part.svm --scores"));
     folder.run(&format!("{flags} -o whole")).well();

@@ -33,8 +33,8 @@ use writer::Writer;
 /// The fraction of a limit of memory that is reserved for other allocations.
 pub const MEMORY_MARGIN: f64 = 0.08;
 
-/// Bytes of a label, a weight and a cost per sample.
-const SAMPLE_BYTES: u64 = 4 + 8 + 8;
+/// Bytes of a label, a weight, a cost and a group per sample.
+const SAMPLE_BYTES: u64 = 4 + 8 + 8 + 4;
 
 /// The rows of a file, or of a folder of shards, on disk: vectors in single precision.
 ///
@@ -122,9 +122,9 @@ impl Store {
         memory::free().map_or(1 << 30, |free| (free as f64 * FREE_SHARE) as u64)
     }
 
-    /// Bytes of labels, weights and costs of all samples.
+    /// Bytes of labels, weights, costs, groups and names of all samples.
     pub fn label_bytes(&self) -> u64 {
-        SAMPLE_BYTES * self.rows.n_rows() as u64
+        SAMPLE_BYTES * self.rows.n_rows() as u64 + self.outline.name_bytes()
     }
 
     /// What a limit of memory leaves for a fit, without other allocations and [`Store::label_bytes`].

@@ -4,6 +4,7 @@
 use crate::data::DenseMatrix;
 use crate::linalg::factor::{Cholesky, Matrix, Side, add_lower_product, dot};
 use crate::problem::{Intercept, LossAt};
+use crate::solve::ridge::ROWS;
 use crate::tuning::MIN_RESIDUAL_LEVERAGE;
 
 /// A row and the features that compare with it.
@@ -31,7 +32,7 @@ pub(crate) struct Solved<'a> {
 /// By a Newton step from the solution, exact for the squared loss. Without a share s of row x of slope g and curvature
 /// κ, the inverse H⁻¹ of the Hessian and w become G = H⁻¹ + sκ·aaᵀ/(1 − sκh) and v = w − sg·a/(1 − sκh), with a = H⁻¹x
 /// and h = x·a. Features J that are then fixed at 0 take x·G_·J (G_JJ)⁻¹ v_J from the decision value, and x·G_·J is
-/// a_J/(1 − sκh). Takes 2nd² + d³ flops for n rows of d features. None if the Hessian is singular in double precision.
+/// a_J/(1 − sκh). Takes nd² + d³ flops for n rows of d features. None if the Hessian is singular in double precision.
 pub(crate) fn parts_of_own_features(
     phi: &DenseMatrix<f32>,
     solved: &Solved<'_>,
@@ -39,27 +40,36 @@ pub(crate) fn parts_of_own_features(
 ) -> Option<Vec<f64>> {
     let (n, d) = (solved.costs.len(), phi.n_cols);
     let m = d + usize::from(solved.intercept != Intercept::None);
-    // Rows are columns.
-    let mut rows = Matrix::from_columns(vec![1.0; n * m], m, n);
-    let (mut scaled, mut losses) = (Matrix::zeros(m, n), Vec::with_capacity(n));
-    for (row, values) in phi.values.chunks(d.max(1)).enumerate() {
-        rows.col_mut(row).iter_mut().zip(values).for_each(|(to, &x)| *to = f64::from(x));
-        let loss = (solved.loss_at)(row, dot(&rows.col(row)[..d], solved.weights) + solved.bias);
-        let root = (solved.costs[row] * loss.curvature).sqrt();
-        scaled.col_mut(row).iter_mut().zip(rows.col(row)).for_each(|(to, x)| *to = root * x);
-        losses.push(loss);
-    }
+    // The features of some rows, with the constant if there is one: rows are columns.
+    let columns_of = |rows: &mut dyn Iterator<Item = usize>| {
+        let values: Vec<f64> =
+            rows.flat_map(|row| phi.row(row).iter().map(|x| f64::from(*x)).chain(vec![1.0; m - d])).collect();
+        let n_rows = values.len() / m.max(1);
+        Matrix::from_columns(values, m, n_rows)
+    };
+    let loss_of = |row, x: &[f64]| (solved.loss_at)(row, dot(&x[..d], solved.weights) + solved.bias);
     let mut hessian = Matrix::zeros(m, m);
     (0..m).for_each(|at| hessian.set(at, at, f64::from(u8::from(at < d || solved.intercept == Intercept::Penalized))));
-    add_lower_product(&mut hessian, 1.0, Side::Plain(&scaled), Side::Transposed(&scaled));
+    for first in (0..n).step_by(ROWS).filter(|_| !own.is_empty()) {
+        let rows = first..n.min(first + ROWS);
+        let mut scaled = columns_of(&mut rows.clone());
+        for (at, row) in rows.enumerate() {
+            let x = scaled.col_mut(at);
+            let root = (solved.costs[row] * loss_of(row, x).curvature).sqrt();
+            x.iter_mut().for_each(|x| *x *= root);
+        }
+        add_lower_product(&mut hessian, 1.0, Side::Plain(&scaled), Side::Transposed(&scaled));
+    }
     let factor = Cholesky::new(hessian)?;
     let inverse = factor.inverse_lower();
+    let mut rows = columns_of(&mut own.iter().map(|own| own.row));
+    let losses: Vec<LossAt> = own.iter().enumerate().map(|(at, own)| loss_of(own.row, rows.col(at))).collect();
     factor.solve_lower(&mut rows);
 
-    let part = |OwnFeatures { row, features, share }: &OwnFeatures| {
-        let LossAt { dual, curvature, .. } = losses[*row];
+    let part = |(at, OwnFeatures { row, features, share }): (usize, &OwnFeatures)| {
+        let LossAt { dual, curvature, .. } = losses[at];
         let removed = share * solved.costs[*row];
-        let at = rows.col(*row);
+        let at = rows.col(at);
         let rest = 1.0 - removed * curvature * dot(at, at);
         let p = features.len();
         let a: Vec<f64> = features.iter().map(|&feature| dot(inverse.col(feature), at)).collect();
@@ -74,7 +84,7 @@ pub(crate) fn parts_of_own_features(
         sides.iter_mut().for_each(|side| of_block.solve_lower(side));
         Some(dot(sides[0].values(), sides[1].values()) / rest)
     };
-    own.iter().map(part).collect()
+    own.iter().enumerate().map(part).collect()
 }
 
 #[cfg(test)]

@@ -67,7 +67,6 @@ pub use regressor::Regressor;
 #[doc(hidden)]
 pub use samples_file::bases_arrays;
 pub use scores::Scores;
-pub(crate) use thin_plate::ColumnMoments;
 #[doc(hidden)]
 pub use thin_plate::{
     AUTO_KERNELS, BasisPlan, EXACT_UP_TO, PartLift, SAMPLES_PER_BASIS, SPLINE_EXACT_UP_TO, basis_candidates,
@@ -77,6 +76,7 @@ pub use thin_plate::{
     ClassPath, KernelPoint, SplineParams, Standardize, ThinPlateBasis, ThinPlateParams, ThinPlateRegressor,
     ThinPlateRegressorParams, ThinPlateSvc,
 };
+pub(crate) use thin_plate::{ColumnMoments, weighted_gram};
 
 // Types of parameters and reports.
 pub use crate::basis::BasisChoice;

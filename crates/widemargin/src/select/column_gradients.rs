@@ -7,23 +7,26 @@
 //! 2024). Unlike the correlation of a column with the classes, derivatives show what columns do together. The weights
 //! are a proposal: kernels with them are candidates like others.
 //!
-//! Next to its fit a round takes n·B·d·k flops for n samples, B bases, d columns and k functions.
+//! Next to its fit a round takes n·m·d·k flops for n samples, m of them with a coefficient, d columns and k functions.
 
 use std::ops::Range;
 
 use super::column_weights::standardized;
 use super::subset::{Judge, Subset};
-use crate::data::{DenseView, Labels};
+use crate::data::Labels;
 use crate::error::{Error, Result};
-use crate::model::{Standardize, ThinPlateParams};
+use crate::linalg::factor::Matrix;
+use crate::model::weighted_gram;
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::parameters::List;
+use crate::problem::{Intercept, OneVsRest};
 use crate::similarity::ConditionalKernel;
-use crate::solve::thin_plate::PathOptions;
+use crate::solve::Status;
+use crate::solve::thin_plate::{FitSettings, PathOptions, Point, Problems, Run, fit_exact, settings_of};
 use crate::tuning::{
-    COLUMN_WEIGHT_FLOOR, MAX_CLASSES_OF_WEIGHT_KERNELS, MAX_IDLE_ROUNDS, MAX_WEIGHT_ROUNDS, MIN_COLUMN_WEIGHT_GAIN,
-    MIN_ROUND_GAIN, MIN_ROWS_PER_COLUMN, MIN_ROWS_TO_WEIGH,
+    COLUMN_WEIGHT_FLOOR, LAMBDA_PATH_LOWEST, MAX_CLASSES_OF_WEIGHT_KERNELS, MAX_IDLE_ROUNDS, MAX_WEIGHT_ROUNDS,
+    MIN_COLUMN_WEIGHT_GAIN, MIN_ROUND_GAIN, MIN_ROWS_PER_COLUMN, MIN_ROWS_TO_WEIGH,
 };
 
 /// Rows whose derivatives one thread computes at a time.
@@ -41,9 +44,9 @@ pub(super) fn column_weights(subset: &Subset<'_>, monitor: &Monitor<'_>) -> Resu
         return Ok(None);
     }
     let rows = standardized(matrix, &subset.weights)?;
-    let weights = subset.weights.clone();
-    let all = Table { rows, labels: labels.clone(), weights, threads: subset.threads(), pool: &subset.pool, monitor };
-    let found = all.save_of_others().and_then(|saves| if saves { all.learned() } else { Ok(None) });
+    let (weights, units) = (subset.weights.clone(), subset.units.clone());
+    let all = Table { rows, labels: labels.clone(), weights, units, pool: &subset.pool, monitor };
+    let found = all.save_of_others().and_then(|saves| if saves { all.learned(&all.plain_fit()?) } else { Ok(None) });
     let found = match found {
         Err(error @ Error::Cancelled { .. }) => return Err(error),
         // Without time, and where no such function can be fitted, there are other candidates.
@@ -59,21 +62,27 @@ struct Table<'a> {
     rows: Vec<f64>,
     labels: Labels,
     weights: Vec<f64>,
-    threads: usize,
+    /// The part of each weight that leave-one-out removes.
+    units: Vec<f64>,
     pool: &'a Pool,
     monitor: &'a Monitor<'a>,
 }
 
-/// Functions f_k(x) = Σ α_kb k(x, z_b) + constant.
+/// Functions f_k(x) = Σ α_ki k(x, x_i) + constant.
 struct Fitted {
     kernel: ConditionalKernel,
-    /// Row-major.
-    bases: Vec<f64>,
-    /// `[function][basis]`.
-    coefficients: Vec<f64>,
-    lambda: f64,
+    /// `[function][sample]`.
+    coefficients: Vec<Vec<f64>>,
     /// The mean leave-one-out squared hinge.
     loss: f64,
+    solution: Solution,
+}
+
+/// The λ of a fit, in scale-free units, and where its problems were solved.
+#[derive(Clone)]
+struct Solution {
+    lambda: f64,
+    points: Vec<Point>,
 }
 
 impl Table<'_> {
@@ -92,6 +101,7 @@ impl Table<'_> {
             rows: some.iter().flat_map(|&row| &self.rows[row * d..(row + 1) * d]).copied().collect(),
             labels: self.labels.present(some),
             weights: some.iter().map(|&row| self.weights[row]).collect(),
+            units: some.iter().map(|&row| self.units[row]).collect(),
             ..*self
         }
     }
@@ -99,23 +109,28 @@ impl Table<'_> {
     /// Whether weights that one half of the samples makes save enough of the loss of the other.
     fn save_of_others(&self) -> Result<bool> {
         let halves = [0, 1].map(|first| self.of_rows(&(first..self.labels.len()).step_by(2).collect::<Vec<usize>>()));
-        let (mut weighted, mut plain) = (0.0, 0.0);
-        for (half, other) in halves.iter().zip(halves.iter().rev()) {
-            let loss_with =
-                |weights: &[f64]| Ok::<_, Error>(other.fit(weights, ConditionalKernel::Distance, None)?.loss);
-            let loss = loss_with(&vec![1.0; self.n_columns()])?;
-            plain += loss;
-            weighted += half.learned()?.map_or(Ok(loss), |weights| loss_with(&weights))?;
+        let plain = [halves[0].plain_fit()?, halves[1].plain_fit()?];
+        let mut weighted = 0.0;
+        for (half, other) in [(0, 1), (1, 0)] {
+            weighted += match halves[half].learned(&plain[half])? {
+                Some(weights) => halves[other].fit(&weights, ConditionalKernel::Distance, None)?.loss,
+                None => plain[other].loss,
+            };
         }
-        Ok(weighted < plain * (1.0 - MIN_COLUMN_WEIGHT_GAIN))
+        Ok(weighted < (plain[0].loss + plain[1].loss) * (1.0 - MIN_COLUMN_WEIGHT_GAIN))
+    }
+
+    /// The fit with minus the distance, without weights.
+    fn plain_fit(&self) -> Result<Fitted> {
+        self.fit(&vec![1.0; self.n_columns()], ConditionalKernel::Distance, None)
     }
 
     /// The weights with the least leave-one-out loss of some rounds; none where that is least without weights.
-    fn learned(&self) -> Result<Option<Vec<f64>>> {
-        let (mut weights, mut lambdas) = (vec![1.0; self.n_columns()], [None; 3]);
+    fn learned(&self, plain: &Fitted) -> Result<Option<Vec<f64>>> {
+        let (mut weights, mut solutions) = (vec![1.0; self.n_columns()], [Some(plain.solution.clone()), None, None]);
         let (mut best, mut least, mut n_idle) = (None, f64::INFINITY, 0);
         for round in 0..=MAX_WEIGHT_ROUNDS {
-            let fitted = self.best_fit(&weights, &mut lambdas)?;
+            let fitted = self.best_fit(&weights, &mut solutions)?;
             let gain = if best.is_none() { 0.0 } else { MIN_ROUND_GAIN };
             if fitted.loss < least * (1.0 - gain) {
                 (least, n_idle) = (fitted.loss, 0);
@@ -144,8 +159,8 @@ impl Table<'_> {
     }
 
     /// The fit with the least loss of those with each kernel on weighted columns; with many classes of that with minus the
-    /// distance. A kernel stays at the λ of its first path.
-    fn best_fit(&self, weights: &[f64], lambdas: &mut [Option<f64>; 3]) -> Result<Fitted> {
+    /// distance. A kernel continues from its last solution.
+    fn best_fit(&self, weights: &[f64], solutions: &mut [Option<Solution>; 3]) -> Result<Fitted> {
         // The mean distance and the mean squared distance are multiples of these sums.
         let (sum, squares) = (weights.iter().sum::<f64>(), weights.iter().map(|weight| weight * weight).sum::<f64>());
         let kernels = [
@@ -155,9 +170,9 @@ impl Table<'_> {
         ];
         let n_kernels = if self.has_many_classes() { 1 } else { kernels.len() };
         let mut best: Option<Fitted> = None;
-        for (kernel, lambda) in kernels.into_iter().zip(lambdas).take(n_kernels) {
-            let fitted = self.fit(weights, kernel, *lambda)?;
-            lambda.get_or_insert(fitted.lambda);
+        for (kernel, last) in kernels.into_iter().zip(solutions).take(n_kernels) {
+            let fitted = self.fit(weights, kernel, last.take())?;
+            *last = Some(fitted.solution.clone());
             if best.as_ref().is_none_or(|best| fitted.loss < best.loss) {
                 best = Some(fitted);
             }
@@ -165,41 +180,46 @@ impl Table<'_> {
         best.ok_or(Error::TooShort { stage: "similarity search", needs: 0.0 })
     }
 
-    /// The fit on weighted columns, at a λ or at that of a path.
-    fn fit(&self, weights: &[f64], kernel: ConditionalKernel, lambda: Option<f64>) -> Result<Fitted> {
-        let params = ThinPlateParams::new(kernel).standardize(Standardize::No);
-        let path = PathOptions { near: lambda, stays: lambda.is_some(), ..PathOptions::default() };
-        let params = params.with(|task| task.path = path);
-        let (rows, n) = (self.weighted(weights), self.labels.len());
-        let view = DenseView::new(&rows, n, weights.len())?;
-        let monitor = self.monitor.without_progress();
-        let model = params.threads(self.threads).fit_with(&view, &self.labels, Some(&self.weights), &monitor)?;
-        let loss = model.chosen().and_then(|point| point.loo_squared_hinge).filter(|_| !model.report().is_partial());
+    /// The fit on weighted columns at the best λ of a path, which begins at the last solution if there is one.
+    fn fit(&self, weights: &[f64], kernel: ConditionalKernel, last: Option<Solution>) -> Result<Fitted> {
+        let path = PathOptions { near: last.as_ref().map(|last| last.lambda), ..PathOptions::default() };
+        let problems = Problems { targets: OneVsRest::of(&self.labels), weights: &self.weights, units: &self.units };
+        let monitor = &self.monitor.without_progress();
+        let (roots, rows) = (problems.roots(), self.weighted(weights));
+        let gram = weighted_gram(kernel, &rows, weights.len(), &roots, self.pool, monitor)?;
+        let settings = FitSettings {
+            start: last.map_or_else(Vec::new, |last| last.points),
+            lowest: LAMBDA_PATH_LOWEST,
+            ..settings_of(Intercept::Free, path, &problems)
+        };
+        let constant = Matrix::from_columns(roots, self.labels.len(), 1);
+        let run = Run { settings: &settings, pool: self.pool, monitor };
+        let fitted = fit_exact(gram, (&constant, &[0.0]), &problems, run)?;
+        let best = fitted.outcome.best;
         let too_short = || Error::TooShort { stage: "similarity search", needs: 0.0 };
-        Ok(Fitted {
-            kernel,
-            bases: model.bases().to_vec(),
-            coefficients: model.coefficients().to_vec(),
-            lambda: model.lambda(),
-            loss: loss.ok_or_else(too_short)?,
-        })
+        let loss = best.point.loo_squared_hinge.filter(|_| !best.has(Status::TimeLimit)).ok_or_else(too_short)?;
+        let points = best.solutions.into_iter().map(|solution| solution.point).collect();
+        let solution = Solution { lambda: best.point.lambda, points };
+        Ok(Fitted { kernel, coefficients: fitted.alpha, loss, solution })
     }
 
     /// Σ_k (∂f_k/∂x_j)² of each weighted column j, summed over the samples.
     fn slopes(&self, weights: &[f64], fitted: &Fitted) -> Result<Vec<f64>> {
-        let (d, n_bases) = (weights.len(), fitted.bases.len() / weights.len());
-        let (rows, n_functions) = (self.weighted(weights), fitted.coefficients.len() / n_bases.max(1));
+        let (d, rows, coefficients) = (weights.len(), self.weighted(weights), &fitted.coefficients);
+        let is_basis = |at: &usize| coefficients.iter().any(|of_function| of_function[*at] != 0.0);
+        let bases: Vec<usize> = (0..self.labels.len()).filter(is_basis).collect();
         let of_rows = |range: Range<usize>| {
             let (mut sums, mut difference) = (vec![0.0; d], vec![0.0; d]);
-            let mut slopes = vec![0.0; n_functions * d];
+            let mut slopes = vec![0.0; coefficients.len() * d];
             for row in range {
                 slopes.fill(0.0);
                 let x = &rows[row * d..(row + 1) * d];
-                for (at, z) in fitted.bases.chunks(d).enumerate() {
+                for &basis in &bases {
+                    let z = &rows[basis * d..(basis + 1) * d];
                     difference.iter_mut().zip(x).zip(z).for_each(|((to, x), z)| *to = x - z);
                     let steepness = steepness(fitted.kernel, &mut difference);
-                    for (function, slopes) in slopes.chunks_mut(d).enumerate() {
-                        let factor = fitted.coefficients[function * n_bases + at] * steepness;
+                    for (slopes, of_function) in slopes.chunks_mut(d).zip(coefficients) {
+                        let factor = of_function[basis] * steepness;
                         slopes.iter_mut().zip(&difference).for_each(|(slope, x)| *slope -= factor * x);
                     }
                 }
@@ -297,8 +317,9 @@ mod tests {
         let (matrix, labels) = case(60, 3);
         let (weights, pool, monitor) = (vec![1.0; 60], Pool::new(1).unwrap(), Monitor::none());
         let rows = standardized(&matrix, &weights).unwrap();
-        let table = Table { rows, labels, weights, threads: 1, pool: &pool, monitor: &monitor };
+        let table = Table { rows, labels, units: weights.clone(), weights, pool: &pool, monitor: &monitor };
         let of_columns = [1.0, 0.5, 0.1];
+        let samples = table.weighted(&of_columns);
         let kernels = [
             ConditionalKernel::Distance,
             ConditionalKernel::Laplacian { gamma: 0.7 },
@@ -319,7 +340,7 @@ mod tests {
                         _ => -squared.sqrt(),
                     }
                 };
-                fitted.bases.chunks(3).zip(&fitted.coefficients).map(|(z, alpha)| alpha * at(z)).sum()
+                samples.chunks(3).zip(&fitted.coefficients[0]).map(|(z, alpha)| alpha * at(z)).sum()
             };
             for (column, found) in found.into_iter().enumerate() {
                 let slope = |x: &[f64]| {
@@ -328,10 +349,10 @@ mod tests {
                         x[column] += by;
                         value(&x)
                     };
-                    // A sample that is a basis is at the tip of a cone, whose own slope is none: both sides cancel.
+                    // A sample is at the tip of its own cone, whose slope is none: both sides cancel.
                     (moved(1e-6) - moved(-1e-6)) / 2e-6
                 };
-                let expected: f64 = table.weighted(&of_columns).chunks(3).map(|x| slope(x).powi(2)).sum();
+                let expected: f64 = samples.chunks(3).map(|x| slope(x).powi(2)).sum();
                 assert!((found - expected).abs() < 1e-4 * expected, "{column}: {found} instead of {expected}");
             }
         }

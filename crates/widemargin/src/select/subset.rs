@@ -187,7 +187,7 @@ pub(super) struct Subset<'a> {
     pub samples: AnySamples,
     pub judge: Judge,
     pub weights: Vec<f64>,
-    units: Vec<f64>,
+    pub units: Vec<f64>,
     /// How many independent samples these are.
     n_copies: f64,
     pub pool: Pool,
@@ -394,10 +394,5 @@ impl<'a> Subset<'a> {
             all.insert(0, linear_model(self.table()));
         }
         all
-    }
-
-    /// Number of threads, 0 meaning one per core.
-    pub fn threads(&self) -> usize {
-        self.settings.threads
     }
 }

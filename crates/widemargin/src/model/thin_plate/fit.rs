@@ -210,6 +210,7 @@ impl ThinPlateParams {
             lowest: LAMBDA_PATH_LOWEST,
             stop: Stop { max_steps: self.task.max_steps, tol: self.task.tol },
             typical_weight: typical_weight(units),
+            start: Vec::new(),
         }
     }
 

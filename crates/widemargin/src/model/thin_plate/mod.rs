@@ -18,6 +18,7 @@ mod stream;
 
 pub use bases::ThinPlateBasis;
 pub use choose_kernel::KernelPoint;
+pub(crate) use kernel_blocks::weighted_gram;
 pub use model::{ClassPath, SplineClassification, ThinPlateSvc};
 pub use params::{
     AUTO_KERNELS, EXACT_UP_TO, SPLINE_EXACT_UP_TO, SplineParams, Standardize, ThinPlateParams, ThinPlateRegressorParams,

@@ -121,6 +121,14 @@ impl Exact {
         Point { coefficients: vec![0.0; n], free, smooth: vec![0.0; n], scores: vec![0.0; n] }
     }
 
+    /// The function of another kernel's coefficients.
+    pub fn point_of(&self, other: &Point) -> Point {
+        let smooth = self.kernel.times(&other.coefficients);
+        let mut scores = self.unpenalized.times(&other.free);
+        add_scaled(&mut scores, 1.0, &smooth);
+        Point { smooth, scores, ..other.clone() }
+    }
+
     /// The minimizer of the quadratic that equals the objective where exactly `violators` are inside the margin; if
     /// they do not determine the unpenalized part, the minimizer nearest to `from`. `last` is the last factor of the
     /// problem.

@@ -120,7 +120,10 @@ fn solve(system: &Exact, unit: f64, problems: &Problems<'_>, run: Run<'_>) -> Re
     if !(unit > 0.0 && unit.is_finite()) {
         return Err(overflow());
     }
-    let origins = vec![system.origin(); problems.targets.n_problems()];
+    let origins: Vec<Point> = match &run.settings.start[..] {
+        [] => vec![system.origin(); problems.targets.n_problems()],
+        start => start.iter().map(|point| system.point_of(point)).collect(),
+    };
     let settings = (run.settings, unit * run.settings.typical_weight);
     walk(&mut ExactVisits::new(system, problems, run), &origins, settings, run.monitor)
 }

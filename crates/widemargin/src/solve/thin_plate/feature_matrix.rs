@@ -174,13 +174,14 @@ pub(crate) fn leave_one_out_path(
     Ok(by_gram_matrix(&rows, problems, run)?.outcome)
 }
 
-pub(super) fn settings_of(intercept: Intercept, path: PathOptions, problems: &Problems<'_>) -> FitSettings {
+pub(crate) fn settings_of(intercept: Intercept, path: PathOptions, problems: &Problems<'_>) -> FitSettings {
     FitSettings {
         polynomials: if intercept == Intercept::Free { Polynomials::Free } else { Polynomials::None },
         path,
         lowest: FEATURE_PATH_LOWEST,
         stop: Stop { max_steps: MAX_STEPS_OF_CANDIDATE, tol: MAX_VIOLATION_OF_CANDIDATE },
         typical_weight: typical_weight(problems.units),
+        start: Vec::new(),
     }
 }
 

@@ -103,6 +103,8 @@ pub(crate) struct FitSettings {
     pub stop: Stop,
     /// As of [`typical_weight`](crate::problem::typical_weight): λ is in units of it.
     pub typical_weight: f64,
+    /// The solution of each problem with a similar kernel, where the exact solver starts; empty for the constant 0.
+    pub start: Vec<Point>,
 }
 
 /// How a fit is run.

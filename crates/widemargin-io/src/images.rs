@@ -130,7 +130,8 @@ impl Reader {
 }
 
 impl SampleReader for Reader {
-    fn next(&mut self, bytes: usize, _: Table) -> Result<Option<Table>, Failure> {
+    fn next(&mut self, bytes: usize, spent: Table) -> Result<Option<Table>, Failure> {
+        drop(spent);
         let size = self.height * self.width * self.channels;
         let n = (bytes / size.max(1)).clamp(1, self.files.len());
         let files = &self.files[self.next..self.files.len().min(self.next + n)];

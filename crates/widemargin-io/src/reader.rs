@@ -13,8 +13,8 @@ use crate::table::Table;
 /// Reads samples in pieces.
 pub(crate) trait SampleReader: Send {
     /// The next samples, at least one: about `bytes` of the file (for folders of images, of pixels; of LIBSVM text a block
-    /// of the size requested when it was opened, or all of it). The memory of a `spent` table is used again. `None` at the
-    /// end.
+    /// of the size requested when it was opened, or all of it). The memory of a `spent` table is used again, or freed
+    /// before. `None` at the end.
     fn next(&mut self, bytes: usize, spent: Table) -> Result<Option<Table>, Failure>;
 
     /// The columns of vectors, before the first block is read.

@@ -61,8 +61,25 @@ enum Field<'a> {
     Wide(f64),
 }
 
-/// What is predicted of some rows: the names of columns, and their values, row-major.
-type Columns<'a> = (Vec<String>, Vec<Field<'a>>);
+/// Values of rows, row-major.
+enum Values<'a> {
+    Labels(Vec<&'a Label>),
+    Narrow(Vec<f32>),
+    Wide(Vec<f64>),
+}
+
+impl<'a> Values<'a> {
+    fn field(&self, at: usize) -> Field<'a> {
+        match self {
+            Values::Labels(labels) => Field::Label(labels[at]),
+            Values::Narrow(numbers) => Field::Narrow(numbers[at]),
+            Values::Wide(numbers) => Field::Wide(numbers[at]),
+        }
+    }
+}
+
+/// What is predicted of some rows: the names of columns, and their values.
+type Columns<'a> = (Vec<String>, Values<'a>);
 
 impl Predict {
     /// Runs the command.
@@ -91,32 +108,31 @@ impl Predict {
         monitor: &Monitor<'_>,
     ) -> Result<Vec<Columns<'m>>> {
         let one = |name: &str| vec![name.to_owned()];
-        let wide = |values: Vec<f64>| values.into_iter().map(Field::Wide).collect::<Vec<_>>();
         let mut columns = Vec::new();
         match model {
             AnyModel::Classifier(model) => {
                 let (classes, is_multilabel) = (model.classes(), model.is_multilabel());
                 let each = |what: &str| classes.iter().map(|class| format!("{what}_{class}")).collect::<Vec<_>>();
                 let scores = model.decision_function(view, threads, monitor)?;
-                let values: Vec<f64> = scores.values().iter().map(|&score| f64::from(score)).collect();
                 columns.push(match is_multilabel {
                     true => {
-                        let answers = values.iter().map(|value| f64::from(u8::from(*value > 0.0)));
-                        (each("prediction"), wide(answers.collect()))
+                        let answers = scores.values().iter().map(|value| f64::from(u8::from(*value > 0.0)));
+                        (each("prediction"), Values::Wide(answers.collect()))
                     }
-                    false => (one("prediction"), scores.decide(classes).into_iter().map(Field::Label).collect()),
+                    false => (one("prediction"), Values::Labels(scores.decide(classes))),
                 });
                 if let Some(calibration) = model.calibration().filter(|_| self.probabilities) {
+                    let values: Vec<f64> = scores.values().iter().map(|&score| f64::from(score)).collect();
                     let probabilities = match is_multilabel {
                         true => calibration.of_labels(&values, false),
                         false => calibration.probabilities(&values, classes.len()),
                     };
-                    columns.push((each("probability"), wide(probabilities)));
+                    columns.push((each("probability"), Values::Wide(probabilities)));
                 }
                 if self.scores {
                     let is_one = classes.len() == 2 && !is_multilabel;
                     let names = if is_one { one("score") } else { each("score") };
-                    columns.push((names, scores.values().iter().copied().map(Field::Narrow).collect()));
+                    columns.push((names, Values::Narrow(scores.values().to_vec())));
                 }
             }
             AnyModel::Regressor(model) => {
@@ -124,14 +140,14 @@ impl Predict {
                     1 => one("prediction"),
                     n => (1..=n).map(|output| format!("prediction_{output}")).collect(),
                 };
-                columns.push((names, wide(model.predict(view, threads, monitor)?.values)));
+                columns.push((names, Values::Wide(model.predict(view, threads, monitor)?.values)));
             }
             AnyModel::OneClass(model) => {
                 let values = model.decision_function(view, threads, monitor)?;
                 let signs = values.iter().map(|value| if *value < 0.0 { -1.0 } else { 1.0 });
-                columns.push((one("prediction"), wide(signs.collect())));
+                columns.push((one("prediction"), Values::Wide(signs.collect())));
                 if self.scores {
-                    columns.push((one("score"), wide(values)));
+                    columns.push((one("score"), Values::Wide(values)));
                 }
             }
         }
@@ -173,10 +189,10 @@ impl Writer {
         let ids = block.table.ids.as_ref().or(block.table.files.as_ref());
         let names = found.iter().flat_map(|(names, _)| names.iter().map(String::as_str));
         let names: Vec<&str> = ids.map(|_| "id").into_iter().chain(names).collect();
-        self.text.clear();
         for row in 0..block.table.samples.n_rows() {
+            self.text.clear();
             let of_row = |n: usize| row * n..(row + 1) * n;
-            let fields = found.iter().flat_map(|(names, fields)| fields[of_row(names.len())].iter().copied());
+            let fields = found.iter().flat_map(|(names, values)| of_row(names.len()).map(|at| values.field(at)));
             let fields = ids.map(|ids| Field::Text(&ids[row])).into_iter().chain(fields);
             match self.lines {
                 Some(Lines::Jsonl) => {
@@ -191,8 +207,9 @@ impl Writer {
                 }
                 None => separated(&mut self.text, b'\t', fields),
             }
+            self.output.write(&self.text)?;
         }
-        self.output.write(&self.text)
+        Ok(())
     }
 }
 

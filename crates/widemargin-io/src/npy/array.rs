@@ -11,6 +11,9 @@ use crate::error::{Failure, IMPUTE, Problem};
 /// Bytes decoded at a time; a multiple of every element size.
 const CHUNK: usize = 1 << 18;
 
+/// Numbers for which memory is reserved before they are read.
+const MAX_RESERVED: usize = 1 << 22;
+
 /// The types accepted as numbers, for messages.
 const NUMBERS: &str = "bool, int8 to int64, uint8 to uint64, float32 or float64";
 const INTEGERS: &str = "int8 to int64 or uint8 to uint64";
@@ -76,9 +79,11 @@ impl<R: Read> Array<R> {
 
     /// The next `n` elements as samples.
     pub fn values(&mut self, n: usize) -> Result<Values, Failure> {
+        // A wrong header does not reserve much.
+        let room = n.min(MAX_RESERVED);
         let mut out = match self.header.dtype.size {
-            8 if self.header.dtype.is_float() => Values::F64(Vec::new()),
-            _ => Values::F32(Vec::new()),
+            8 if self.header.dtype.is_float() => Values::F64(Vec::with_capacity(room)),
+            _ => Values::F32(Vec::with_capacity(room)),
         };
         self.for_chunks(n, NUMBERS, |dtype, chunk| {
             match &mut out {

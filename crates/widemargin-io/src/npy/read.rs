@@ -56,7 +56,8 @@ impl Reader {
 }
 
 impl SampleReader for Reader {
-    fn next(&mut self, bytes: usize, _: Table) -> Result<Option<Table>, Failure> {
+    fn next(&mut self, bytes: usize, spent: Table) -> Result<Option<Table>, Failure> {
+        drop(spent);
         let left = self.n_rows - self.next_row;
         let block_rows = (bytes / self.n_cols.saturating_mul(self.array.header.dtype.size).max(1)).max(1);
         // The rows of a column-major array are scattered over the file.

@@ -70,7 +70,8 @@ impl SampleReader for Reader {
         Layout { n: Some(self.header.n), label: self.label, names, ..Layout::default() }
     }
 
-    fn next(&mut self, bytes: usize, _: Table) -> Result<Option<Table>, Failure> {
+    fn next(&mut self, bytes: usize, spent: Table) -> Result<Option<Table>, Failure> {
+        drop(spent);
         while self.left == 0 {
             if !self.open_group()? {
                 return Ok(None);

@@ -95,7 +95,8 @@ impl Reader {
 }
 
 impl SampleReader for Reader {
-    fn next(&mut self, bytes: usize, _: Table) -> Result<Option<Table>, Failure> {
+    fn next(&mut self, bytes: usize, spent: Table) -> Result<Option<Table>, Failure> {
+        drop(spent);
         let (mut series, start) = (ReadSeries::default(), self.bytes);
         while series.lengths.is_empty() || self.bytes - start < bytes as u64 {
             let Some(line) = self.next_line()? else { break };

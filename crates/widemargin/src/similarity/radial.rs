@@ -71,13 +71,19 @@ compiled! {
     /// differences: the expansion ‖x‖² + ‖y‖² − 2x·y would lose half the digits.
     fn add_terms(sample: &[f64], tile: &[[f64; TILE]], out: &mut [f64], term: impl Fn(f64, f64) -> f64) {
         let mut sums = [0.0; TILE];
-        sums[..out.len()].copy_from_slice(out);
+        match out.first_chunk() {
+            Some(whole) => sums = *whole,
+            None => sums[..out.len()].copy_from_slice(out),
+        }
         for (x, bases) in sample.iter().zip(tile) {
             for (sum, y) in sums.iter_mut().zip(bases) {
                 *sum += term(*x, *y);
             }
         }
-        out.copy_from_slice(&sums[..out.len()]);
+        match out.first_chunk_mut() {
+            Some(whole) => *whole = sums,
+            None => out.copy_from_slice(&sums[..out.len()]),
+        }
     }
 }
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import dask.array as da
 import numpy as np
@@ -30,6 +30,9 @@ from ._data import FitData, Partition, Piece, check_columns, check_versions, par
 from ._rows import Rows
 
 Floats = npt.NDArray[np.float64]
+# An array, or a Dask array, series or data frame: the estimators that are extended return arrays, and no union of these
+# types may replace that.
+LazyResult: TypeAlias = Any
 
 
 class DaskEstimator:
@@ -185,7 +188,7 @@ class DaskEstimator:
         ]
         return da.concatenate(found, allow_unknown_chunksizes=True)
 
-    def predict(self, X: object) -> Any:
+    def predict(self, X: object) -> LazyResult:
         """Predicts the targets of samples, lazily for a Dask collection.
 
         The result for a data frame is a series with the same index (for multilabel targets or several outputs, a data
@@ -244,7 +247,7 @@ class DaskClassifier(DaskEstimator):
         has_columns = method.startswith("predict_") or (method == "decision_function" and len(self.classes_) > 2)
         return dtype, self.classes_ if has_columns else None
 
-    def decision_function(self, X: object) -> Any:
+    def decision_function(self, X: object) -> LazyResult:
         """Computes decision values, lazily for a Dask collection.
 
         The result for a data frame is a series with the same index (for more than two classes or multilabel targets, a
@@ -253,7 +256,7 @@ class DaskClassifier(DaskEstimator):
         """
         return self._here_or_lazily("decision_function", X)
 
-    def predict_proba(self, X: object) -> Any:
+    def predict_proba(self, X: object) -> LazyResult:
         """Predicts probabilities, lazily for a Dask collection.
 
         The result for a data frame is a data frame with the same index and a column for each class; the result for an
@@ -261,7 +264,7 @@ class DaskClassifier(DaskEstimator):
         """
         return self._here_or_lazily("predict_proba", X)
 
-    def predict_log_proba(self, X: object) -> Any:
+    def predict_log_proba(self, X: object) -> LazyResult:
         """Computes the logarithms of the probabilities, in the same form as ``predict_proba``."""
         return self._here_or_lazily("predict_log_proba", X)
 

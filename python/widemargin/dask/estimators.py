@@ -25,7 +25,7 @@ from .._samples import as_contiguous
 from .._specs import is_auto
 from ..similarity import resolve
 from . import _tasks
-from ._base import DaskClassifier, DaskEstimator, DaskRegressor, Floats
+from ._base import DaskClassifier, DaskEstimator, DaskRegressor, Floats, LazyResult
 from ._data import FitData
 from ._rows import Rows
 
@@ -297,11 +297,11 @@ class BasisExpansionOneClass(DaskExpansion, _one_class.BasisExpansionOneClass):
     def _output(self, method: str) -> tuple[npt.DTypeLike, Sequence[Any] | None]:
         return np.int64 if method == "predict" else np.float64, None
 
-    def score_samples(self, X: object) -> Any:
+    def score_samples(self, X: object) -> LazyResult:
         """Computes the score of each sample, lazily for a Dask collection."""
         return self._here_or_lazily("score_samples", X)
 
-    def decision_function(self, X: object) -> Any:
+    def decision_function(self, X: object) -> LazyResult:
         """Computes ``score_samples`` minus the threshold, lazily for a Dask collection."""
         return self._here_or_lazily("decision_function", X)
 

@@ -73,19 +73,19 @@ impl Isa {
 /// A function for each, not closures in [`compiled`](crate::simd::Simd::compiled): the compiler vectorizes loops over
 /// references because it knows that a function's do not alias.
 macro_rules! compiled {
-    ($(#[$doc:meta])* $visible:vis fn $name:ident($isa:ident; $($argument:ident: $kind:ty),* $(,)?) $body:block) => {
+    ($(#[$doc:meta])* $visible:vis fn $name:ident$(<$type:ident: $bound:path>)?($isa:ident; $($argument:ident: $kind:ty),* $(,)?) $body:block) => {
         $(#[$doc])*
-        $visible fn $name($isa: $crate::isa::Isa, $($argument: $kind),*) {
+        $visible fn $name$(<$type: $bound>)?($isa: $crate::isa::Isa, $($argument: $kind),*) {
             #[inline(always)]
-            fn body($($argument: $kind),*) $body
+            fn body$(<$type: $bound>)?($($argument: $kind),*) $body
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx512f")]
-            fn avx512($($argument: $kind),*) {
+            fn avx512$(<$type: $bound>)?($($argument: $kind),*) {
                 body($($argument),*);
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2")]
-            fn avx2($($argument: $kind),*) {
+            fn avx2$(<$type: $bound>)?($($argument: $kind),*) {
                 body($($argument),*);
             }
             match $isa {
@@ -99,11 +99,11 @@ macro_rules! compiled {
             }
         }
     };
-    ($(#[$doc:meta])* $visible:vis fn $name:ident($($argument:ident: $kind:ty),* $(,)?) $body:block) => {
+    ($(#[$doc:meta])* $visible:vis fn $name:ident$(<$type:ident: $bound:path>)?($($argument:ident: $kind:ty),* $(,)?) $body:block) => {
         $(#[$doc])*
-        $visible fn $name($($argument: $kind),*) {
+        $visible fn $name$(<$type: $bound>)?($($argument: $kind),*) {
             $crate::isa::compiled! {
-                fn with(isa; $($argument: $kind),*) $body
+                fn with$(<$type: $bound>)?(isa; $($argument: $kind),*) $body
             }
             with($crate::isa::Isa::best(), $($argument),*);
         }

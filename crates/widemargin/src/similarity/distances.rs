@@ -227,21 +227,7 @@ pub(super) fn sums_of_terms(
     block: &mut [f32],
     term: impl Fn(f32, f32) -> f32 + Copy,
 ) {
-    let add = |sample: &[f32], tile: &[[f32; TILE]], out: &mut [f32]| add_tile(sample, tile, out, term);
-    tiled(&samples.values, &bases.values, bases.n_cols, FEATURES, block, add, |_| ());
-}
-
-compiled! {
-    /// out\[basis\] += Σ_j term(x_j, y_j) for the bases of a tile, \[feature\]\[basis\].
-    fn add_tile(sample: &[f32], tile: &[[f32; TILE]], out: &mut [f32], term: impl Fn(f32, f32) -> f32) {
-        let mut sums = [0.0; TILE];
-        for (x, bases) in sample.iter().zip(tile) {
-            for (sum, y) in sums.iter_mut().zip(bases) {
-                *sum += term(*x, *y);
-            }
-        }
-        out.iter_mut().zip(sums).for_each(|(out, sum)| *out += sum);
-    }
+    tiled(&samples.values, &bases.values, bases.n_cols, FEATURES, block, term, |_| ());
 }
 
 /// Turns products into distances, norm + norm + factor · product, and recomputes those affected by cancellation.

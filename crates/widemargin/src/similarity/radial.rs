@@ -47,7 +47,7 @@ pub(super) fn tiled<T: num_traits::Float>(
     apply: impl Fn(&mut [T]),
 ) {
     let n_bases = bases.len().checked_div(n_features).unwrap_or(0);
-    let (mut tile, mut sums) = (vec![[T::zero(); TILE]; strip.min(n_features)], [T::zero(); TILE]);
+    let mut tile = vec![[T::zero(); TILE]; strip.min(n_features)];
     for left in (0..n_bases).step_by(TILE) {
         let right = n_bases.min(left + TILE);
         for first in (0..n_features).step_by(strip) {
@@ -56,12 +56,7 @@ pub(super) fn tiled<T: num_traits::Float>(
                 tile.iter_mut().zip(&basis[features.clone()]).for_each(|(feature, value)| feature[at] = *value);
             }
             for (sample, out) in samples.chunks(n_features).zip(out.chunks_mut(n_bases)) {
-                let out = &mut out[left..right];
-                sum_terms(&sample[features.clone()], &tile, &mut sums, term);
-                match first {
-                    0 => out.copy_from_slice(&sums[..out.len()]),
-                    _ => out.iter_mut().zip(&sums).for_each(|(out, sum)| *out = *out + *sum),
-                }
+                sum_terms(&sample[features.clone()], &tile, first > 0, &mut out[left..right], term);
             }
         }
         out.chunks_mut(n_bases).for_each(|out| apply(&mut out[left..right]));
@@ -69,16 +64,22 @@ pub(super) fn tiled<T: num_traits::Float>(
 }
 
 compiled! {
-    /// Σ_j term(x_j, y_j) for the bases of a tile, \[feature\]\[basis\], in the order of the features. Squared distances are
-    /// computed from differences: the expansion ‖x‖² + ‖y‖² − 2x·y would lose half the digits.
-    fn sum_terms<T: num_traits::Float>(sample: &[T], tile: &[[T; TILE]], out: &mut [T; TILE], term: impl Fn(T, T) -> T) {
+    /// Fills `out` with Σ_j term(x_j, y_j) for the bases of a tile, \[feature\]\[basis\], or adds these sums. Squared
+    /// distances are computed from differences: the expansion ‖x‖² + ‖y‖² − 2x·y would lose half the digits.
+    fn sum_terms<T: num_traits::Float>(
+        sample: &[T],
+        tile: &[[T; TILE]],
+        adds: bool,
+        out: &mut [T],
+        term: impl Fn(T, T) -> T,
+    ) {
         let mut sums = [T::zero(); TILE];
         for (x, bases) in sample.iter().zip(tile) {
             for (sum, y) in sums.iter_mut().zip(bases) {
                 *sum = *sum + term(*x, *y);
             }
         }
-        *out = sums;
+        out.iter_mut().zip(sums).for_each(|(out, sum)| *out = if adds { *out + sum } else { sum });
     }
 }
 

@@ -263,10 +263,6 @@ impl Similarity for AnySimilarity {
     type Samples = AnySamples;
 
     fn source<'a>(samples: &'a SamplesView<'_>) -> Result<&'a dyn Source<Samples = AnySamples>> {
-        if let SamplesView::Own(_) = samples {
-            let (method, wanted) = ("a built-in similarity".into(), "samples of a kind that it compares");
-            return Err(Error::Kind { found: samples.kind(), method, wanted });
-        }
         Ok(samples)
     }
 

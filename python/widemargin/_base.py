@@ -376,10 +376,10 @@ class VectorModel(FittedModel):
 
     def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int]:
         X = self._validated(X, reset=True)
-        return (from_vectors(X), None), X.shape[0]
+        return from_vectors(X), X.shape[0]
 
-    def _collected(self, X: Any) -> _core._Collected:
-        return from_vectors(self._validated(X, reset=False)), None
+    def _collected(self, X: Any) -> _core._Samples:
+        return from_vectors(self._validated(X, reset=False))
 
 
 def fitting(method: _Fit) -> _Fit:

@@ -32,7 +32,7 @@ from ._parameters import (
     weights_of,
 )
 from ._report import Row
-from ._samples import channels_first, count, fingerprints, from_other, from_vectors, pick
+from ._samples import channels_first, count, from_objects, from_other, from_vectors, pick
 from ._specs import READERS, SIMILARITIES, Similarity, any_kind, is_auto, parsed, steps_of, with_hyphens
 from ._targets import codes_of
 from .similarity import Resolved, pairwise, resolve
@@ -138,8 +138,8 @@ class NoEstimator(BaseEstimator):
     """A placeholder for an estimator whose attributes are discarded."""
 
 
-def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> tuple[_core._Collected, int]:
-    """The samples of X for built-in and for Python similarities, and their number; validates and stores the features if
+def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> tuple[_core._Samples, int]:
+    """The samples of X in the form of the extension module, and their number; validates and stores the features if
     X has columns.
 
     Raises
@@ -173,8 +173,7 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> tuple
             estimator._n_channels = samples[1].shape[1]
     if reset:
         tell_kind(estimator, kind, n)
-    objects = X, n, pick, fingerprints(X) if reset and resolved.calls else []
-    return (samples, objects if resolved.calls else None), n
+    return from_objects(X, n, samples, hashed=reset) if resolved.calls else samples, n
 
 
 def _accepted_kinds(estimator: Any, resolved: Resolved, reset: bool) -> Sequence[str]:
@@ -268,7 +267,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
     # The selected columns of a square matrix; None if all are used.
     _columns = None
 
-    def _prepared(self, X: Any, y: Any, sample_weight: Any) -> tuple[_core._Collected, int, dict[str, Any]]:
+    def _prepared(self, X: Any, y: Any, sample_weight: Any) -> tuple[_core._Samples, int, dict[str, Any]]:
         """The samples of a fit, their number, and the arguments of training for the similarity and the bases."""
         basis, rows = basis_of(self)
         n_basis = None if isinstance(self.n_basis, str) else int(self.n_basis)
@@ -296,7 +295,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
         if self._resolved.calls:
             self._python_bases = pick(X, self.basis_indices_)
 
-    def _collected(self, X: Any) -> _core._Collected:
+    def _collected(self, X: Any) -> _core._Samples:
         if self._resolved.is_precomputed:
             return self._precomputed_rows(X)
         return collect(self, X, self._resolved, reset=False)[0]
@@ -305,7 +304,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
         """The number of bases for `n_samples` samples of weight above 0."""
         return min(DEFAULT_BASES if isinstance(self.n_basis, str) else int(self.n_basis), max(n_samples, 1))
 
-    def _precomputed(self, X: Any, y: Any, sample_weight: Any) -> tuple[_core._Collected, int]:
+    def _precomputed(self, X: Any, y: Any, sample_weight: Any) -> tuple[_core._Samples, int]:
         """Similarities to the bases, which are selected if X has the similarities of the samples to each other.
 
         Columns of polynomials follow those of the bases.
@@ -324,7 +323,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
             X = X[:, self._columns]
         else:
             self._check_bases(n, X.shape[1] - n_polynomials)
-        return (from_vectors(X), None), n
+        return from_vectors(X), n
 
     def _rows_of_bases(self, X: Any, y: Any, sample_weight: Any) -> Indices:
         """The rows of a square matrix that become bases."""
@@ -368,7 +367,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
 
         codes = codes_of(codes[present])
         _, _, rows = _core.fit_expansion(
-            (None, (present.tolist(), len(present), pick, [])),
+            from_objects(present.tolist(), len(present)),
             codes,
             int(codes.max()) + 1,
             similarity=([], [(Checked(between, "precomputed"), "precomputed")]),
@@ -393,7 +392,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
             raise ValueError(f"The 'basis' parameter has rows that X does not have: it has {len(codes)}")
         return rows
 
-    def _precomputed_rows(self, X: Any) -> _core._Collected:
+    def _precomputed_rows(self, X: Any) -> _core._Samples:
         """Similarities of new samples to the bases."""
         estimator: Any = self
         columns, names = self._columns, getattr(self, "feature_names_in_", None)
@@ -403,7 +402,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
             set_features(estimator, len(columns), names)
             columns = None
         X = validate_data(estimator, by_name(X, names), reset=False, **ROWS)
-        return from_vectors(X if columns is None else X[:, columns]), None
+        return from_vectors(X if columns is None else X[:, columns])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -417,7 +416,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
         check_is_fitted(self)
         return self._python_bases if self._resolved.calls else bases_of(self._model, kind_and_layout(self.kind)[1])
 
-    def _rebuild(self, data: bytes, state: Any) -> None:
+    def _rebuild(self, data: bytes) -> None:
         """Restores the model from its bytes and the bases, which these do not contain."""
         stand_in = NoEstimator()
         for name in ("kind_", "feature_names_in_", "_table_columns"):
@@ -425,13 +424,13 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
                 setattr(stand_in, name, getattr(self, name))
         bases, _ = collect(stand_in, self._python_bases, self._resolved.of_bases(), reset=False)
         similarities = specs_of(self)[: len(self._resolved.specs)], self._resolved.calls
-        self._model = _core.Model.from_bytes(data, (similarities, bases, state))
+        self._model = _core.Model.from_bytes(data, (similarities, bases))
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
         model, resolved = state.get("_model"), state.pop("_resolved", None)
         if model is not None and resolved is not None and resolved.calls:
-            state["_model"] = (model.to_bytes(), model.state())
+            state["_model"] = model.to_bytes()
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -441,8 +440,8 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
             return
         selected = getattr(self, "similarity_", None) if is_auto(self.similarity) else None
         self._resolved = resolve(self.similarity if selected is None else selected, self.kind)
-        if isinstance(model, tuple):
-            self._rebuild(*model)
+        if isinstance(model, bytes):
+            self._rebuild(model)
 
 
 class Compares(ImportancesMixin, FittedModel, ComparesSamples):

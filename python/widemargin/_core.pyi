@@ -10,12 +10,13 @@ Samples are passed in one of these forms; arrays are not copied where the form s
 - ``("series", values, lengths)`` with float32 of shape (steps of all series, channels) and int64 lengths;
 - ``("strings", list_of_str)``;
 - ``("bits", words, n_bits)`` with uint64 of shape (n, words per set);
+- ``("objects", samples, sequence, n, pick, fingerprints)`` for calls, with the same samples in another form for
+  built-in similarities, or None. ``pick(sequence, rows)`` returns the rows (an int64 array) of the sequence, and equal
+  samples have equal fingerprints (none if they are not known);
 - a `Store`, for fits that read vectors block by block.
 
 A *call* is a Python similarity: ``(function, name)`` where ``function(samples, bases)`` returns an array (samples,
-bases). The samples of calls are passed separately as ``objects=(sequence, n, pick, fingerprints)`` where
-``pick(sequence, rows)`` returns the rows (an int64 array) of the sequence, and equal samples have equal fingerprints
-(none if they are not known).
+bases).
 
 Models are opaque: their content is read from their header and arrays, which are those of a model file.
 
@@ -30,13 +31,9 @@ import numpy as np
 import numpy.typing as npt
 
 _Samples = Any
-_Objects = tuple[Any, int, Callable[[Any, npt.NDArray[np.int64]], Any], list[int]]
 _Call = tuple[Callable[[Any, Any], Any], str]
 # The specs of built-in similarities, and calls.
 _Similarities = tuple[Sequence[str], Sequence[_Call]]
-# Samples for built-in similarities, and for calls.
-_Collected = tuple[_Samples | None, _Objects | None]
-_State = list[tuple[str, list[float]]]
 _Monitor = Callable[[str, int, int, float | None], object]
 _ClassWeight = str | list[float] | None
 _Features = npt.NDArray[np.float32]
@@ -122,9 +119,9 @@ class Model:
     """A trained classifier, regression model or one-class model, of any method, or an expansion."""
 
     @staticmethod
-    def from_bytes(data: bytes, parts: tuple[_Similarities, _Collected, _State] | None = None) -> Model:
-        """Without parts the bytes are the file of a model or of an expansion; with calls, the similarities, the bases
-        and the `state` are needed."""
+    def from_bytes(data: bytes, parts: tuple[_Similarities, _Samples] | None = None) -> Model:
+        """Without parts the bytes are the file of a model or of an expansion; with calls, the similarities and the
+        bases are needed."""
     def to_bytes(self) -> bytes:
         """The model file's bytes; with calls, everything except the bases and the calls."""
     def header(self) -> str:
@@ -135,25 +132,23 @@ class Model:
         """The arrays of the model file except those of the bases: read-only views of the model."""
     def bases_arrays(self) -> dict[str, npt.NDArray[Any]]:
         """The arrays of the bases; empty with calls."""
-    def state(self) -> _State:
-        """With calls, the learned parameters of the built-in similarities' descriptors."""
-    def predict(self, samples: _Collected, threads: int) -> _Floats:
+    def predict(self, samples: _Samples, threads: int) -> _Floats:
         """Decision values (samples, problems) of a classifier, targets (samples, outputs) of a regression model, or
         scores (samples, 1) of a one-class model."""
     def probabilities(self, values: _Floats, *, logarithm: bool) -> _Floats:
         """Probabilities (samples, classes) from the decision values of a classifier."""
     def squared_norms(self, threads: int) -> list[float]: ...
-    def dual_variables(self, samples: _Collected, target: _Target, threads: int) -> _Floats: ...
-    def transform(self, samples: _Collected, threads: int) -> _Features:
+    def dual_variables(self, samples: _Samples, target: _Target, threads: int) -> _Floats: ...
+    def transform(self, samples: _Samples, threads: int) -> _Features:
         """Features (samples, features) of an expansion."""
 
-def explain(model: Model, samples: _Collected, place: int | None, n_terms: int) -> tuple[str, str]:
+def explain(model: Model, samples: _Samples, place: int | None, n_terms: int) -> tuple[str, str]:
     """The explanation of the prediction for the first sample, as JSON and as HTML."""
 
 def report(
     model: Model,
     title: str,
-    data: tuple[_Collected, _Target | tuple[_Floats, _Floats | None] | None, str] | None,
+    data: tuple[_Samples, _Target | tuple[_Floats, _Floats | None] | None, str] | None,
     threads: int,
 ) -> str:
     """A report on a model, with samples, their labels or targets, and their name, as HTML."""
@@ -161,7 +156,7 @@ def report(
 def fit(
     method: str,
     task: str,
-    samples: _Collected,
+    samples: _Samples,
     target: _Target | tuple[_Floats, _Floats | None] | _Floats | None,
     parameters: dict[str, Any],
     common: _Common,
@@ -171,7 +166,7 @@ def fit(
     line, and `similarity` (specs and calls), `basis_rows`, and a kernel that is a function with its name."""
 
 def fit_expansion(
-    samples: _Collected,
+    samples: _Samples,
     codes: _Codes | None,
     n_classes: int,
     *,
@@ -480,15 +475,15 @@ def descriptor_rows() -> list[dict[str, Any]]:
 
 def pairwise(
     similarity: _Similarities,
-    samples: _Collected,
-    bases: _Collected,
+    samples: _Samples,
+    bases: _Samples,
     threads: int,
 ) -> _Features:
     """(parts, samples, bases); descriptors learn from the bases."""
 
 def spectrum(
     similarity: _Similarities,
-    samples: _Collected,
+    samples: _Samples,
     threads: int,
 ) -> list[dict[str, Any]]:
     """For each part the fields of `widemargin.inspection.Spectrum`."""

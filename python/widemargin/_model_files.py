@@ -356,14 +356,14 @@ def _with_python(cls: type[Compares], data: bytes, header: dict[str, Any], trust
     if pickled is None:
         raise ValueError(f"<bytes>: the tensor '{_PYTHON}' is missing")
     try:
-        similarity, bases, state, columns = pickle.loads(pickled)
+        similarity, bases, columns = pickle.loads(pickled)
         fitted = cls(**cls._stored_parameters(header) | {"similarity": similarity})
         fitted._python_bases = bases
         for name, value in columns.items():
             setattr(fitted, name, value)
         # `_rebuild` needs these attributes.
         fitted._restore(None, header)
-        fitted._rebuild(data, state)
+        fitted._rebuild(data)
         return fitted
     # Any exception that unpickling raises, such as for a missing module or invalid bytes.
     except Exception as error:
@@ -377,7 +377,7 @@ def _pickled(estimator: Compares) -> bytes:
     names = ("n_features_in_", "_table_columns", "kind", "kind_")
     columns = {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
     try:
-        return pickle.dumps((estimator.similarity, estimator._python_bases, estimator._model.state(), columns))
+        return pickle.dumps((estimator.similarity, estimator._python_bases, columns))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise TypeError(
             f"the similarity {estimator.similarity!r} or its bases cannot be pickled ({error}): define the function at "

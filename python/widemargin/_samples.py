@@ -176,6 +176,12 @@ def pick(X: Any, rows: npt.NDArray[np.integer]) -> Any:
     return X[rows] if hasattr(X, "shape") else [X[row] for row in rows.tolist()]
 
 
+def from_objects(X: Any, n: int, samples: Any = None, *, hashed: bool = False) -> Any:
+    """The form for user-defined functions, with the `samples` for built-in similarities, and with fingerprints if
+    `hashed`."""
+    return "objects", samples, X, n, pick, fingerprints(X) if hashed else []
+
+
 def items(X: Any) -> list[Any]:
     """The samples as a list: rows of arrays and frames (as tuples), elements of sequences."""
     if hasattr(X, "itertuples"):
@@ -212,6 +218,8 @@ def check_alike(samples: Any, bases: Any, X: Any, Y: Any) -> None:
 
 def _width(form: Any, X: Any) -> int | None:
     """The number of columns of vectors and boolean rows; None for other samples, such as Python sets."""
+    if isinstance(form, tuple) and form[0] == "objects":
+        form = form[1]
     if isinstance(form, np.ndarray):
         return form.shape[1]
     known = ("csr", "bits") if len(getattr(X, "shape", ())) == 2 else ("csr",)

@@ -20,7 +20,7 @@ from ._calls import Block, Checked, name_of
 from ._files import Stored
 from ._kinds import NOUNS, are_smooth, kind_and_layout, kind_of
 from ._parameters import KindWarning, Samples, SimilarityLike, threads_of, warn
-from ._samples import check_alike, count, from_other, pick
+from ._samples import check_alike, count, from_objects, from_other
 
 SIMILARITIES: dict[str, dict[str, Any]] = {row["name"]: row for row in _core.similarity_rows()}
 DESCRIPTORS: dict[str, dict[str, Any]] = {row["name"]: row for row in _core.descriptor_rows()}
@@ -354,11 +354,11 @@ class Resolved:
         """The same for samples of a fit, in which "auto" was "channels_last"."""
         return replace(self, layout="channels_last") if self.layout == "auto" else self
 
-    def converted(self, X: Samples, name: str = "X") -> _core._Collected:
-        """Samples for built-in similarities, objects for the user's functions."""
+    def converted(self, X: Samples, name: str = "X") -> _core._Samples:
+        """The samples in the form of the extension module."""
         n = count(X, name)
         samples = from_other(X, self.takes, name, layout=self.layout)[0] if self.specs else None
-        return samples, (X, n, pick, []) if self.calls else None
+        return from_objects(X, n, samples) if self.calls else samples
 
 
 def resolve(similarity: SimilarityLike, kind: str = "auto") -> Resolved:
@@ -494,7 +494,7 @@ def pairwise(
     samples = bases = resolved.converted(X)
     if Y is not None:
         bases = resolved.converted(Y, "Y")
-        check_alike(samples[0], bases[0], X, Y)
+        check_alike(samples, bases, X, Y)
     blocks: npt.NDArray[np.float32] = _core.pairwise(resolved.similarities, samples, bases, threads_of(n_jobs))
     if not isinstance(similarity, (list, tuple)):
         return blocks[0]

@@ -69,7 +69,7 @@ class Auto(ImportancesMixin, FittedModel):
         self._resolved = any_kind(X, self.kind)
         return collect(self, X, self._resolved, reset=True)
 
-    def _collected(self, X: Any) -> _core._Collected:
+    def _collected(self, X: Any) -> _core._Samples:
         return collect(self, X, self._resolved, reset=False)[0]
 
     def _fit_best(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:

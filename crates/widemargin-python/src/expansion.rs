@@ -6,14 +6,14 @@ use numpy::{PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use widemargin::basis::BasisChoice;
 use widemargin::data::{Label, Labels};
-use widemargin::model::{BasisExpansionParams, Expanded};
-use widemargin::similarity::{AdditiveKernel, AnySimilarity, Similarity};
+use widemargin::model::BasisExpansionParams;
 
 use crate::convert::{self, array};
 use crate::errors::raise;
 use crate::model::{Model, Trained, ours};
-use crate::python_similarity::{Collected, CompositeSimilarity, Similarities, on_samples};
+use crate::python_similarity::{Similarities, combined};
 use crate::remote::PythonWorkers;
+use crate::samples::PySamples;
 use crate::work::{Patience, conduct};
 
 /// An expansion, the features of the training samples, and the rows of the bases.
@@ -33,7 +33,7 @@ fn basis_choice(name: &str, rows: Option<PyReadonlyArray1<'_, i64>>) -> PyResult
     threads, monitor))]
 pub(crate) fn fit_expansion<'py>(
     py: Python<'py>,
-    samples: Collected<'_>,
+    samples: PySamples<'_>,
     codes: Option<PyReadonlyArray1<'_, u32>>,
     n_classes: usize,
     similarity: Similarities,
@@ -50,8 +50,7 @@ pub(crate) fn fit_expansion<'py>(
     let labels =
         |codes: PyReadonlyArray1<'_, u32>| Labels::from_codes(classes, codes.as_slice()?.to_vec()).map_err(raise);
     let labels = codes.map(labels).transpose()?;
-    // This similarity is replaced below.
-    let params = BasisExpansionParams::new(AdditiveKernel::Chi2)
+    let params = BasisExpansionParams::new(combined(similarity)?)
         .n_basis(n_basis)
         .basis(basis_choice(basis, basis_rows)?)
         .normalization(normalization.parse().map_err(raise)?)
@@ -59,22 +58,9 @@ pub(crate) fn fit_expansion<'py>(
         .seed(seed)
         .threads(threads);
     let patience = Patience::new(None, monitor)?;
-    if similarity.1.is_empty() {
-        let params = params.with_similarity(AnySimilarity::new(&similarity.0).map_err(raise)?);
-        let expanded =
-            on_samples(py, &patience, samples, false, |view, monitor| params.expand(view, labels.as_ref(), monitor))?;
-        let model = Model(Trained::Expansion(expanded.expansion));
-        return Ok((model, array(py, expanded.features)?, expanded.basis_rows));
-    }
-    let params = params.with_similarity(CompositeSimilarity::new(similarity).map_err(raise)?);
-    let (expansion, features, rows) = on_samples(py, &patience, samples, true, |view, monitor| {
-        let own = CompositeSimilarity::source(view)?;
-        let Expanded { expansion, features, basis_rows, .. } = params.expand(own, labels.as_ref(), monitor)?;
-        // Only the bases are stored, not all training samples.
-        let bases = expansion.bases().alone()?;
-        Ok((expansion.with_bases(bases)?, features, basis_rows))
-    })?;
-    Ok((Model(Trained::CompositeExpansion(expansion)), array(py, features)?, rows))
+    let expanded = samples.conduct(py, &patience, |view, monitor| params.expand(view, labels.as_ref(), monitor))?;
+    let model = Model(Trained::Expansion(expanded.expansion));
+    Ok((model, array(py, expanded.features)?, expanded.basis_rows))
 }
 
 /// The same expansion without normalization and weights of the similarities.

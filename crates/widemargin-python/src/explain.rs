@@ -2,12 +2,12 @@
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use widemargin::data::{SamplesView, Source};
+use widemargin::data::Source;
 use widemargin_report::{Measurement, explanation_html, report_html};
 
 use crate::convert::Measure;
 use crate::model::{Model, Trained};
-use crate::python_similarity::{Collected, needed};
+use crate::samples::PySamples;
 use crate::work::{Patience, conduct};
 
 /// The explanation of the first sample, for the class at `place` or the predicted one, as JSON and as HTML.
@@ -15,7 +15,7 @@ use crate::work::{Patience, conduct};
 pub fn explain(
     py: Python<'_>,
     model: &Bound<'_, Model>,
-    samples: Collected<'_>,
+    samples: PySamples<'_>,
     place: Option<usize>,
     n_terms: usize,
 ) -> PyResult<(String, String)> {
@@ -23,11 +23,11 @@ pub fn explain(
     let Trained::Any(model) = &this.0 else {
         return Err(PyTypeError::new_err("an expansion without a classifier has no predictions to explain"));
     };
-    let (found, sample) = this.on_samples(py, samples, |view, _| {
-        let sample = if let SamplesView::Own(_) = view { None } else { Some(view.chunk(0..1)?) };
-        Ok((model.explain(view, 0, place, n_terms)?, sample))
+    let (found, sample) = samples.conduct(py, &Patience::default(), |view, _| {
+        Ok((model.explain(view, 0, place, n_terms)?, view.chunk(0..1)?))
     })?;
-    let html = explanation_html(&found, model.bases(), sample.as_ref(), model.feature_names(), n_terms);
+    let (bases, sample) = if this.is_python() { (None, None) } else { (model.bases(), Some(&sample)) };
+    let html = explanation_html(&found, bases, sample, model.feature_names(), n_terms);
     let json = serde_json::to_string(&found).map_err(|error| PyTypeError::new_err(error.to_string()))?;
     Ok((json, html))
 }
@@ -38,16 +38,16 @@ pub fn report(
     py: Python<'_>,
     model: &Bound<'_, Model>,
     title: String,
-    data: Option<(Collected<'_>, Option<Measure<'_>>, String)>,
+    data: Option<(PySamples<'_>, Option<Measure<'_>>, String)>,
     threads: usize,
 ) -> PyResult<String> {
     let (samples, measure, name) = match data {
-        Some((samples, measure, name)) => (Some(needed(samples)?), measure, name),
+        Some((samples, measure, name)) => (Some(samples), measure, name),
         None => (None, None, String::new()),
     };
     let view = samples.as_ref().map(|samples| samples.view()).transpose()?;
     let (answers, weights) = measure.as_ref().map(Measure::answers).transpose()?.unwrap_or_default();
-    let (Trained::Any(model), None) = (&model.get().0, model.get().composite()) else {
+    let (Trained::Any(model), false) = (&model.get().0, model.get().is_python()) else {
         let problem = "a report needs a model with built-in similarities, not Python functions";
         return Err(PyTypeError::new_err(problem));
     };

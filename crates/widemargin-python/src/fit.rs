@@ -5,16 +5,14 @@ use std::collections::BTreeMap;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use widemargin::select::{Answers, Estimator};
-use widemargin::similarity::Similarity;
 
 use crate::compared::{Fitted, compared};
 use crate::convert::{self, Common, Measure};
 use crate::errors::raise;
 use crate::model::Model;
 use crate::power_mean::own_kernel;
-use crate::python_similarity::{
-    Collected, CompositeSamples, CompositeSimilarity, PythonCall, Similarities, needed, on_samples,
-};
+use crate::python_similarity::{PythonCall, Similarities, combined};
+use crate::samples::PySamples;
 use crate::work::{Patience, conduct};
 
 /// The value of a parameter.
@@ -45,7 +43,7 @@ pub(crate) fn fit(
     py: Python<'_>,
     method: &str,
     task: &str,
-    samples: Collected<'_>,
+    samples: PySamples<'_>,
     target: Option<Measure<'_>>,
     parameters: BTreeMap<String, Option<Value<'_>>>,
     common: Common<'_>,
@@ -91,16 +89,13 @@ pub(crate) fn fit(
     }
     let patience = Patience { wants_best: method == "auto", ..common.patience()? };
     if !similarities.1.is_empty() {
-        let similarity = CompositeSimilarity::new(similarities).map_err(raise)?;
-        let model = on_samples(py, &patience, samples, true, |view, monitor| {
-            // Only the bases are stored, not all training samples.
-            let (own, keep) = (CompositeSimilarity::source(view)?, CompositeSamples::alone);
-            estimator.fit_own(similarity, own, answers.as_ref(), weights, keep, monitor)
+        let similarity = combined(similarities)?;
+        let model = samples.conduct(py, &patience, |view, monitor| {
+            estimator.fit_with(similarity, view, answers.as_ref(), weights, monitor)
         })?;
         return Ok((Model::fitted(model, common.features)?, Vec::new()));
     }
     let estimator = estimator.similarity(similarities.0);
-    let samples = needed(samples)?;
     let place = samples.place()?;
     let (model, tried) = conduct(py, &patience, |monitor, to_caller| {
         let estimator = match kernel {

@@ -14,7 +14,7 @@ use widemargin::similarity::{AnySimilarity, Similarity, Spec};
 
 use crate::convert;
 use crate::errors::raise;
-use crate::python_similarity::{Collected, CompositeSimilarity, Similarities, both, needed};
+use crate::python_similarity::{Similarities, combined, connect};
 use crate::samples::{PySamples, images};
 use crate::work::{Patience, conduct};
 
@@ -93,31 +93,13 @@ pub fn choose_thin_plate_bases<'py>(
     Ok((convert::shaped(py, bases, n, d)?, convert::row_numbers(py, rows)))
 }
 
-/// Evaluates an expression of a similarity and of some collections of samples, for built-in or for Python similarities.
-macro_rules! on_similarity {
-    ($py:expr, $similarity:ident, ($($samples:ident),+), |$monitor:ident| $body:expr) => {
-        if $similarity.1.is_empty() {
-            let $similarity = AnySimilarity::new(&$similarity.0).map_err(raise)?;
-            $(let $samples = needed($samples)?.owned()?;)+
-            conduct($py, &Patience::default(), |$monitor, _| $body)
-        } else {
-            let $similarity = CompositeSimilarity::new($similarity).map_err(raise)?;
-            $(let $samples = both($samples)?;)+
-            conduct($py, &Patience::default(), |$monitor, to_caller| {
-                $(let $samples = $samples(to_caller);)+
-                $body
-            })
-        }
-    };
-}
-
 /// A similarity, fitted to samples.
-fn fitted<S: Similarity>(
-    mut similarity: S,
-    samples: &S::Samples,
+fn fitted(
+    mut similarity: AnySimilarity,
+    samples: &AnySamples,
     threads: usize,
     monitor: &Monitor<'_>,
-) -> Result<Arc<S>> {
+) -> Result<Arc<AnySimilarity>> {
     let weights = vec![1.0; samples.len()];
     similarity.fit(&Training { samples, weights: &weights, threads, monitor })?;
     Ok(Arc::new(similarity))
@@ -128,17 +110,17 @@ fn fitted<S: Similarity>(
 pub fn pairwise<'py>(
     py: Python<'py>,
     similarity: Similarities,
-    samples: Collected<'_>,
-    bases: Collected<'_>,
+    samples: PySamples<'_>,
+    bases: PySamples<'_>,
     threads: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let found = on_similarity!(py, similarity, (samples, bases), |monitor| {
+    let (similarity, bases) = (combined(similarity)?, bases.owned()?);
+    let (n_samples, n_parts, values) = samples.conduct(py, &Patience::default(), |view, monitor| {
         let similarity = fitted(similarity, &bases, threads, monitor)?;
         let n_parts = similarity.n_parts();
-        let rows = BasisExpansion::raw(similarity, bases)?.transform_with(&samples, threads, monitor)?;
+        let rows = BasisExpansion::raw(similarity, bases)?.transform_with(view, threads, monitor)?;
         Ok((rows.n_rows, n_parts, rows.values))
-    });
-    let (n_samples, n_parts, values) = found?;
+    })?;
     let n_bases = values.len() / (n_samples * n_parts).max(1);
     let rows = PyArray1::from_vec(py, values).reshape([n_samples, n_parts, n_bases])?;
     let parts = rows.permute(Some([1, 0, 2]))?;
@@ -150,10 +132,12 @@ pub fn pairwise<'py>(
 pub fn spectrum<'py>(
     py: Python<'py>,
     similarity: Similarities,
-    samples: Collected<'_>,
+    samples: PySamples<'_>,
     threads: usize,
 ) -> PyResult<Vec<SpectrumFields<'py>>> {
-    let spectra = on_similarity!(py, similarity, (samples), |monitor| {
+    let (similarity, samples) = (combined(similarity)?, samples.owned()?);
+    let spectra = conduct(py, &Patience::default(), |monitor, to_caller| {
+        connect(&samples, to_caller);
         expansion::spectrum(fitted(similarity, &samples, threads, monitor)?, &samples, threads, monitor)
     })?;
     let fields = |spectrum: Spectrum| {

@@ -4,36 +4,30 @@ use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use widemargin::data::SamplesView;
+use widemargin::Error;
+use widemargin::data::AnySamples;
 use widemargin::expansion::BasisExpansion;
-use widemargin::model::{AnyModel, Array, Classifier, FileMetadata, bases_arrays};
-use widemargin::monitor::Monitor;
-use widemargin::similarity::{AnySimilarity, Similarity};
-use widemargin::{Error, Result};
+use widemargin::model::{AnyModel, Classifier, FileMetadata, bases_arrays};
+use widemargin::similarity::AnySimilarity;
 
 use crate::convert::{Features, Matrix, Target, array, arrays, labeled, shaped};
 use crate::errors::raise;
-use crate::python_similarity::{Collected, CompositeSimilarity, PythonParts, State, both, on_samples};
-use crate::work::{Patience, conduct};
+use crate::python_similarity::{Similarities, combined};
+use crate::samples::PySamples;
+use crate::work::Patience;
 
 /// A trained classifier, regression model or one-class model, or an expansion.
 #[pyclass(frozen, module = "widemargin._core")]
 pub(crate) struct Model(pub Trained);
 
-/// The kinds of models; the composite expansion has Python similarities.
+/// The kinds of models.
 pub(crate) enum Trained {
     Any(AnyModel),
     Expansion(BasisExpansion<AnySimilarity>),
-    CompositeExpansion(BasisExpansion<CompositeSimilarity>),
 }
 
 /// The method of an expansion.
 const EXPANSION: &str = "expansion";
-
-/// The bytes of an expansion with Python similarities contain neither arrays nor bases.
-fn no_arrays<'a>() -> Result<Vec<Array<'a>>> {
-    Ok(Vec::new())
-}
 
 impl Model {
     /// The result of a fit, checked to be finite; with the names of its features.
@@ -54,66 +48,50 @@ impl Model {
         }
     }
 
-    /// Its similarities, if some are Python's.
-    pub fn composite(&self) -> Option<&CompositeSimilarity> {
+    fn bases(&self) -> Option<&AnySamples> {
         match &self.0 {
-            Trained::Any(model) => model.similarity()?.downcast_ref(),
-            Trained::Expansion(_) => None,
-            Trained::CompositeExpansion(expansion) => Some(expansion.similarity()),
+            Trained::Any(model) => model.bases(),
+            Trained::Expansion(expansion) => Some(expansion.bases()),
         }
     }
 
-    /// What `work` makes of samples for a model.
-    pub fn on_samples<T: Send>(
-        &self,
-        py: Python<'_>,
-        samples: Collected<'_>,
-        work: impl FnOnce(&SamplesView<'_>, &Monitor<'_>) -> Result<T> + Send,
-    ) -> PyResult<T> {
-        on_samples(py, &Patience::default(), samples, self.composite().is_some(), work)
+    /// Whether some similarities are Python's: neither these nor the bases are in the model's bytes.
+    pub fn is_python(&self) -> bool {
+        matches!(self.bases(), Some(AnySamples::Own(_)))
     }
 }
 
 /// The expansion of a model with built-in similarities.
 pub(crate) fn ours(model: &Model) -> PyResult<&BasisExpansion<AnySimilarity>> {
     match &model.0 {
-        Trained::Expansion(expansion) => Ok(expansion),
+        Trained::Expansion(expansion) if !model.is_python() => Ok(expansion),
         _ => Err(PyTypeError::new_err("workers of a cluster accept only expansions of built-in similarities")),
     }
 }
 
 #[pymethods]
 impl Model {
-    /// Without Python parts the bytes are a model file.
+    /// Without Python similarities the bytes are a model file; with them, the similarities and the bases are needed.
     #[staticmethod]
     #[pyo3(signature = (data, parts = None))]
-    fn from_bytes(py: Python<'_>, data: &[u8], parts: Option<PythonParts<'_>>) -> PyResult<Self> {
-        let method = FileMetadata::of_bytes(data).map_err(raise)?.method;
-        let Some((similarities, bases, state)) = parts else {
-            let restored = match &method[..] {
-                EXPANSION => BasisExpansion::from_bytes(data).map(Trained::Expansion),
-                _ => AnyModel::from_bytes(data).map(Trained::Any),
-            };
-            return restored.map(Model).map_err(raise);
+    fn from_bytes(data: &[u8], parts: Option<(Similarities, PySamples<'_>)>) -> PyResult<Self> {
+        let is_expansion = FileMetadata::of_bytes(data).map_err(raise)?.method == EXPANSION;
+        let parts = parts.map(|(similarities, bases)| Ok::<_, PyErr>((combined(similarities)?, bases.owned()?)));
+        let restored = match (parts.transpose()?, is_expansion) {
+            (None, true) => BasisExpansion::from_bytes(data).map(Trained::Expansion),
+            (None, false) => AnyModel::from_bytes(data).map(Trained::Any),
+            (Some((similarity, bases)), true) => {
+                BasisExpansion::from_bytes_with(data, similarity, bases).map(Trained::Expansion)
+            }
+            (Some((similarity, bases)), false) => AnyModel::from_bytes_with(data, similarity, bases).map(Trained::Any),
         };
-        let (similarity, bases) = (CompositeSimilarity::restored(similarities, &state).map_err(raise)?, both(bases)?);
-        let restored = conduct(py, &Patience::default(), |_, to_caller| {
-            Ok(match &method[..] {
-                EXPANSION => {
-                    let expansion = BasisExpansion::from_bytes_with(data, similarity, bases(to_caller))?;
-                    Trained::CompositeExpansion(expansion)
-                }
-                _ => Trained::Any(AnyModel::from_bytes_with(data, similarity, bases(to_caller))?),
-            })
-        })?;
-        Ok(Model(restored))
+        restored.map(Model).map_err(raise)
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = match &self.0 {
             Trained::Any(model) => model.to_bytes(),
             Trained::Expansion(model) => model.to_bytes(),
-            Trained::CompositeExpansion(model) => model.to_bytes_without_bases(),
         };
         Ok(PyBytes::new(py, &bytes.map_err(raise)?))
     }
@@ -128,7 +106,6 @@ impl Model {
         let header = match &self.0 {
             Trained::Any(model) => model.header(),
             Trained::Expansion(model) => model.header(),
-            Trained::CompositeExpansion(model) => model.header(),
         };
         header.map_err(raise)
     }
@@ -138,25 +115,16 @@ impl Model {
         arrays(slf, |model| match &model.0 {
             Trained::Any(model) => Ok(model.arrays()),
             Trained::Expansion(model) => Ok(model.arrays()),
-            Trained::CompositeExpansion(_) => no_arrays(),
         })
     }
 
     /// The arrays of the bases, if they are in the file.
     fn bases_arrays<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
-        arrays(slf, |model| match &model.0 {
-            Trained::Any(model) => model.bases().map_or_else(no_arrays, bases_arrays),
-            Trained::Expansion(model) => bases_arrays(model.bases()),
-            _ => no_arrays(),
-        })
-    }
-
-    fn state(&self) -> State {
-        self.composite().map_or_else(State::new, CompositeSimilarity::state)
+        arrays(slf, |model| model.bases().map_or_else(|| Ok(Vec::new()), bases_arrays))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        if slf.get().composite().is_some() {
+        if slf.get().is_python() {
             let problem = "a model with Python similarities is pickled with its estimator only";
             return Err(PyTypeError::new_err(problem));
         }
@@ -165,11 +133,11 @@ impl Model {
 
     /// The predictions for samples: the decision values of a classifier, the targets of a regression model, or the
     /// scores of a one-class model, in one column.
-    fn predict<'py>(&self, py: Python<'py>, samples: Collected<'_>, threads: usize) -> PyResult<Matrix<'py, f64>> {
+    fn predict<'py>(&self, py: Python<'py>, samples: PySamples<'_>, threads: usize) -> PyResult<Matrix<'py, f64>> {
         let Trained::Any(model) = &self.0 else {
             return Err(PyTypeError::new_err("an expansion has no predictions"));
         };
-        let (values, n_cols) = self.on_samples(py, samples, |view, monitor| match model {
+        let (values, n_cols) = samples.conduct(py, &Patience::default(), |view, monitor| match model {
             AnyModel::Classifier(model) => Ok((model.decision_values(view, threads, monitor)?, model.n_problems())),
             AnyModel::Regressor(model) => Ok((model.predict(view, threads, monitor)?.values, model.n_outputs())),
             AnyModel::OneClass(model) => Ok((model.score_samples(view, threads, monitor)?, 1)),
@@ -207,28 +175,25 @@ impl Model {
     fn dual_variables<'py>(
         &self,
         py: Python<'py>,
-        samples: Collected<'_>,
+        samples: PySamples<'_>,
         target: Target<'_>,
         threads: usize,
     ) -> PyResult<Matrix<'py, f64>> {
         let (labels, weights) = labeled(&target)?;
         let model = self.classifier("dual variables")?;
-        let found = self
-            .on_samples(py, samples, |view, monitor| model.dual_variables(view, &labels, weights, threads, monitor))?;
-        array(py, found)
+        let found = samples.conduct(py, &Patience::default(), |view, monitor| {
+            model.dual_variables(view, &labels, weights, threads, monitor)
+        });
+        array(py, found?)
     }
 
     /// The features of samples.
-    fn transform<'py>(&self, py: Python<'py>, samples: Collected<'_>, threads: usize) -> PyResult<Matrix<'py, f32>> {
-        let features = match &self.0 {
-            Trained::Any(_) => return Err(PyTypeError::new_err("only an expansion has features")),
-            Trained::Expansion(expansion) => {
-                self.on_samples(py, samples, |view, monitor| expansion.transform_with(view, threads, monitor))?
-            }
-            Trained::CompositeExpansion(expansion) => self.on_samples(py, samples, |view, monitor| {
-                expansion.transform_with(CompositeSimilarity::source(view)?, threads, monitor)
-            })?,
+    fn transform<'py>(&self, py: Python<'py>, samples: PySamples<'_>, threads: usize) -> PyResult<Matrix<'py, f32>> {
+        let Trained::Expansion(expansion) = &self.0 else {
+            return Err(PyTypeError::new_err("only an expansion has features"));
         };
+        let features = samples
+            .conduct(py, &Patience::default(), |view, monitor| expansion.transform_with(view, threads, monitor))?;
         array(py, features)
     }
 }

@@ -20,7 +20,7 @@ use crate::python_similarity::PythonCall;
 use crate::remote::{PythonWorkers, fit_remote};
 use crate::samples::PySamples;
 use crate::weighted::WeightedLabels;
-use crate::work::{Patience, ToCaller, ask, conduct, elsewhere};
+use crate::work::{Patience, ToCaller, ask, conduct};
 
 /// A kernel: its spec, or a Python function and its name.
 #[derive(FromPyObject)]
@@ -62,12 +62,11 @@ struct PythonFunction {
 impl ScalarFunction for PythonFunction {
     fn values(&self, x: &[f64], y: &[f64]) -> Result<Vec<f64>> {
         let (function, x, y) = (Arc::clone(&self.function), x.to_vec(), y.to_vec());
-        let values = ask(&self.to_caller, move |py| {
+        ask(&self.to_caller, &self.name, move |py| {
             let arguments = (PyArray1::from_vec(py, x), PyArray1::from_vec(py, y));
             let values = function.bind(py).call1(arguments)?;
             convert::vector::<f64>(&values)
-        });
-        values.ok_or_else(|| elsewhere(&self.name))
+        })
     }
 }
 

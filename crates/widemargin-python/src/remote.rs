@@ -41,11 +41,11 @@ impl Workers for PythonWorkers {
     fn ask(&mut self, encoded: EncodedQuery<'_>) -> Result<Vec<u8>> {
         let EncodedQuery { name, query, changes_state, has_answer } = encoded;
         let (rows, query) = (Arc::clone(&self.rows), query.to_vec());
-        let answer = work::ask(&self.to_caller, move |py| {
+        let answer = work::ask(&self.to_caller, name, move |py| {
             let arguments = (name, PyBytes::new(py, &query), changes_state, has_answer);
             Ok(rows.bind(py).call_method1("ask", arguments)?.extract::<&[u8]>()?.to_vec())
         });
-        answer.ok_or(Error::Cancelled { stage: "solve" })
+        answer.map_err(|_| Error::Cancelled { stage: "solve" })
     }
 }
 
@@ -79,8 +79,9 @@ fn features_on_workers(
     let (features, plan) = (Arc::clone(features), BasisPlan(plan.clone()));
     let PartLift { n_penalized, penalized, columns, cross } = lift;
     let lift: Lift = (n_penalized, penalized, columns, cross);
-    let rows = work::ask(to_caller, move |py| Ok(features.bind(py).call1((Py::new(py, plan)?, lift))?.unbind()));
-    let rows = rows.ok_or(Error::Cancelled { stage: "features" })?;
+    let rows =
+        work::ask(to_caller, "features", move |py| Ok(features.bind(py).call1((Py::new(py, plan)?, lift))?.unbind()));
+    let rows = rows.map_err(|_| Error::Cancelled { stage: "features" })?;
     Ok(PythonWorkers::new(&Arc::new(rows), to_caller))
 }
 

@@ -1,16 +1,22 @@
 //! Conversion of samples from Python: `_core.pyi` lists the forms.
 
+use std::sync::Arc;
+
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray4, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use widemargin::Result;
 use widemargin::data::{
-    AnyRows, AnySamples, BitSets, CsrView, DenseView, Element, Grids, Images, SamplesView, Series, Source,
+    AnyRows, AnySamples, BitSets, CsrView, DenseView, Element, Grids, Images, OwnSamples, SamplesView, Series, Source,
 };
+use widemargin::monitor::Monitor;
 use widemargin::select;
 
 use crate::errors::raise;
+use crate::python_similarity::{Sequence, connect};
 use crate::store::Store;
+use crate::work::{Patience, conduct};
 
 /// The three arrays of a CSR matrix.
 pub struct Csr<'py, T: numpy::Element> {
@@ -83,6 +89,13 @@ impl<'a, 'py> FromPyObject<'a, 'py> for PySamples<'py> {
                 let sets = BitSets::new(words.as_slice()?.to_vec(), words.shape()[0], n_bits);
                 AnySamples::BitSets(sets.map_err(raise)?)
             }
+            "objects" => {
+                type Parts<'py> = (String, Option<PySamples<'py>>, Py<PyAny>, usize, Py<PyAny>, Vec<u128>);
+                let (_, built_in, sequence, n, pick, fingerprints): Parts<'_> = parts.extract()?;
+                let built_in = built_in.map(|samples| samples.owned().map(Arc::new)).transpose()?;
+                let (whole, fingerprints) = (Sequence::new(sequence, pick), fingerprints.into());
+                AnySamples::Own(OwnSamples { whole, rows: None, n, fingerprints, built_in })
+            }
             other => return Err(PyTypeError::new_err(format!("samples of an unknown form '{other}'"))),
         };
         Ok(PySamples::Other(other))
@@ -144,8 +157,27 @@ impl PySamples<'_> {
     }
 
     /// The samples owned, as similarities of any kind compare them.
-    pub fn owned(&self) -> PyResult<AnySamples> {
+    pub fn owned(self) -> PyResult<AnySamples> {
+        if let PySamples::Other(samples) = self {
+            return Ok(samples);
+        }
         let view = self.view()?;
         view.chunk(0..view.n_samples()).map_err(raise)
+    }
+
+    /// What `work` makes of the samples.
+    pub fn conduct<T: Send>(
+        &self,
+        py: Python<'_>,
+        patience: &Patience<'_>,
+        work: impl FnOnce(&SamplesView<'_>, &Monitor<'_>) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        let view = self.view()?;
+        conduct(py, patience, |monitor, to_caller| {
+            if let SamplesView::Other(samples) = view {
+                connect(samples, to_caller);
+            }
+            work(&view, monitor)
+        })
     }
 }

@@ -140,28 +140,25 @@ pub fn conduct<T: Send>(
     }
 }
 
-/// Runs `answer` on the calling thread; `None` if that raises an exception, which `conduct` then raises.
+/// Runs `answer` for the similarity `name` on the calling thread. The error is a placeholder for an exception there, which
+/// `conduct` then raises.
 pub fn ask<T: Send + 'static>(
     to_caller: &ToCaller,
+    name: &str,
     answer: impl FnOnce(Python<'_>) -> PyResult<T> + Send + 'static,
-) -> Option<T> {
+) -> Result<T> {
     let (reply, answered) = mpsc::sync_channel(1);
     let question: Question = Box::new(move |py| {
         // The working thread waits for the reply, so the channel is open.
         let _ = reply.send(answer(py)?);
         Ok(())
     });
-    to_caller.send(Message::Ask(question)).ok()?;
-    answered.recv().ok()
+    let answer = to_caller.send(Message::Ask(question)).ok().and_then(|()| answered.recv().ok());
+    answer.ok_or_else(|| Error::Similarity { similarity: name.to_owned(), problem: "it raised an exception".into() })
 }
 
 /// The message of a panic.
 fn message_of(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
-}
-
-/// A placeholder error for an exception that is raised on the calling thread.
-pub fn elsewhere(similarity: &str) -> Error {
-    Error::Similarity { similarity: similarity.to_owned(), problem: "it raised an exception".into() }
 }

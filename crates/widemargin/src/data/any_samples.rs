@@ -1,6 +1,8 @@
 //! Samples whose kind is known only at run time.
 
+use std::any::Any;
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::Arc;
 
 use super::far_vectors::shifted;
@@ -8,7 +10,7 @@ use super::offsets::{check_sparse, offsets_of};
 use super::{BitSets, FarVectors, Fingerprint, Grids, Images, Offsets, Rows, Samples, Series, Source, Vectors};
 use crate::error::Result;
 
-/// Samples of one of the library's kinds.
+/// Samples of one of the library's kinds, or of a user-defined one.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum AnySamples {
@@ -26,8 +28,71 @@ pub enum AnySamples {
     BitSets(BitSets),
     /// Vectors with columns far from 0.
     Far(FarVectors),
+    /// Samples of a user-defined type.
+    Own(OwnSamples),
     /// The same samples in the representation of each of several similarities.
     Described(Vec<AnySamples>),
+}
+
+/// A collection of samples of a user-defined type.
+pub trait Collection: Any + fmt::Debug + Send + Sync {
+    /// A collection of these samples alone, for the bases that a model stores.
+    ///
+    /// # Errors
+    /// Any error of the collection; it ends the fit.
+    fn pick(self: Arc<Self>, rows: Arc<[usize]>) -> Result<Arc<dyn Collection>>;
+}
+
+/// Rows of a collection; a similarity selects the samples when it compares them.
+#[derive(Clone, Debug)]
+pub struct OwnSamples {
+    /// The collection.
+    pub whole: Arc<dyn Collection>,
+    /// The rows of these samples; `None` for the whole collection.
+    pub rows: Option<Arc<[usize]>>,
+    /// Number of samples.
+    pub n: usize,
+    /// The fingerprints of the collection; empty if they are unknown.
+    pub fingerprints: Arc<[u128]>,
+    /// The same samples for built-in similarities.
+    pub built_in: Option<Arc<AnySamples>>,
+}
+
+impl OwnSamples {
+    fn row(&self, at: usize) -> usize {
+        self.rows.as_ref().map_or(at, |rows| rows[at])
+    }
+}
+
+impl Samples for OwnSamples {
+    fn len(&self) -> usize {
+        self.n
+    }
+
+    fn select(&self, rows: &[usize]) -> Self {
+        OwnSamples {
+            whole: self.whole.clone(),
+            rows: Some(rows.iter().map(|&at| self.row(at)).collect()),
+            n: rows.len(),
+            fingerprints: self.fingerprints.clone(),
+            built_in: self.built_in.as_ref().map(|samples| Arc::new(Samples::select(&**samples, rows))),
+        }
+    }
+
+    fn fingerprint(&self, at: usize) -> Option<u128> {
+        self.fingerprints.get(self.row(at)).copied()
+    }
+
+    fn detached(self) -> Result<Self> {
+        let Some(rows) = self.rows else { return Ok(self) };
+        Ok(OwnSamples { whole: self.whole.pick(rows)?, rows: None, fingerprints: Arc::default(), ..self })
+    }
+}
+
+impl PartialEq for OwnSamples {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.whole, &other.whole) && self.rows == other.rows
+    }
 }
 
 /// Evaluates an expression on the samples, whatever their kind, or another on those in several representations.
@@ -41,6 +106,7 @@ macro_rules! on_kind {
             AnySamples::Strings($samples) => $body,
             AnySamples::BitSets($samples) => $body,
             AnySamples::Far($samples) => $body,
+            AnySamples::Own($samples) => $body,
             AnySamples::Described($views) => $described,
         }
     };
@@ -53,6 +119,14 @@ impl AnySamples {
             K::NAME
         }
         on_kind!(self, samples => name(samples), _ => "described samples")
+    }
+
+    /// The samples that built-in similarities compare.
+    pub(crate) fn built_in(&self) -> &Self {
+        match self {
+            AnySamples::Own(OwnSamples { built_in: Some(samples), .. }) => samples,
+            samples => samples,
+        }
     }
 }
 
@@ -101,6 +175,13 @@ impl Samples for AnySamples {
                 }
             }
             (samples, _) => samples,
+        }
+    }
+
+    fn detached(self) -> Result<Self> {
+        match self {
+            AnySamples::Own(samples) => samples.detached().map(AnySamples::Own),
+            samples => Ok(samples),
         }
     }
 
@@ -164,6 +245,7 @@ kind!(FarVectors, Far, "vectors");
 kind!(Grids, Grids, "grids of cells");
 kind!(Vec<String>, Strings, "strings");
 kind!(BitSets, BitSets, "bit sets");
+kind!(OwnSamples, Own, "objects");
 // A grid is a vector if its shape does not matter.
 kind!(Vectors, Vectors, "vectors", also Grids:
     AnySamples::Grids(grids) => Ok(Vectors::Dense(grids.into_cells())),

@@ -33,7 +33,7 @@ mod vectors;
 mod views;
 mod weights;
 
-pub use any_samples::AnySamples;
+pub use any_samples::{AnySamples, Collection, OwnSamples};
 pub use bit_sets::BitSets;
 pub use dense::{DenseMatrix, DenseView};
 pub(crate) use distinct::{ABSENT, Distinct, WeightedCodes, common_divisor_of};

@@ -37,6 +37,14 @@ pub trait Samples: Clone + Send + Sync {
         self
     }
 
+    /// The same samples without a reference to others, from which they were selected.
+    ///
+    /// # Errors
+    /// Errors of a user-defined collection.
+    fn detached(self) -> Result<Self> {
+        Ok(self)
+    }
+
     /// The first sample that no similarity can compare and the problem, such as a non-finite number.
     fn flaw(&self) -> Option<(usize, String)> {
         None

@@ -1,7 +1,5 @@
 //! Borrowed samples whose form is known only when the program runs.
 
-use std::any::Any;
-
 use super::{AnyRows, AnySamples, Offsets, Source, VectorSource};
 use crate::error::{Error, Result};
 
@@ -15,8 +13,6 @@ pub enum SamplesView<'a> {
     Rows(AnyRows<'a>),
     /// Samples of another kind, or vectors in single precision.
     Other(&'a AnySamples),
-    /// Samples of a user-defined similarity, in its own type: only for a model with that similarity.
-    Own(&'a (dyn Any + Send + Sync)),
 }
 
 impl<'a> SamplesView<'a> {
@@ -25,7 +21,6 @@ impl<'a> SamplesView<'a> {
         match self {
             SamplesView::Rows(_) => "vectors",
             SamplesView::Other(samples) => samples.kind(),
-            SamplesView::Own(_) => "objects",
         }
     }
 
@@ -47,8 +42,6 @@ impl<'a> SamplesView<'a> {
         match self {
             SamplesView::Rows(rows) => work(&VectorSource(rows)),
             SamplesView::Other(samples) => work(*samples),
-            // Of the library's kinds there are none.
-            SamplesView::Own(_) => work(&AnySamples::Strings(Vec::new())),
         }
     }
 }

@@ -170,17 +170,6 @@ impl<S: Similarity> BasisExpansion<S> {
         BasisExpansion { maps: self.widths().into_iter().map(PartMap::identity).collect(), ..self }
     }
 
-    /// The same expansion with the same bases in another representation.
-    ///
-    /// # Errors
-    /// Errors of the similarity.
-    pub fn with_bases(self, bases: S::Samples) -> Result<Self> {
-        let bases = bases.about(self.bases.offsets());
-        let described = Arc::new(self.similarity.describe(bases.clone())?);
-        let sparse = sparse_rows::sparse_parts(&*self.similarity, &described)?;
-        Ok(BasisExpansion { bases: Arc::new(bases), described, sparse, ..self })
-    }
-
     /// An expansion from its stored parts.
     pub(crate) fn from_parts(
         similarity: impl Into<Arc<S>>,

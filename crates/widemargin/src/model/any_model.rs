@@ -14,8 +14,9 @@ use super::thin_plate::spline_model::SplineTask;
 use super::thin_plate::{SplineClassification, SplineLayout, SplineRegression};
 use super::{BasisExpansionOneClass, BasisExpansionRegressor, BasisExpansionSvc, Classifier, OneClass, PowerMeanSvc};
 use super::{Regressor, ThinPlateRegressor, ThinPlateSvc, power_mean};
+use crate::data::AnySamples;
 use crate::error::Result;
-use crate::similarity::Similarity;
+use crate::similarity::AnySimilarity;
 
 /// Reads a saved classifier of any method.
 ///
@@ -74,12 +75,12 @@ impl AnyModel {
         AnyModel::read(&Reader::of_any(Path::new(NO_FILE), bytes)?)
     }
 
-    /// A model with a user-defined similarity from the result of `to_bytes`, with the fitted similarity, and the bases in
+    /// A model with user-defined similarities from the result of `to_bytes`, with the similarities, and the bases in
     /// their order.
     ///
     /// # Errors
-    /// Errors of a file that is no model, or of another similarity.
-    pub fn from_bytes_with<S: Similarity>(bytes: &[u8], similarity: S, bases: S::Samples) -> Result<Self> {
+    /// Errors of a file that is no model, or of other similarities.
+    pub fn from_bytes_with(bytes: &[u8], similarity: AnySimilarity, bases: AnySamples) -> Result<Self> {
         Ok(match &FileMetadata::of_bytes(bytes)?.method[..] {
             Regression::METHOD => {
                 AnyModel::Regressor(Box::new(BasisExpansionRegressor::from_bytes_with(bytes, similarity, bases)?))

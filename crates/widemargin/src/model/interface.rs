@@ -67,12 +67,6 @@ pub trait Model: Any + fmt::Debug + Send + Sync {
         None
     }
 
-    /// The similarity of a basis expansion, of its own type.
-    #[doc(hidden)]
-    fn similarity(&self) -> Option<&dyn Any> {
-        None
-    }
-
     /// Its bases with their original features, as samples.
     fn basis_samples(&self) -> Option<Cow<'_, AnySamples>> {
         self.bases().map(Cow::Borrowed)
@@ -288,10 +282,6 @@ impl<S: Similarity, T: ExpansionTask> Model for ExpansionModel<S, T> {
 
     fn bases(&self) -> Option<&AnySamples> {
         whole(&self.expansion).map(BasisExpansion::bases)
-    }
-
-    fn similarity(&self) -> Option<&dyn Any> {
-        Some(self.expansion.similarity())
     }
 
     fn basis_weights(&self) -> (Vec<f64>, Vec<usize>) {

@@ -100,6 +100,7 @@ pub(super) fn to_arrays<'a>(name: &str, samples: &'a AnySamples) -> Result<(Shap
             let offsets = array(&sub("offsets"), vec![n_features], &offsets[..]);
             (Shape::Far { n, n_features }, vec![differences, offsets])
         }
+        AnySamples::Own(_) => (Shape::Elsewhere { n }, Vec::new()),
         AnySamples::Described(_) => {
             return Err(Error::similarity(name, "described samples have no place in a model file"));
         }

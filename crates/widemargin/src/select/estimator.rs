@@ -22,7 +22,7 @@ use crate::model::{
 };
 use crate::monitor::Monitor;
 use crate::search::Tried;
-use crate::similarity::{AdditiveKernel, AnySimilarity, ConditionalKernel, ScalarKernel, Similarity};
+use crate::similarity::{AdditiveKernel, AnySimilarity, ConditionalKernel, ScalarKernel};
 use crate::tuning::DEFAULT_N_BASIS;
 
 /// What a model predicts.
@@ -369,32 +369,30 @@ impl Estimator {
         })
     }
 
-    /// The same for a basis expansion with a user-defined similarity, in a model that stores its bases as `keep` makes
-    /// them.
+    /// The same for a basis expansion with these similarities, without a selection of other parameters.
     ///
     /// # Errors
     /// As for [`Estimator::fit`]; [`Error::Parameter`] for another method.
-    pub fn fit_own<S: Similarity>(
+    pub fn fit_with(
         &self,
-        similarity: S,
-        samples: &dyn Source<Samples = S::Samples>,
+        similarity: AnySimilarity,
+        samples: &SamplesView<'_>,
         answers: Option<&Answers<'_>>,
         weights: Option<&[f64]>,
-        keep: impl Fn(&S::Samples) -> Result<S::Samples>,
         monitor: &Monitor<'_>,
     ) -> Result<AnyModel> {
         Ok(match (self.params.clone(), answers) {
             (Params::Classifier(params), Some(Answers::Labels(labels))) => {
                 let model = params.with_similarity(similarity).fit_with(samples, labels, weights, monitor)?;
-                AnyModel::Classifier(Box::new(model.with_bases(keep)?))
+                AnyModel::Classifier(Box::new(model))
             }
             (Params::Regressor(params), Some(Answers::Targets(targets))) => {
                 let model = params.with_similarity(similarity).fit_with(samples, targets, weights, monitor)?;
-                AnyModel::Regressor(Box::new(model.with_bases(keep)?))
+                AnyModel::Regressor(Box::new(model))
             }
             (Params::OneClass(params), None) => {
                 let model = params.with_similarity(similarity).fit_with(samples, weights, monitor)?;
-                AnyModel::OneClass(Box::new(model.with_bases(keep)?))
+                AnyModel::OneClass(Box::new(model))
             }
             (_, answers) => return Err(unsuitable(answers)),
         })

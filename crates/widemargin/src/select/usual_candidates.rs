@@ -84,7 +84,7 @@ pub(super) fn candidates_for(samples: &AnySamples, is_part: bool) -> Vec<Candida
         }
         AnySamples::Grids(_) => ["rigid:radius=1", "rigid:radius=2"].map(usual).to_vec(),
         AnySamples::BitSets(_) => ["tanimoto", "cosine"].map(usual).to_vec(),
-        AnySamples::Described(_) => Vec::new(),
+        AnySamples::Own(_) | AnySamples::Described(_) => Vec::new(),
     }
 }
 

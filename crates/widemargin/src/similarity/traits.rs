@@ -24,7 +24,7 @@ pub trait Similarity: Send + Sync + 'static {
     /// Samples it cannot compare; use [`Error::Similarity`] for these.
     fn block(&self, bases: &Self::Samples, samples: &Self::Samples, block: &mut [f32]) -> Result<()>;
 
-    /// The samples of a view, for a trained model: a user-defined similarity takes its own type of samples.
+    /// The samples of a view, for a trained model: only [`AnySimilarity`](super::AnySimilarity) compares them.
     ///
     /// # Errors
     /// [`Error::Kind`] for other samples.
@@ -33,11 +33,6 @@ pub trait Similarity: Send + Sync + 'static {
     where
         Self: Sized,
     {
-        if let SamplesView::Own(own) = samples
-            && let Some(own) = own.downcast_ref::<Self::Samples>()
-        {
-            return Ok(own);
-        }
         Err(Error::Kind { found: samples.kind(), method: "the similarity".into(), wanted: "samples of its own type" })
     }
 

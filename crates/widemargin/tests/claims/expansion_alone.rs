@@ -1,14 +1,15 @@
 //! An expansion without a classifier is the first half of one, and both have bytes of their own.
 
-use std::sync::Mutex;
+use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::common::vectors;
 use widemargin::basis::BasisChoice;
-use widemargin::data::{AnySamples, ClassWeight, Labels, Samples};
+use widemargin::data::{AnySamples, ClassWeight, Collection, Labels, OwnSamples, Samples};
 use widemargin::expansion::{BasisExpansion, spectrum};
-use widemargin::model::{BasisExpansionParams, BasisExpansionSvc, FileMetadata};
+use widemargin::model::{AnyModel, BasisExpansionParams, BasisExpansionSvc, FileMetadata};
 use widemargin::monitor::{Monitor, Progress};
 use widemargin::similarity::{AnySimilarity, Similarity};
 use widemargin::{Error, Result};
@@ -148,6 +149,89 @@ fn user_defined_similarities_are_supplied_by_the_caller() {
         let error = BasisExpansion::from_bytes(&bytes).unwrap_err().to_string();
         assert!(error.contains("only that program can load it"), "{error}");
     }
+}
+
+/// Numbers of a user-defined type.
+#[derive(Debug)]
+struct Numbers(Vec<f64>);
+
+impl Collection for Numbers {
+    fn pick(self: Arc<Self>, rows: Arc<[usize]>) -> Result<Arc<dyn Collection>> {
+        Ok(Arc::new(Numbers(rows.iter().map(|&row| self.0[row]).collect())))
+    }
+}
+
+fn numbers(samples: &OwnSamples) -> Vec<f64> {
+    let all = &(&*samples.whole as &dyn Any).downcast_ref::<Numbers>().unwrap().0;
+    samples.rows.as_ref().map_or_else(|| all.clone(), |rows| rows.iter().map(|&row| all[row]).collect())
+}
+
+#[derive(Clone)]
+struct NearnessOfNumbers(Nearness);
+
+impl Similarity for NearnessOfNumbers {
+    type Samples = OwnSamples;
+
+    fn spec(&self) -> String {
+        "<nearness>".into()
+    }
+
+    fn unfitted(&self) -> Option<Self> {
+        Some(self.clone())
+    }
+
+    fn block(&self, bases: &OwnSamples, samples: &OwnSamples, block: &mut [f32]) -> Result<()> {
+        self.0.block(&numbers(bases), &numbers(samples), block)
+    }
+}
+
+#[test]
+fn user_defined_similarities_are_combined_with_known_ones() {
+    let values: Vec<f64> = (0..60).map(|i| f64::from(i * 17 % 60)).collect();
+    let labels = Labels::new(values.iter().map(|x| i64::from(*x > 20.0)));
+    let own = NearnessOfNumbers(Nearness { scale: 9.0 });
+    let built_in = vectors(values.iter().map(|x| *x as f32).collect(), 1);
+    let samples = AnySamples::Own(OwnSamples {
+        whole: Arc::new(Numbers(values.clone())),
+        rows: None,
+        n: values.len(),
+        fingerprints: Arc::default(),
+        built_in: Some(Arc::new(built_in.clone())),
+    });
+    let similarity = AnySimilarity::with_own(&["z-score/rbf".to_owned()], vec![own.clone()]).unwrap();
+    let model = BasisExpansionParams::new(similarity).n_basis(7).threads(1).fit(&samples, &labels).unwrap();
+    let similarity = model.expansion().similarity();
+    let specs = similarity.specs();
+    assert_eq!((specs.len(), &*specs[1]), (2, "<nearness>"));
+    assert_eq!(similarity.unfitted().unwrap().specs(), specs);
+
+    // The features are those of both, and the model has its bases alone.
+    let features = |expansion: &BasisExpansion<_>, samples: &AnySamples| expansion.transform(samples, 1).unwrap();
+    let alone = |similarity, samples: &AnySamples| {
+        let params = BasisExpansionParams::new(similarity).basis(BasisChoice::Rows(model.basis_rows().to_vec()));
+        params.threads(1).expand(samples, None, &Monitor::none()).unwrap().features
+    };
+    let of_own = alone(AnySimilarity::with_own(&[], vec![own.clone()]).unwrap(), &samples);
+    let of_known = alone(AnySimilarity::new(&["z-score/rbf"]).unwrap(), &built_in);
+    let both = features(model.expansion(), &samples);
+    for (row, both) in both.values.chunks(14).enumerate() {
+        let parts = [&of_known, &of_own].map(|part| &part.values[7 * row..7 * row + 7]).concat();
+        assert!(both.iter().zip(parts).all(|(x, y)| (x - y).abs() < 1e-5), "row {row}");
+    }
+    let AnySamples::Own(bases) = model.expansion().bases() else { panic!() };
+    let stored = (&*bases.whole as &dyn Any).downcast_ref::<Numbers>().unwrap();
+    assert_eq!((stored.0.len(), bases.rows.is_none()), (7, true));
+
+    // The parameters of the descriptors are in the file.
+    let bytes = model.to_bytes().unwrap();
+    let again = || AnySimilarity::with_own(&specs[..1], vec![own.clone()]).unwrap();
+    let bases = model.expansion().bases().clone();
+    let read = BasisExpansionSvc::from_bytes_with(&bytes, again(), bases.clone()).unwrap();
+    assert_eq!(features(read.expansion(), &samples), both);
+    assert_eq!(read.to_bytes().unwrap(), bytes);
+    assert!(AnyModel::from_bytes_with(&bytes, again(), bases).is_ok());
+    let error = AnyModel::from_bytes(&bytes).unwrap_err().to_string();
+    assert!(error.contains("its similarity is code of the program that trained it"), "{error}");
 }
 
 #[test]

@@ -278,7 +278,7 @@ impl<S: Similarity> Expander<S> {
                 choose_distinct(choice, n_basis, self.seed, &self.similarity, training)?
             }
         };
-        let bases = training.samples.select(&chosen.rows)?;
+        let bases = training.samples.select(&chosen.rows)?.detached()?;
         basis::check_sound(&self.similarity, &bases, &chosen.rows)?;
         Ok((bases, chosen))
     }

@@ -98,12 +98,7 @@ impl ExpansionHeader {
         // Bases that are elsewhere are reported before a similarity that has no name here.
         let bases = samples_file::from_arrays(reader, samples_file::BASES, &self.bases)?;
         let mut similarity = AnySimilarity::new(&self.similarity).map_err(file_error)?;
-        let mut state = |name: &str| {
-            let known = self.descriptors.iter().find(|(known, _)| known == name);
-            let (_, length) = known.ok_or_else(|| reader.wrong(format!("'{name}' is missing")))?;
-            reader.tensor::<f32>(name, &[*length])
-        };
-        similarity.restore(&mut state).map_err(file_error)?;
+        self.restore(reader, &mut similarity).map_err(file_error)?;
         self.assemble(reader, similarity, bases, &file_error)
     }
 
@@ -111,9 +106,15 @@ impl ExpansionHeader {
     pub fn read_with<S: Similarity>(
         &self,
         reader: &Reader<'_>,
-        similarity: S,
+        mut similarity: S,
         bases: S::Samples,
     ) -> Result<BasisExpansion<S>> {
+        // Without descriptors in the file, those of the similarity are fitted.
+        if let Some(similarity) = (&mut similarity as &mut dyn Any).downcast_mut()
+            && !self.descriptors.is_empty()
+        {
+            self.restore(reader, similarity)?;
+        }
         match self.bases {
             Shape::Elsewhere { n } if n == bases.len() => self.assemble(reader, similarity, bases, &|error| error),
             Shape::Elsewhere { n } => {
@@ -122,6 +123,15 @@ impl ExpansionHeader {
             }
             _ => Err(reader.wrong("it contains its similarity and its bases: none must be passed".into())),
         }
+    }
+
+    /// Restores the learned parameters of descriptors.
+    fn restore(&self, reader: &Reader<'_>, similarity: &mut AnySimilarity) -> Result<()> {
+        similarity.restore(&mut |name| {
+            let known = self.descriptors.iter().find(|(known, _)| known == name);
+            let (_, length) = known.ok_or_else(|| reader.wrong(format!("'{name}' is missing")))?;
+            reader.tensor::<f32>(name, &[*length])
+        })
     }
 
     fn assemble<S: Similarity>(

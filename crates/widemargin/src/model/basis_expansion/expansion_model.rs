@@ -136,15 +136,6 @@ impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
         self
     }
 
-    /// The same model with the same bases, which `keep` stores in another way.
-    ///
-    /// # Errors
-    /// An error of `keep` or the similarity.
-    pub fn with_bases(self, keep: impl FnOnce(&S::Samples) -> Result<S::Samples>) -> Result<Self> {
-        let bases = keep(self.expansion.bases())?;
-        Ok(ExpansionModel { expansion: self.expansion.with_bases(bases)?, ..self })
-    }
-
     /// Number of bases.
     pub fn n_bases(&self) -> usize {
         self.expansion.bases().len()

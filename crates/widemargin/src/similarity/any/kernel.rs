@@ -10,6 +10,11 @@ use crate::similarity::{Comparison, Similarity};
 pub(in crate::similarity) trait AnyKernel: Similarity<Samples = AnySamples> + Any {
     /// The kinds of samples that it compares or converts, the preferred one first.
     fn takes(&self) -> &'static [&'static str];
+
+    /// A copy before the fit, if it is user-defined.
+    fn unfitted_own(&self) -> Option<Box<dyn AnyKernel>> {
+        None
+    }
 }
 
 /// A similarity of a known kind of samples.
@@ -24,6 +29,10 @@ impl<S: Similarity<Samples: Kind>> Typed<S> {
 impl<S: Similarity<Samples: Kind> + 'static> AnyKernel for Typed<S> {
     fn takes(&self) -> &'static [&'static str] {
         S::Samples::TAKES
+    }
+
+    fn unfitted_own(&self) -> Option<Box<dyn AnyKernel>> {
+        Some(Box::new(Typed(self.0.unfitted()?)))
     }
 }
 

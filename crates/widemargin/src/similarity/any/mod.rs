@@ -8,11 +8,12 @@ mod registry;
 use std::any::Any;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use self::kernel::{AnyKernel, Typed};
 use super::grid::{GridMatching, PackedBases};
 use super::{ColumnMeaning, Comparison, PartOptions, Similarity, Spec};
-use crate::data::{AnySamples, CsrMatrix, Grids, Kind, Mapped, Samples, SamplesView, Source, Training};
+use crate::data::{AnySamples, CsrMatrix, Grids, Kind, Mapped, OwnSamples, Samples, SamplesView, Source, Training};
 use crate::descriptor::Descriptor;
 use crate::error::{Error, Result};
 
@@ -46,6 +47,7 @@ struct Leaf {
 }
 
 struct Part {
+    /// Without steps for a user-defined similarity, whose name may be any text.
     spec: Spec,
     leaf: usize,
     kernel: Box<dyn AnyKernel>,
@@ -59,17 +61,39 @@ impl AnySimilarity {
     /// [`Error::UnknownName`] and [`Error::Parameter`], naming the spec and the known names; [`Error::Parameter`]
     /// without any spec.
     pub fn new<T: AsRef<str>>(specs: &[T]) -> Result<Self> {
-        if specs.is_empty() {
+        AnySimilarity::of_kernels(specs, Vec::new())
+    }
+
+    /// The combined similarities of these specs, followed by user-defined ones.
+    ///
+    /// # Errors
+    /// As for [`AnySimilarity::new`]; [`Error::Parameter`] if a similarity with polynomials is combined with others.
+    pub fn with_own(specs: &[String], own: Vec<impl Similarity<Samples = OwnSamples>>) -> Result<Self> {
+        let kernel = |own| -> Box<dyn AnyKernel> { Box::new(Typed(own)) };
+        AnySimilarity::of_kernels(specs, own.into_iter().map(kernel).collect())
+    }
+
+    fn of_kernels(specs: &[impl AsRef<str>], own: Vec<Box<dyn AnyKernel>>) -> Result<Self> {
+        if specs.is_empty() && own.is_empty() {
             return Err(Error::parameter("similarity", "none", "at least one, such as rbf"));
         }
         let mut set = AnySimilarity { nodes: Vec::new(), leaves: Vec::new(), parts: Vec::new() };
         specs.iter().try_for_each(|spec| set.add(spec.as_ref().parse()?))?;
+        for kernel in own {
+            set.add_part(Spec { steps: Vec::new() }, None, kernel, PartOptions::default());
+        }
         let stands_alone = |part: &Part| part.kernel.brings_columns() && part.kernel.compares();
         if set.parts.len() > 1 && set.parts.iter().any(stands_alone) {
             let expected = "precomputed similarities stand alone: concatenate the blocks in one file";
             return Err(Error::parameter("similarity", set.spec(), expected));
         }
-        Ok(set)
+        match set.parts.iter().find(|part| part.kernel.n_polynomials() > 0) {
+            Some(part) if set.parts.len() > 1 => {
+                let expected = "a similarity with polynomials cannot be combined";
+                Err(Error::parameter("similarity", part.kernel.spec(), expected))
+            }
+            _ => Ok(set),
+        }
     }
 
     fn add(&mut self, spec: Spec) -> Result<()> {
@@ -103,14 +127,18 @@ impl AnySimilarity {
                 return Err(Error::parameter("similarity", spec.to_string(), expected));
             }
         }
+        self.add_part(spec, node, kernel, options);
+        Ok(())
+    }
+
+    fn add_part(&mut self, spec: Spec, node: Option<usize>, kernel: Box<dyn AnyKernel>, options: PartOptions) {
         let input = Leaf { node, takes: kernel.takes(), has_differences: kernel.depends_on_differences() };
         let known = self.leaves.iter().position(|leaf| *leaf == input);
         let leaf = known.unwrap_or_else(|| {
             self.leaves.push(input);
             self.leaves.len() - 1
         });
-        self.parts.push(Part { spec: spec.clone(), leaf, kernel, options });
-        Ok(())
+        self.parts.push(Part { spec, leaf, kernel, options });
     }
 
     /// Whether a part returns features of the samples instead of comparing them.
@@ -235,10 +263,6 @@ impl Similarity for AnySimilarity {
     type Samples = AnySamples;
 
     fn source<'a>(samples: &'a SamplesView<'_>) -> Result<&'a dyn Source<Samples = AnySamples>> {
-        if let SamplesView::Own(_) = samples {
-            let (method, wanted) = ("a built-in similarity".into(), "samples of a kind that it compares");
-            return Err(Error::Kind { found: samples.kind(), method, wanted });
-        }
         Ok(samples)
     }
 
@@ -247,7 +271,9 @@ impl Similarity for AnySimilarity {
     }
 
     fn unfitted(&self) -> Option<Self> {
-        AnySimilarity::new(&self.specs()).ok()
+        let own: Vec<_> = self.parts.iter().filter_map(|part| part.kernel.unfitted_own()).collect();
+        let specs = self.specs();
+        AnySimilarity::of_kernels(&specs[..specs.len() - own.len()], own).ok()
     }
 
     /// Descriptors of vectors scale them, from their differences from the offsets.
@@ -277,11 +303,13 @@ impl Similarity for AnySimilarity {
         // Each node once, in order; parents come first.
         let mut described: Vec<AnySamples> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
-            let before = node.parent.map_or(&samples, |parent| &described[parent]).clone();
+            let before = node.parent.map_or(samples.built_in(), |parent| &described[parent]).clone();
             described.push(node.descriptor.describe(before)?);
         }
         let leaf = |(at, leaf): (usize, &Leaf)| {
-            let input = leaf.node.map_or(&samples, |node| &described[node]).clone();
+            let is_own = leaf.takes == OwnSamples::TAKES;
+            let root = if is_own { &samples } else { samples.built_in() };
+            let input = leaf.node.map_or(root, |node| &described[node]).clone();
             match self.of_leaf(at).next() {
                 Some(part) => self.parts[part].kernel.describe(input),
                 None => Ok(input),
@@ -406,14 +434,13 @@ impl Similarity for AnySimilarity {
 
     fn part(&self, part: usize) -> String {
         let mut spec = self.parts[part].spec.clone();
+        let Some(last) = spec.steps.last_mut() else { return self.parts[part].kernel.spec() };
         // The kernel's own spec has the learned values; it is a single step like the original.
-        if let Some(last) = spec.steps.last_mut() {
-            match self.parts[part].kernel.spec().parse::<Spec>() {
-                Ok(mut learned) if learned.steps.len() == 1 => *last = learned.steps.remove(0),
-                _ => {}
-            }
-            self.parts[part].options.put(last);
+        match self.parts[part].kernel.spec().parse::<Spec>() {
+            Ok(mut learned) if learned.steps.len() == 1 => *last = learned.steps.remove(0),
+            _ => {}
         }
+        self.parts[part].options.put(last);
         spec.to_string()
     }
 
@@ -427,7 +454,7 @@ impl Similarity for AnySimilarity {
     }
 
     fn column_meaning(&self, part: usize, samples: &AnySamples) -> Result<ColumnMeaning> {
-        let mut node = self.leaves[self.parts[part].leaf].node;
+        let (mut node, samples) = (self.leaves[self.parts[part].leaf].node, samples.built_in());
         if let AnySamples::Grids(grids) = at_node(&self.nodes, node, samples.clone())? {
             return Ok(ColumnMeaning::Cells { rows: grids.rows(), cols: grids.cols(), depth: grids.depth() });
         }
@@ -454,7 +481,10 @@ impl Similarity for AnySimilarity {
 /// Samples transformed by the descriptors up to a node.
 fn at_node(nodes: &[Node], node: Option<usize>, samples: AnySamples) -> Result<AnySamples> {
     match node {
-        None => Ok(samples),
+        None => match samples {
+            AnySamples::Own(OwnSamples { built_in: Some(samples), .. }) => Ok(Arc::unwrap_or_clone(samples)),
+            samples => Ok(samples),
+        },
         Some(node) => nodes[node].descriptor.describe(at_node(nodes, nodes[node].parent, samples)?),
     }
 }

@@ -108,6 +108,20 @@ fn recomputed_features_are_those_in_memory() {
 }
 
 #[test]
+fn kernels_are_compared_on_as_many_samples_as_memory_allows() {
+    let (n, d) = (1500, 3);
+    let (values, labels) = blobs(n, d, 3, 31);
+    let labels = Labels::new(labels);
+    let params = params("distance").kernel_auto().n_basis(Some(20)).memory_limit(20_000_000);
+    let fit = |threads| params.clone().threads(threads).fit(&view(&values, d), &labels).unwrap();
+    let (one, three) = (fit(1), fit(3));
+    // On 1,000 samples and one thread the exact solver takes 48 MB.
+    let notes = one.report().notes.concat();
+    assert!(["on 499 samples", "on 500 samples"].iter().any(|some| notes.contains(some)), "{notes}");
+    assert_eq!((one.kernel(), one.coefficients()), (three.kernel(), three.coefficients()));
+}
+
+#[test]
 fn awkward_bases() {
     let (values, labels) = blobs(60, 4, 2, 5);
     let labels = Labels::new(labels);

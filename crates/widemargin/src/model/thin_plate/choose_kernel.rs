@@ -1,8 +1,9 @@
 //! The kernel with the least leave-one-out loss.
 //!
-//! Each kernel is solved on at most a thousand samples, exactly, along the path of C, on columns scaled as suits the
-//! first; the least mean leave-one-out squared hinge in closed form is its loss. Refits confirm the estimates of the
-//! best alone. λ and the loss have no scale, so that kernels of any homogeneity may be compared.
+//! Each kernel is solved on at most a thousand samples (fewer where memory is limited), exactly, along the path of C, on
+//! columns scaled as suits the first; the least mean leave-one-out squared hinge in closed form is its loss. Refits
+//! confirm the estimates of the best alone. λ and the loss have no scale, so that kernels of any homogeneity may be
+//! compared.
 
 use super::fit::{Fit, PreparedSamples};
 use super::model::ThinPlateSvc;
@@ -12,9 +13,11 @@ use crate::error::{Error, Result, require};
 use crate::model::within_limit::TrainingSet;
 use crate::model::{CChoice, choose_rows};
 use crate::monitor::{Monitor, Stopped};
+use crate::par::Pool;
+use crate::problem::OneVsRest;
 use crate::search::{LeftOut, Table, Tried};
 use crate::similarity::ConditionalKernel;
-use crate::solve::thin_plate::PathOptions;
+use crate::solve::thin_plate::{PathOptions, memory};
 use crate::tuning::{SELECTION_SAMPLES, SELECTION_TIME_SHARE};
 
 /// Samples that may be read again.
@@ -104,7 +107,7 @@ impl ThinPlateParams {
         let view = SamplesView::Other(&picked).rows("the thin plate SVM")?;
         let labels = labels.present(rows);
         let weights: Option<Vec<f64>> = sample_weight.map(|all| rows.iter().map(|&row| all[row]).collect());
-        let exact = self.clone().n_basis(None).with(|task| task.per_class = false);
+        let exact = self.clone().n_basis(None).threads(some.threads).with(|task| task.per_class = false);
         let limited = &monitor.with_part_of_time(SELECTION_TIME_SHARE).with_strict_limit();
         let set = TrainingSet { samples: &view, known: &labels, sample_weight: weights.as_deref() };
         match exact.on_scaled(set, limited, |fit, prepared| fit.best_of(kernels, &prepared, limited)) {
@@ -189,6 +192,7 @@ struct Compared {
     weights: Vec<f64>,
     /// Whether there are more.
     is_part: bool,
+    threads: usize,
 }
 
 impl Compared {
@@ -198,8 +202,14 @@ impl Compared {
         let expected = "a kernel if C is fixed: losses at one C are not comparable";
         require(params.c == CChoice::Auto, "kernel", "auto", expected)?;
         let weights = effective_weights(labels, sample_weight, &params.task.class_weight)?;
-        let is_part = weights.iter().filter(|weight| **weight > 0.0).count() > SELECTION_SAMPLES;
-        let rows = choose_rows(labels, &weights, SELECTION_SAMPLES.min(weights.len()), params.seed);
-        Ok(Compared { rows, weights, is_part })
+        // Where memory is limited, fewer threads, then fewer samples, whose number does not depend on the threads.
+        let (limit, k) = (params.memory_limit.unwrap_or(u64::MAX), OneVsRest::of(labels).n_problems());
+        let fits = |n, threads| memory::exact_bytes(n, 1, k, threads) <= limit;
+        let numbers = [1, 2, 4].map(|part| SELECTION_SAMPLES / part);
+        let n_compared = numbers.into_iter().find(|&n| fits(n, 1)).unwrap_or(SELECTION_SAMPLES);
+        let threads = (1..=Pool::count(params.threads)).rev().find(|&threads| fits(n_compared, threads)).unwrap_or(1);
+        let is_part = weights.iter().filter(|weight| **weight > 0.0).count() > n_compared;
+        let rows = choose_rows(labels, &weights, n_compared.min(weights.len()), params.seed);
+        Ok(Compared { rows, weights, is_part, threads })
     }
 }

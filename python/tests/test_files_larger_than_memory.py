@@ -52,7 +52,7 @@ def test_files_and_chunks_give_the_model_of_an_array(make, shards):
     assert (of_files.n_features_in_, of_files.feature_names_in_[1]) == (13, "x1")
     assert of_files.score(pandas.DataFrame(X, columns=of_files.feature_names_in_), y) > 0.9
     of_chunks = make().fit(chunks(X, y))
-    np.testing.assert_allclose(of_chunks.decision_function(X), of_files._model.predict((X, None), 1), rtol=1e-5)
+    np.testing.assert_allclose(of_chunks.decision_function(X), of_files._model.predict(X, 1), rtol=1e-5)
     # In blocks the bases of a thin plate spline are others.
     if not isinstance(of_files, wm.ThinPlateSVC):
         np.testing.assert_allclose(of_chunks.decision_function(X), whole, atol=0.02 * scale)
@@ -65,7 +65,7 @@ def test_regression(make, tmp_path):
     assert of_chunks.score(X, target) > make().fit(X, target).score(X, target) - 0.05
     pandas.DataFrame(X).assign(label=target).to_csv(tmp_path / "table.csv", index=False)
     of_files = make().fit(wm.files(tmp_path / "table.csv", label="label"))
-    np.testing.assert_allclose(of_files._model.predict((X, None), 1)[:, 0], of_chunks.predict(X), rtol=1e-4)
+    np.testing.assert_allclose(of_files._model.predict(X, 1)[:, 0], of_chunks.predict(X), rtol=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_the_model_is_that_of_the_command_line(shards, tmp_path):
 
 def test_a_checkpoint_is_resumed(shards, tmp_path):
     data = wm.files(shards, memory_limit=2**30, checkpoint=tmp_path / "checkpoint", scratch=tmp_path)
-    scores = [CLASSIFIERS[0]().fit(data)._model.predict((X, None), 1) for _ in range(2)]
+    scores = [CLASSIFIERS[0]().fit(data)._model.predict(X, 1) for _ in range(2)]
     np.testing.assert_array_equal(*scores)
     with pytest.raises(ValueError, match="checkpoint"):
         CLASSIFIERS[0]().set_params(C=2.0).fit(data)

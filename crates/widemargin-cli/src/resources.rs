@@ -26,7 +26,7 @@ pub struct Memory {
 
 /// Memory of the program itself: code, stacks, the reader's blocks, allocator overhead. It is not measured, since that
 /// would differ by some KiB from run to run, and with it the number of samples that stay in memory and the model.
-const OWN: u64 = 36 << 20;
+const OWN: u64 = 40 << 20;
 /// Limits that are proposed are multiples of this.
 const LIMIT_STEP: u64 = 10_000_000;
 

@@ -38,6 +38,9 @@ pub(crate) fn parts_of_own_features(
     solved: &Solved<'_>,
     own: &[OwnFeatures],
 ) -> Option<Vec<f64>> {
+    if own.is_empty() {
+        return Some(Vec::new());
+    }
     let (n, d) = (solved.costs.len(), phi.n_cols);
     let m = d + usize::from(solved.intercept != Intercept::None);
     // The features of some rows, with the constant if there is one: rows are columns.
@@ -50,7 +53,7 @@ pub(crate) fn parts_of_own_features(
     let loss_of = |row, x: &[f64]| (solved.loss_at)(row, dot(&x[..d], solved.weights) + solved.bias);
     let mut hessian = Matrix::zeros(m, m);
     (0..m).for_each(|at| hessian.set(at, at, f64::from(u8::from(at < d || solved.intercept == Intercept::Penalized))));
-    for first in (0..n).step_by(ROWS).filter(|_| !own.is_empty()) {
+    for first in (0..n).step_by(ROWS) {
         let rows = first..n.min(first + ROWS);
         let mut scaled = columns_of(&mut rows.clone());
         for (at, row) in rows.enumerate() {

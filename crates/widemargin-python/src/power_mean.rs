@@ -6,10 +6,10 @@ use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use widemargin::Result;
-use widemargin::descriptor::FeatureMax;
 use widemargin::expansion::{AdditiveMap, KernelTable, ReducedKernel};
 use widemargin::model::{
-    self, AnyModel, CChoice, PowerMeanChoice, PowerMeanMetadata, PowerMeanParams, PowerMeanSvc, TrainingSettings,
+    self, AnyModel, CChoice, FeatureMax, PowerMeanChoice, PowerMeanMetadata, PowerMeanParams, PowerMeanSvc,
+    TrainingSettings,
 };
 use widemargin::similarity::{AdditiveKernel, OwnKernel, ScalarFunction, ScalarKernel};
 

@@ -25,41 +25,23 @@
 
 #[doc(hidden)]
 pub mod basis;
-mod checksum;
-pub mod data;
-#[doc(hidden)]
-pub mod descriptor;
-mod draw;
-mod error;
 #[doc(hidden)]
 pub mod expansion;
-mod instant;
-mod isa;
-mod linalg;
-mod macros;
-#[doc(hidden)]
-pub mod memory;
 pub mod model;
-pub mod monitor;
 #[doc(hidden)]
 pub mod output;
-mod par;
-mod parameters;
 #[doc(hidden)]
 pub mod partition;
 #[doc(hidden)]
 pub mod problem;
 mod search;
 pub mod select;
-mod simd;
-pub mod similarity;
 #[doc(hidden)]
 pub mod solve;
-mod spec;
 mod tuning;
 
-pub use error::{Error, Result, nearest};
-
-// The definitions of similarities are those of the claims, which name the crate.
-#[cfg(test)]
-extern crate self as widemargin;
+#[doc(inline)]
+pub use widemargin_kernels::{Error, Result, data, monitor, nearest, similarity};
+use widemargin_kernels::{checksum, draw, error, instant, isa, linalg, macros, par, parameters, simd, spec};
+#[doc(hidden)]
+pub use widemargin_kernels::{descriptor, memory};

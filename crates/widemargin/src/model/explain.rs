@@ -113,7 +113,7 @@ impl Spline {
         names: Option<&[String]>,
     ) -> (Vec<Term>, Decided) {
         let (k, n, space) = (self.n_functions, self.basis.n_bases(), &self.basis.space);
-        let (block, mut monomials) = (self.basis.block(sample), vec![0.0; space.len()]);
+        let (block, mut monomials) = (self.basis.block(sample), vec![0.0; space.n_monomials()]);
         space.write(sample, &mut monomials);
         let mut terms = Vec::with_capacity(n + monomials.len());
         let (mut intercepts, mut values) = (vec![0.0; k], vec![0.0; k]);

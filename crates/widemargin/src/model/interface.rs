@@ -354,7 +354,7 @@ impl<T: SplineTask> Model for SplineModel<T> {
             "n_bases": self.n_bases(),
             "bases": if self.support().is_empty() { "centers" } else { "samples" },
         });
-        Parameters::of(self.task.parameters(self.spline.basis.space.len(), &self.report)).and(own)
+        Parameters::of(self.task.parameters(self.spline.basis.space.n_monomials(), &self.report)).and(own)
     }
 
     fn explain(

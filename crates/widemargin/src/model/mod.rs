@@ -58,9 +58,9 @@ pub use outlier_detector::OneClass;
 pub use part::{PartData, PartFeatures, PartState, PartTargets, merge_answers};
 #[doc(hidden)]
 pub use parted_targets::PartedTargets;
-pub use power_mean::{PowerMeanChoice, PowerMeanParams, PowerMeanSvc, TriedC, TriedKernel};
 #[doc(hidden)]
-pub use power_mean::{PowerMeanMetadata, scale_and_reduce};
+pub use power_mean::{FeatureMax, LargestValues, PowerMeanMetadata, scale_and_reduce};
+pub use power_mean::{PowerMeanChoice, PowerMeanParams, PowerMeanSvc, TriedC, TriedKernel};
 pub use regression_path::RegressionPoint;
 pub(crate) use regression_path::{RegressionSelection, StandardTargets};
 pub use regressor::Regressor;

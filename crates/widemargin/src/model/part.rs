@@ -5,9 +5,9 @@ use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 
+use super::power_mean::LargestValues;
 use super::thin_plate::{ColumnSumsOf, FirstSumsOf};
 use crate::data::{AnyRows, Rows};
-use crate::descriptor::LargestValues;
 use crate::error::{Error, Result};
 use crate::expansion::{CountValues, FEATURE_QUERIES, FeaturePart, FeatureRows};
 use crate::monitor::Monitor;

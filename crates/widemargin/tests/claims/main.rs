@@ -14,11 +14,13 @@ mod choosing_c;
 mod choosing_power_mean;
 mod columns_far_from_0;
 mod common;
+#[path = "../../../widemargin-kernels/tests/definitions/mod.rs"]
 mod definitions;
 mod equal_samples;
 mod every_similarity;
 mod expansion_alone;
 mod explanations;
+mod features_alone;
 mod fuzz_corpus;
 mod gap_is_reached;
 mod grid_fixtures;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use widemargin::Result;
 use widemargin::data::{AnySamples, DenseMatrix, DenseView, Rows, Vectors};
-use widemargin::descriptor::LargestValues;
+use widemargin::model::LargestValues;
 use widemargin::monitor::Monitor;
 use widemargin::partition::{
     self, EncodedQuery, Entry, Executor, Kind, Query, Remote, SamplePart, SampleRows, SampleStream, Workers,

@@ -1,8 +1,8 @@
 //! Assembles a power mean SVM from a kernel's map and weights computed elsewhere, such as on several machines.
 
+use super::feature_range::{FeatureMax, LargestValues};
 use super::fit::Task;
 use super::primal::transposed;
-use crate::descriptor::{FeatureMax, LargestValues};
 use crate::error::{Error, Result};
 use crate::expansion::{AdditiveMap, CountValues, ValueCounts};
 use crate::model::on_workers::{Solved, WeightedLabels, solve};

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::feature_range::FeatureMax;
 use super::fit::Task;
 use crate::data::{Rows, SamplesView};
-use crate::descriptor::FeatureMax;
 use crate::error::{Error, Result};
 use crate::expansion::{AdditiveMap, Approximation, KernelTable, MAX_NODES, ReducedKernel};
 use crate::model::explanation::{Decided, Term, TermSource, checked_row};

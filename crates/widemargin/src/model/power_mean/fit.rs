@@ -9,13 +9,13 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::choose::{PowerMeanChoice, Sample};
+use super::feature_range::{FeatureMax, largest_values};
 use super::held_out::{held_out_scores, held_out_sets};
 use super::params::PowerMeanParams;
 use crate::data::{
     Distinct, Label, Labels, PickedRows, Rows, SamplesView, WeightedCodes, check_costs, effective_weights,
     fingerprints, visit_histogram,
 };
-use crate::descriptor::{FeatureMax, largest_values};
 use crate::error::{Error, Result, require};
 use crate::expansion::{AdditiveMap, CodedRows, MAX_NODES, ValueCodes};
 use crate::macros::getters;

@@ -2,6 +2,7 @@
 
 mod assembled;
 mod choose;
+mod feature_range;
 pub(super) mod file;
 pub(super) mod fit;
 mod held_out;
@@ -12,5 +13,6 @@ mod sample_gram;
 
 pub use assembled::{PowerMeanMetadata, scale_and_reduce};
 pub use choose::{PowerMeanChoice, TriedC, TriedKernel};
+pub use feature_range::{FeatureMax, LargestValues};
 pub use fit::PowerMeanSvc;
 pub use params::PowerMeanParams;

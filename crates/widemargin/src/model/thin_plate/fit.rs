@@ -427,7 +427,7 @@ impl Fit<'_, '_> {
     pub fn exact(&mut self, rows: &[f64], space: PolynomialSpace) -> Result<Attempt> {
         let Fit { params, problems, n_features, pool, .. } = *self;
         let (n, k) = (problems.weights.len(), problems.targets.n_problems());
-        let needed = memory::exact_bytes(n, space.len(), k, pool.threads());
+        let needed = memory::exact_bytes(n, space.n_monomials(), k, pool.threads());
         memory::check(needed, params.memory_limit, n, None, "take bases (n_basis)")?;
         let roots = problems.roots();
         let gram = weighted_gram(params.kernel, rows, n_features, &roots, pool, self.clock.monitor)?;
@@ -453,10 +453,10 @@ impl Fit<'_, '_> {
         let (n, k) = (problems.weights.len(), problems.targets.n_problems());
         let mut warnings = Vec::new();
         if params.n_basis.is_none() {
-            warnings.push(crowded((n, k), memory::exact_bytes(n, space.len(), k, pool.threads())));
+            warnings.push(crowded((n, k), memory::exact_bytes(n, space.n_monomials(), k, pool.threads())));
         }
         self.clock.monitor.tell(Progress { stage: "bases", done: 0, total: 1, gap: None });
-        let needed = memory::basis_bytes(n, n_basis, space.len(), k, pool.threads());
+        let needed = memory::basis_bytes(n, n_basis, space.n_monomials(), k, pool.threads());
         memory::check(needed.least, params.memory_limit, n, Some(n_basis), "take fewer bases")?;
         let samples = Placed { rows, n_features, weights: problems.weights, first_come: self.first_come };
         let (bases, support) = choose(params.basis, n_basis, samples, params.seed, pool)?;

@@ -92,8 +92,8 @@ pub(crate) fn weighted_polynomials(
     n_features: usize,
     roots: &[f64],
 ) -> Matrix {
-    let mut out = Matrix::zeros(roots.len(), space.len());
-    let mut monomials = vec![0.0; space.len()];
+    let mut out = Matrix::zeros(roots.len(), space.n_monomials());
+    let mut monomials = vec![0.0; space.n_monomials()];
     for (row, (sample, root)) in samples.chunks(n_features).zip(roots).enumerate() {
         space.write(sample, &mut monomials);
         for (column, value) in monomials.iter().enumerate() {

@@ -83,7 +83,8 @@ impl ThinPlateParams {
         // Equal samples are not merged here: each is excluded with all of its weight.
         let units = weights.clone();
         let picked = draw_rows(&weights, SELECTION_SAMPLES.max(SAMPLES_PER_BASIS.saturating_mul(n_basis)), self.seed);
-        let n_columns = PolynomialSpace::new(self.kernel.degree(), vec![0.0; n_features], vec![0.0; n_features])?.len();
+        let n_columns =
+            PolynomialSpace::new(self.kernel.degree(), vec![0.0; n_features], vec![0.0; n_features])?.n_monomials();
         let (least, block) = memory::streamed_bytes(n, n_features, n_basis, n_columns, k, pool.threads());
         // The drawn samples, those that become bases, and a copy for k-means.
         let needed = least.saturating_add(3 * (picked.len() * n_features * size_of::<f64>()) as u64);

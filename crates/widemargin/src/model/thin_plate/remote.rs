@@ -229,7 +229,7 @@ impl BasisPlan {
     }
 
     fn columns(&self, what: &str, columns: &[f64]) -> Result<Matrix> {
-        let m = self.basis.space.len();
+        let m = self.basis.space.n_monomials();
         let q = columns.len().checked_div(m).unwrap_or(0);
         if m * q != columns.len() {
             return Err(misfit(what, columns.len(), m * q));

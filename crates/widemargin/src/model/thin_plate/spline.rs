@@ -77,7 +77,7 @@ impl Spline {
             scale: standardized.then_some(scale),
             support,
             coefficients: reader.tensor("coefficients", &[n_functions, n_bases])?,
-            polynomial: reader.tensor("polynomial", &[n_functions, space.len()])?,
+            polynomial: reader.tensor("polynomial", &[n_functions, space.n_monomials()])?,
             basis: SplineBasis { kernel, bases: reader.tensor("bases", &[n_bases, n_features])?, space },
             n_functions,
         })
@@ -110,7 +110,7 @@ impl Spline {
             let rows: Vec<usize> = (at * CHUNK_ROWS..((at + 1) * CHUNK_ROWS).min(n)).collect();
             let mut dense = dense_rows(samples, &rows, d)?;
             scale_rows(&mut dense, self.scale.as_deref());
-            let (block, mut monomials) = (basis.block(&dense), vec![0.0; basis.space.len()]);
+            let (block, mut monomials) = (basis.block(&dense), vec![0.0; basis.space.n_monomials()]);
             let mut values = Vec::with_capacity(rows.len() * k);
             for (at, sample) in dense.chunks(d).enumerate() {
                 basis.space.write(sample, &mut monomials);
@@ -147,7 +147,7 @@ impl Spline {
             array("scale", vec![scale.len()], scale),
             array("bases", vec![n, d], bases),
             array("coefficients", vec![k, n], &self.coefficients),
-            array("polynomial", vec![k, space.len()], &self.polynomial),
+            array("polynomial", vec![k, space.n_monomials()], &self.polynomial),
             array("center", vec![d], &space.center),
             array("factors", vec![d], &space.factors),
         ]

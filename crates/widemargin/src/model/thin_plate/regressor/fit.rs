@@ -142,7 +142,7 @@ impl Solved {
     pub fn into_model(self, n: usize, training: TrainingSettings, stages: Vec<Stage>) -> ThinPlateRegressor {
         let (k, space) = (self.alphas.len(), &self.basis.space);
         let mut report = closed_form_report(&self.half_norms, n, stages);
-        report.warnings.extend(dependent(self.basis.kernel, space.len(), self.rank));
+        report.warnings.extend(dependent(self.basis.kernel, space.n_monomials(), self.rank));
         report.warnings.extend(self.chosen.warning(&self.standard));
         let StandardTargets { means, scales, .. } = &self.standard;
         let restored = |functions: &[Vec<f64>]| {
@@ -151,7 +151,7 @@ impl Solved {
         };
         let mut polynomial = restored(&self.betas);
         // The first monomial is the constant.
-        polynomial.iter_mut().step_by(space.len()).zip(means).for_each(|(constant, mean)| *constant += mean);
+        polynomial.iter_mut().step_by(space.n_monomials()).zip(means).for_each(|(constant, mean)| *constant += mean);
         let (coefficients, support) = (restored(&self.alphas), self.support.iter().map(|&row| row as u64).collect());
         let spline = Spline { basis: self.basis, scale: None, support, coefficients, polynomial, n_functions: k };
         let task = SplineRegression {

@@ -146,7 +146,7 @@ impl ThinPlateRegressorParams {
     ) -> Result<()> {
         let (n, d) = (stream.n(), stream.n_features);
         let largest_degree = self.open_kernels().iter().filter_map(|kernel| kernel.degree()).max().unwrap_or(0);
-        let n_columns = PolynomialSpace::new(Some(largest_degree), vec![0.0; d], vec![0.0; d])?.len();
+        let n_columns = PolynomialSpace::new(Some(largest_degree), vec![0.0; d], vec![0.0; d])?.n_monomials();
         let width = n_basis + n_columns;
         let needed = [
             memory::product(&[8, width, width, SQUARES + pool.in_flight()]),

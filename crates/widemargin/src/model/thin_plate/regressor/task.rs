@@ -138,7 +138,7 @@ impl Task<'_> {
     ) -> Result<Solved> {
         let (n, n_features, params) = (self.weights.len(), self.n_features, self.params);
         let rows = self.scaled(factors);
-        let n_columns = self.space(&rows, kernel)?.len();
+        let n_columns = self.space(&rows, kernel)?.n_monomials();
         let needed = memory::product(&[8, n_basis, n_basis, 6]) + memory::product(&[8, n, 3, n_columns]);
         solver_memory::check(needed, params.memory_limit, n, Some(n_basis), "take fewer bases")?;
         let placed = Placed { rows: &rows, n_features, weights: &self.weights, first_come };
@@ -173,7 +173,7 @@ pub(super) fn select(
 ) -> Result<RegressionSelection> {
     RegressionSelection::of(c, standard, spectrum, leave_one_out).map_err(|error| match error {
         Error::Parameter { name, value, expected } if name == "C" => {
-            let p = space.len();
+            let p = space.n_monomials();
             let expected = format!("{expected}; polynomials of {kernel} that are not penalized: {p}");
             Error::Parameter { name, value, expected }
         }

@@ -1,0 +1,90 @@
+//! Sample collections, labels and weights.
+//!
+//! This module does not read files and does not know similarities: a view borrows the caller's slices, checks once that
+//! they are consistent, and provides rows.
+
+mod any_rows;
+mod any_samples;
+mod bit_sets;
+mod column_roles;
+mod columns;
+mod dense;
+mod distinct;
+mod far_vectors;
+mod fingerprint;
+mod fold_classes;
+mod folds;
+mod images;
+mod label_sets;
+mod labels;
+mod multilabel;
+mod notation;
+mod offsets;
+mod resources;
+mod rows;
+mod samples;
+mod series;
+mod sparse;
+mod string_units;
+mod table_columns;
+mod targets;
+mod training;
+mod vectors;
+mod views;
+mod weights;
+
+pub use any_samples::{AnySamples, Collection, OwnSamples};
+pub use bit_sets::BitSets;
+pub use dense::{DenseMatrix, DenseView};
+pub use distinct::{ABSENT, Distinct, WeightedCodes, common_divisor_of};
+pub use fingerprint::fingerprints;
+pub use folds::{grouped_folds, stratified_folds};
+pub use images::{Grids, Images};
+pub use labels::{Label, Labels};
+pub use resources::{Checkpoint, Resources, Scratch};
+pub use resources::{load as load_checkpoint, save as save_checkpoint};
+pub use rows::PickedRows;
+pub use samples::{Samples, Source};
+pub use series::Series;
+pub use sparse::{CsrMatrix, CsrView};
+pub(crate) use string_units::UnitCodes;
+pub use targets::Targets;
+pub use training::{About, Mapped, Picked};
+pub use views::SamplesView;
+pub use weights::ClassWeight;
+pub use weights::samples_at;
+#[doc(hidden)]
+pub use {
+    any_rows::AnyRows,
+    any_samples::{Kind, VectorSource},
+    column_roles::{ColumnRoles, RoleColumn},
+    columns::column_order,
+    far_vectors::FarVectors,
+    fingerprint::Fingerprint,
+    fold_classes::FoldClasses,
+    labels::LabelParts,
+    notation::{Decimal, Notation},
+    offsets::{ColumnRanges, Offsets, offsets_of},
+    rows::{Rows, visit_histogram},
+    sparse::Index,
+    string_units::Unit,
+    table_columns::{ColumnKind, Encoded, TableColumn, TableColumns, as_boolean},
+    training::Training,
+    vectors::Vectors,
+    weights::{check_costs, effective_weights},
+};
+
+/// A floating-point type of a view: `f32` or `f64`.
+pub trait Element: Copy + Send + Sync + Into<f64> + sealed::Sealed + 'static {}
+impl Element for f32 {}
+impl Element for f64 {}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+    impl Sealed for i32 {}
+    impl Sealed for i64 {}
+    impl Sealed for u32 {}
+    impl Sealed for usize {}
+}

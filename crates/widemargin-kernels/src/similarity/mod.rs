@@ -1,0 +1,67 @@
+//! Similarities s(x, y), one file per family.
+
+mod additive;
+mod alignment;
+mod any;
+mod comparison;
+mod conditional;
+mod distances;
+mod earth_mover;
+mod exponential;
+mod features;
+mod gappy;
+pub mod grid;
+mod mismatch;
+mod ngram;
+mod own_kernel;
+mod part_options;
+mod polynomial;
+mod precomputed;
+mod radial;
+mod row;
+#[cfg(test)]
+mod sequence_tests;
+mod series;
+mod set;
+mod shared_features;
+mod subsequence;
+mod term_index;
+mod text;
+mod traits;
+mod vector;
+
+#[cfg(test)]
+#[path = "../../tests/definitions/mod.rs"]
+mod definitions;
+
+pub use crate::spec::Spec;
+pub use additive::AdditiveKernel;
+pub use alignment::Alignment;
+pub use any::AnySimilarity;
+pub use comparison::Comparison;
+pub use conditional::ConditionalKernel;
+pub use earth_mover::EarthMover;
+pub use features::Features;
+pub use gappy::Gappy;
+pub use grid::GridMatching;
+pub use mismatch::Mismatch;
+pub use ngram::NGram;
+pub use own_kernel::ScalarFunction;
+pub use polynomial::PolynomialSpace;
+pub use precomputed::Precomputed;
+pub use series::Dtw;
+pub use set::SetMeasure;
+pub use text::{Edit, EditMetric};
+pub use traits::{Similarity, pairwise};
+pub use vector::{VectorKernel, VectorSimilarity};
+#[doc(hidden)]
+pub use {
+    crate::parameters::{Arguments, DefaultValue, Parameter, Values},
+    crate::spec::Step,
+    any::{descriptor_rows, similarity_rows},
+    comparison::{CellMatch, ColumnMeaning, PathStep, Pieces},
+    grid::LatentMatching,
+    own_kernel::{OwnKernel, ScalarKernel},
+    part_options::PartOptions,
+    row::{Definite, Onnx, SimilarityRow},
+};

@@ -98,12 +98,17 @@ def expand(names: Sequence[str], n_basis: int, images: Images, **parameters: Any
     return Features(train, expansion.transform(images.test), watch)
 
 
+def on_features(width: int, **parameters: Any) -> BasisExpansionSVC:
+    """A linear machine on so many columns of features: similarities to as many bases, taken as they are."""
+    return BasisExpansionSVC("precomputed", n_basis=width, normalization="none", n_jobs=1, **parameters)
+
+
 def linear(features: Features, images: Images, *, C: float = 1.0, intercept: bool = True) -> tuple[float, Stopwatch]:
     """Percent right of one-vs-rest machines with squared hinge, and the time of training them."""
     n, width = features.train.shape
     # Where there are as many features as samples they are still all of them bases.
-    every = {"basis": np.arange(width), "n_basis": width} if n == width else {}
-    machine = BasisExpansionSVC("precomputed", normalization="none", C=C, fit_intercept=intercept, n_jobs=1, **every)
+    every = {"basis": np.arange(width)} if n == width else {}
+    machine = on_features(width, C=C, fit_intercept=intercept, **every)
     watch = Stopwatch()
     with watch:
         machine.fit(features.train, images.train_labels)

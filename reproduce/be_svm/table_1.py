@@ -22,11 +22,11 @@ import numpy as np
 from sklearn.svm import SVC
 
 import peer
-from cifar import Images, load
+from cifar import Images, load, on_features
 from kept import Kept
 from mean_norm import MeanNorm
 from most_memory import most_memory
-from widemargin import BasisExpansion, BasisExpansionSVC
+from widemargin import BasisExpansion
 from widemargin.similarity import HOG
 
 # Similarities of one cost: a rigid one with more and more of a penalty on displacements.
@@ -78,7 +78,7 @@ def cost(images: Images, samples: int, bases: int, similarities: int, classes: i
     found: dict[str, float] = {}
     for _ in range(repeats):
         expansion = BasisExpansion(similarity, n_basis=bases, basis="index", n_jobs=1)
-        machine = BasisExpansionSVC("precomputed", normalization="none", n_jobs=1, C=1.0)
+        machine = on_features(bases * similarities, C=1.0)
         watches = {name: Stopwatch() for name in STAGES}
         with watches["features"]:
             features = expansion.fit_transform(part, labels)
@@ -94,7 +94,7 @@ def cost(images: Images, samples: int, bases: int, similarities: int, classes: i
 
 def train(part: np.ndarray, labels: np.ndarray, similarity: list[str], bases: int) -> None:
     features = BasisExpansion(similarity, n_basis=bases, basis="index", n_jobs=1).fit_transform(part, labels)
-    BasisExpansionSVC("precomputed", normalization="none", n_jobs=1, C=1.0).fit(features, labels)
+    on_features(features.shape[1], C=1.0).fit(features, labels)
 
 
 def with_memory(

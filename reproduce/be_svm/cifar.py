@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import cifar10
+import synthetic
 from be_svm_similarities import SIMILARITIES
 from common import Stopwatch, Study, stop
 from widemargin import BasisExpansion, BasisExpansionSVC
@@ -47,6 +48,9 @@ class Images:
 
 def load(study: Study) -> Images:
     """All images. Decoding takes some seconds, so it is done once."""
+    if study.synthetic:
+        with np.load(study.data / synthetic.IMAGES) as file:
+            return Images(*(file[name] for name in ("X_train", "y_train", "X_test", "y_test")))
     folder = study.data / "cifar10"
     names = ("x_train", "y_train", "x_test", "y_test")
     mark = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:8]

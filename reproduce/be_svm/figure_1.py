@@ -44,7 +44,7 @@ COLORS = {KERNEL: SECOND, DUAL: FIRST, PRIMAL: THIRD}
 
 # How many in ten bases are of the positive class, for the moving border; its levels of noise.
 OF_TEN = (1, 3, 5, 7, 9)
-MOVED_DRAWS, QUICK_MOVED_DRAWS = 20, 4
+MOVED_DRAWS, QUICK_MOVED_DRAWS = 20, 2
 # Noise, and how far from the border there are no points.
 MOVED = {"little noise": (0.02, 0.0), "little noise, a gap": (0.02, 0.1), "much noise": (0.2, 0.0)}
 NORMALIZATIONS = {"mean-norm": "mean_norm", "not normalized": "none"}

@@ -20,7 +20,10 @@ def most_memory(call: Callable[..., Any], first: tuple[Any, ...], arguments: tup
     """MiB of `call(*arguments)`, after `call(*first)`, whose libraries and pools are not counted; Linux alone tells."""
     if not Path("/proc/self/clear_refs").exists():
         return None
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+    # Forked by a server that has loaded the libraries once and has done nothing else.
+    context = get_context("forkserver")
+    context.set_forkserver_preload(["__main__"])
+    with ProcessPoolExecutor(1, mp_context=context) as process:
         return process.submit(_measure, call, first, arguments).result() / MEBIBYTE
 
 

@@ -104,10 +104,14 @@ def with_memory(
     return found if used is None else {**found, MEMORY: used}
 
 
+def flat(grids: np.ndarray) -> np.ndarray:
+    return grids.reshape(len(grids), -1).astype(np.float64)
+
+
 def kernel_cost(images: Images, samples: int) -> dict[str, float]:
     scaler = MeanNorm()
-    cells = scaler.fit_transform(images.train[:samples].reshape(samples, -1).astype(np.float64))
-    test = scaler.transform(images.test.reshape(TEST, -1).astype(np.float64))
+    cells = scaler.fit_transform(flat(images.train[:samples]))
+    test = scaler.transform(flat(images.test))
     labels = images.train_labels[:samples]
     with Stopwatch() as training:
         machine = train_kernel(cells, labels)

@@ -21,11 +21,11 @@ def write(data: Path) -> None:
     """All files that quick runs read, in the folder `data`."""
     random = np.random.default_rng(0)
     for name, columns in COLUMNS.items():
-        points, labels = _clouds(random, 2, 60, columns)
+        points, labels = _clouds(random, 2, 40, columns)
         _save(data / "ida13" / f"{name}.npz", X=points, y=2 * labels - 1)
     points, labels = _clouds(random, 10, 300, 256)
     _save(data / "usps" / "usps.npz", **_halves(np.clip(300 * points, -1000, 1000).astype(np.int16), labels))
-    _save(data / IMAGES, **_halves(*_stripes(random, 40)))
+    _save(data / IMAGES, **_halves(*_stripes(random, 20)))
     _save(data / "bow" / "scene15_words.npz", **_words(random))
     _save(data / "bow" / "news20_w1000.npz", **_counts(random))
 
@@ -38,18 +38,16 @@ def _save(path: Path, **arrays: Array) -> None:
 def _clouds(random: np.random.Generator, classes: int, a_class: int, columns: int) -> tuple[Array, Array]:
     """Normal clouds, one a class, whose samples alternate."""
     labels = np.arange(classes * a_class) % classes
-    return random.standard_normal((classes, columns))[labels] + 2 * random.standard_normal(
-        (len(labels), columns)
-    ), labels
+    centers = random.standard_normal((classes, columns))
+    return centers[labels] + 2 * random.standard_normal((len(labels), columns)), labels
 
 
 def _stripes(random: np.random.Generator, a_class: int) -> tuple[Array, Array]:
     """Color images of 32 × 32 in ten classes, each with stripes of another direction."""
     labels = np.arange(10 * a_class) % 10
     across, up = np.meshgrid(np.arange(32), np.arange(32))
-    angle, phase = (
-        values[:, None, None] for values in (np.pi * labels / 10, random.uniform(0, 2 * np.pi, len(labels)))
-    )
+    angle = np.pi * labels[:, None, None] / 10
+    phase = random.uniform(0, 2 * np.pi, angle.shape)
     heights = np.sin(np.cos(angle) * across + np.sin(angle) * up + phase)[..., None]
     noise = random.standard_normal((*heights.shape[:3], 3))
     return np.clip(128 + 40 * heights + 60 * noise, 0, 255).astype(np.uint8), labels

@@ -43,8 +43,8 @@ KERNEL, DUAL, PRIMAL = "(a) kernel SVM", "(b) all bases, dual", "(c) a tenth, pr
 COLORS = {KERNEL: SECOND, DUAL: FIRST, PRIMAL: THIRD}
 
 # How many in ten bases are of the positive class, for the moving border; its levels of noise.
-OF_TEN = (1, 3, 5, 7, 9)
-MOVED_DRAWS, QUICK_MOVED_DRAWS = 20, 2
+OF_TEN, QUICK_OF_TEN = (1, 3, 5, 7, 9), (1, 9)
+MOVED_DRAWS, QUICK_MOVED_DRAWS = 20, 4
 # Noise, and how far from the border there are no points.
 MOVED = {"little noise": (0.02, 0.0), "little noise, a gap": (0.02, 0.1), "much noise": (0.2, 0.0)}
 NORMALIZATIONS = {"mean-norm": "mean_norm", "not normalized": "none"}
@@ -196,14 +196,14 @@ def tell(study: Study, levels: Array, found: dict[str, dict[str, Array]]) -> Non
 Areas = dict[tuple[str, str, bool], list[Array]]
 
 
-def move(study: Study, draws: int) -> Areas:
-    """Where the border is by the share of bases that are positive."""
+def move(study: Study, draws: int, shares: tuple[int, ...]) -> Areas:
+    """Where the border is by the share of bases that are positive, in tenths."""
     areas: Areas = {}
     rows = []
     for data, noise in MOVED.items():
         for told, normalization in NORMALIZATIONS.items():
             for intercept in (False, True):
-                found = [positive_area(noise, of_ten, normalization, intercept, draws) for of_ten in OF_TEN]
+                found = [positive_area(noise, of_ten, normalization, intercept, draws) for of_ten in shares]
                 areas[data, told, intercept] = found
                 place = f"{data}, {told}, {'intercept' if intercept else 'no intercept'}"
                 moved = found[-1] - found[0]
@@ -215,7 +215,7 @@ def move(study: Study, draws: int) -> Areas:
         "samples as bases, squared hinge. Where it grew with the positive bases, the border would have moved toward "
         "the class with fewer of them. A gap: no points within 0.1 of the border."
     )
-    study.table("The border", text, ["", *(f"{one} : {10 - one}" for one in OF_TEN)], rows)
+    study.table("The border", text, ["", *(f"{one} : {10 - one}" for one in shares)], rows)
     return areas
 
 
@@ -236,7 +236,9 @@ def check(study: Study) -> None:
     )
 
 
-def draw(study: Study, levels: Array, found: dict[str, dict[str, Array]], areas: Areas) -> None:
+def draw(
+    study: Study, levels: Array, found: dict[str, dict[str, Array]], areas: Areas, shares: tuple[int, ...]
+) -> None:
     import matplotlib.pyplot as plt
 
     figure = plt.figure(figsize=(12, 7.4), layout="constrained")
@@ -272,7 +274,7 @@ def draw(study: Study, levels: Array, found: dict[str, dict[str, Array]], areas:
         if told == "mean-norm":
             means = [one.mean() for one in of_ten]
             line = "o-" if intercept else "o:"
-            axes.plot(OF_TEN, means, line, color=colors[data], markersize=4, label=data if intercept else None)
+            axes.plot(shares, means, line, color=colors[data], markersize=4, label=data if intercept else None)
     axes.set(xlabel="positive bases of ten (dotted: no intercept)", ylabel="% of the square called positive")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize=8)
@@ -286,9 +288,10 @@ def main() -> int:
     levels, draws = (QUICK_LEVELS, QUICK_DRAWS) if study.quick else (LEVELS, DRAWS)
     found = {reading: measure(levels, draws, reading) for reading in READINGS}
     tell(study, levels, found)
-    areas = move(study, QUICK_MOVED_DRAWS if study.quick else MOVED_DRAWS)
+    draws, shares = (QUICK_MOVED_DRAWS, QUICK_OF_TEN) if study.quick else (MOVED_DRAWS, OF_TEN)
+    areas = move(study, draws, shares)
     check(study)
-    draw(study, levels, found, areas)
+    draw(study, levels, found, areas, shares)
     return study.finish()
 
 

@@ -200,7 +200,8 @@ def main() -> int:
         SMALL[1]: lambda: sets.newsgroups(study.data),
     }
     if study.quick:
-        loaders["many classes"] = lambda: sets.many_classes(classes=100, a_class=10, columns=2000)
+        classes = 20 if study.synthetic else 100
+        loaders["many classes"] = lambda: sets.many_classes(classes=classes, a_class=10, columns=2000)
     else:
         loaders["CIFAR-10"] = lambda: sets.cifar_words(study.data)
         loaders["many classes"] = lambda: sets.many_classes(classes=1000, a_class=4, columns=2000)

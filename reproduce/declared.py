@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import sys
 import tomllib
@@ -100,6 +101,12 @@ def checks(script: Script, found: dict[str, float], quick: bool, synthetic: bool
         absent = [name for name in script.figures if name not in found]
         rows += [[name, "none", str(script.figures[name]), "", "no"] for name in absent]
     return rows
+
+
+def newest_results(path: Path) -> dict[str, Any] | None:
+    """Of the last full run of the script at this path."""
+    results = sorted((path.parent / "results").glob(f"*_{path.stem}.json"))
+    return json.loads(results[-1].read_text()) if results else None
 
 
 def missing(data: Path, needs: Iterable[str]) -> list[str]:

@@ -10,7 +10,6 @@ python reproduce/run.py --all --only thin_plate   # those with this in their pat
 from __future__ import annotations
 
 import argparse
-import json
 import subprocess
 import sys
 import tempfile
@@ -18,7 +17,7 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from declared import HERE, MISSING, OUTSIDE, TOP, Script, as_text, checks, missing, scripts
+from declared import HERE, MISSING, OUTSIDE, TOP, Script, as_text, checks, missing, newest_results, scripts
 
 DATA = TOP / "data"
 
@@ -109,10 +108,9 @@ def _call(script: Script, *options: str) -> int:
 
 def _check(script: Script) -> tuple[str, str]:
     """Of the newest results; the names of what is outside."""
-    results = sorted((script.path.parent / "results").glob(f"*_{script.path.stem}.json"))
-    if not results:
+    told = newest_results(script.path)
+    if told is None:
         return str(MISSING), "no results yet"
-    told = json.loads(results[-1].read_text())
     bad = [row[0] for row in checks(script, told["figures"], quick=False) if row[-1] != "yes"]
     return (str(OUTSIDE), "outside: " + "; ".join(bad)) if bad else ("0", f"within, {told['date']}")
 

@@ -21,7 +21,7 @@ bench:
 reproduce:
 	python3 reproduce/run.py $(ARGS)
 
-## Runs a small version of all scripts (ARGS='--data DATA').
+## Runs a small version of all scripts, on synthetic data (ARGS='--data DATA': on the real data).
 reproduce-quick:
 	python3 reproduce/run.py --quick $(ARGS)
 

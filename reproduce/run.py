@@ -21,6 +21,8 @@ from declared import HERE, MISSING, OUTSIDE, TOP, Script, as_text, checks, missi
 
 DATA = TOP / "data"
 
+RESULTS = {0: "within what is expected", OUTSIDE: "outside what is expected", MISSING: "not run: something is missing"}
+
 
 def main() -> int:
     asked = _arguments()
@@ -81,7 +83,7 @@ def _run(script: Script, data: Path, quick: bool) -> tuple[str, str]:
         print(f"not run, {len(lines)} files are missing:\n  " + "\n  ".join(lines))
         return str(MISSING), f"not run: {len(lines)} of {len(needs)} files are missing"
     code = _call(script, "--data", str(data), *(["--quick"] if quick else []))
-    return str(code), {0: "within what is expected", OUTSIDE: "outside what is expected"}.get(code, "failed")
+    return str(code), RESULTS.get(code, "failed")
 
 
 def _on_synthetic_data(chosen: list[Script]) -> list[list[str]]:
@@ -103,7 +105,10 @@ def _on_synthetic_data(chosen: list[Script]) -> list[list[str]]:
 
 
 def _call(script: Script, *options: str) -> int:
-    return subprocess.run([sys.executable, str(script.path), *options], check=False).returncode
+    """The exit code of a script."""
+    code = subprocess.run([sys.executable, str(script.path), *options], check=False).returncode
+    # Ended by a signal: a code like any other failure's.
+    return code if code >= 0 else 128 - code
 
 
 def _check(script: Script) -> tuple[str, str]:

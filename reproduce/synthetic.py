@@ -23,7 +23,7 @@ def write(data: Path) -> None:
     for name, columns in COLUMNS.items():
         points, labels = _clouds(random, 2, 40, columns)
         _save(data / "ida13" / f"{name}.npz", X=points, y=2 * labels - 1)
-    points, labels = _clouds(random, 10, 300, 256)
+    points, labels = _clouds(random, 10, 200, 256)
     _save(data / "usps" / "usps.npz", **_halves(np.clip(300 * points, -1000, 1000).astype(np.int16), labels))
     _save(data / IMAGES, **_halves(*_stripes(random, 20)))
     _save(data / "bow" / "scene15_words.npz", **_words(random))

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import textwrap
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from declared import HERE, MISSING, OUTSIDE, TOP, Script, as_text, checks, missing, newest_results, scripts
@@ -82,33 +83,35 @@ def _run(script: Script, data: Path, quick: bool) -> tuple[str, str]:
     if lines := missing(data, needs):
         print(f"not run, {len(lines)} files are missing:\n  " + "\n  ".join(lines))
         return str(MISSING), f"not run: {len(lines)} of {len(needs)} files are missing"
-    code = _call(script, "--data", str(data), *(["--quick"] if quick else []))
+    code = _code(_call(script, "--data", str(data), *(["--quick"] if quick else [])))
     return str(code), RESULTS.get(code, "failed")
 
 
 def _on_synthetic_data(chosen: list[Script]) -> list[list[str]]:
-    """Quick runs without a data folder: a row for each script."""
+    """Quick runs without a data folder, two at a time: a row for each script."""
     # Needs NumPy, which the list of scripts does not.
     import synthetic
 
-    rows = []
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
         synthetic.write(Path(folder))
-        for script in chosen:
-            if not script.quick_needs:
-                rows.append([str(script), *_run(script, Path(folder), quick=True)])
-                continue
-            print(f"\n== {script}, on synthetic data", flush=True)
-            code = _call(script, "--data", folder, "--quick", "--synthetic")
-            rows.append([str(script), str(code), "failed" if code else "runs; on synthetic data, figures not compared"])
-    return rows
+
+        def row(script: Script) -> list[str]:
+            options = ["--synthetic"] if script.quick_needs else []
+            done = _call(script, "--data", folder, "--quick", *options, captures=True)
+            print(f"\n== {script}\n{done.stdout}{done.stderr}", flush=True)
+            results = RESULTS | ({0: "runs; on synthetic data, figures not compared"} if script.quick_needs else {})
+            return [str(script), str(_code(done)), results.get(_code(done), "failed")]
+
+        return list(pool.map(row, chosen))
 
 
-def _call(script: Script, *options: str) -> int:
-    """The exit code of a script."""
-    code = subprocess.run([sys.executable, str(script.path), *options], check=False).returncode
-    # Ended by a signal: a code like any other failure's.
-    return code if code >= 0 else 128 - code
+def _call(script: Script, *options: str, captures: bool = False) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, str(script.path), *options], check=False, capture_output=captures, text=True)
+
+
+def _code(done: subprocess.CompletedProcess[str]) -> int:
+    """The exit code; of a script that was ended by a signal, one like any other failure's."""
+    return done.returncode if done.returncode >= 0 else 128 - done.returncode
 
 
 def _check(script: Script) -> tuple[str, str]:

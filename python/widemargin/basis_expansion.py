@@ -299,10 +299,10 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
         breakpoint of the loss. With "quantile", five-fold cross-validation replaces leave-one-out.
     estimated_score_ : float
         The estimated R² on new samples, or D² for losses other than squared_error, from the same predictions at `C_`.
-        If the similarity was selected on fewer than 150 samples, the R² of five-fold cross-validation that repeats the
-        selection in each fold.
+        If the similarity was selected on fewer than 150 samples, or fewer than 400 with learned column weights, the R²
+        of five-fold cross-validation that repeats the selection in each fold.
     estimated_score_std_ : float
-        The standard error of `estimated_score_`, for a fixed spread of the targets.
+        The standard error of `estimated_score_`. That of D² is for a fixed loss of the constant.
     kind_ : str
         The kind of samples that was used: a value of `kind`, or "precomputed".
     similarity_ : str or list of str

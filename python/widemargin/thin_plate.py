@@ -276,7 +276,7 @@ class ThinPlateRegressor(ThinPlate, FittedRegressor):
     estimated_score_ : float
         The R² of leave-one-out predictions at `C_`, averaged over the outputs that are not constant.
     estimated_score_std_ : float
-        The standard error of `estimated_score_`, for a fixed spread of the targets.
+        The standard error of `estimated_score_`.
     basis_ : ndarray of shape (n_basis, n_features)
         The bases; if columns were standardized, divided by the standard deviations of the columns.
     basis_indices_ : ndarray of int

@@ -233,6 +233,8 @@ pub(crate) const PRIMAL_HELD_OUT_TOL: f64 = 1e-1;
 /// Samples from which on the R² of the best of several similarities is within three standard errors of new samples'
 /// (python/tests/test_properties.py).
 pub(crate) const MIN_SAMPLES_OF_REGRESSION_ESTIMATE: usize = 150;
+/// The same where the columns were weighted on these samples (decision 0030).
+pub(crate) const MIN_SAMPLES_OF_WEIGHTED_ESTIMATE: usize = 400;
 /// Samples held out of a fit, at most (decision 0030).
 pub(crate) const MAX_HELD_OUT: usize = 2000;
 /// Samples held out of a path, at most (decision 0030).

@@ -21,7 +21,7 @@ pub struct RegressionPoint {
     pub loo_rmse: Vec<f64>,
     /// R² of the leave-one-out predictions, averaged over the outputs whose targets are not constant; 1 if all are.
     pub loo_r2: f64,
-    /// The standard error of this R², with the variances of the targets assumed to be known.
+    /// The standard error of this R², to which the errors and the variances of the targets contribute.
     pub loo_r2_std: f64,
     /// The method of estimation.
     pub method: EstimateMethod,
@@ -38,8 +38,12 @@ pub(crate) struct StandardTargets {
     pub scales: Vec<f64>,
     /// The weighted variances of the values; 0 for an output that is constant.
     variances: Vec<f64>,
-    /// The number of samples that their weights stand for.
+    /// The weighted means of the values, and of the fourth power of their differences from it.
+    moments: Vec<[f64; 2]>,
+    /// The number of samples that leave-one-out judges, for which their weights stand.
     n_effective: f64,
+    /// Their share of the weight.
+    judged_share: f64,
     /// As of [`typical_weight`].
     pub typical_weight: f64,
 }
@@ -54,7 +58,8 @@ impl StandardTargets {
         let total: f64 = weights.iter().sum();
         let mean = |values: &[f64]| values.iter().zip(weights).map(|(y, weight)| weight / total * y).sum::<f64>();
         let largest = |values: &[f64]| values.iter().fold(0.0f64, |most, y| most.max(y.abs()));
-        let (mut values, mut means, mut scales, mut variances) = (Vec::with_capacity(n * k), vec![], vec![], vec![]);
+        let (mut values, mut means, mut scales) = (Vec::with_capacity(n * k), vec![], vec![]);
+        let (mut variances, mut moments) = (vec![], vec![]);
         for output in 0..k {
             let own = targets.output(output);
             let is_constant = own.iter().all(|y| *y == own[0]);
@@ -73,19 +78,21 @@ impl StandardTargets {
             let about = mean(&standard);
             let squares: Vec<f64> = standard.iter().map(|y| (y - about).powi(2)).collect();
             variances.push(if is_constant { 0.0 } else { mean(&squares) });
+            moments.push([about, mean(&squares.iter().map(|square| square * square).collect::<Vec<_>>())]);
             values.extend(standard);
             means.push(center);
             scales.push(scale);
         }
-        let n_effective = effective_number(weights, units);
+        let (n_effective, judged_share) = (effective_number(weights, units), judged_share(weights, units));
         let values = Matrix::from_columns(values, n, k);
         let typical_weight = typical_weight(units);
-        Ok(StandardTargets { values, means, scales, variances, n_effective, typical_weight })
+        Ok(StandardTargets { values, means, scales, variances, moments, n_effective, judged_share, typical_weight })
     }
 
     /// The same if leave-one-out removes these parts of the weights.
     pub fn left_out(self, weights: &[f64], units: &[f64]) -> Self {
-        StandardTargets { n_effective: effective_number(weights, units), ..self }
+        let (n_effective, judged_share) = (effective_number(weights, units), judged_share(weights, units));
+        StandardTargets { n_effective, judged_share, ..self }
     }
 
     /// Whether all outputs are constant.
@@ -112,8 +119,19 @@ impl StandardTargets {
 
     pub fn point(&self, estimate: &LeaveOneOut) -> RegressionPoint {
         let rmse = estimate.squared_errors.iter().zip(&self.scales).map(|(error, scale)| error.sqrt() * scale);
-        let moments = estimate.squared_errors.iter().zip(&estimate.fourth_powers);
-        let moments: Vec<[f64; 2]> = moments.map(|(&square, &fourth)| [square, fourth]).collect();
+        // R² = 1 − e/v varies as e − (e/v) v, by the first derivatives of e and v, where e is of the samples that are judged
+        // and v of all; next to that, leave-one-out has a bias of the order of 2 e/n, which is that of the mean of n
+        // targets.
+        let of_output = |(output, (&error, &[fourth, by_target, by_square])): (usize, (&f64, &[f64; 3]))| {
+            let (variance, [about, fourth_of_target]) = (self.variances[output], self.moments[output]);
+            let ratio = if variance > 0.0 { error / variance } else { 0.0 };
+            let covariance = by_square - 2.0 * about * by_target + about * about * error - error * variance;
+            let of_targets = ratio * ratio * (fourth_of_target - variance * variance) - 2.0 * ratio * covariance;
+            let spread = (fourth - error * error + self.judged_share * of_targets).max(0.0);
+            [0.0, spread + 4.0 * error * error / self.n_effective]
+        };
+        let moments: Vec<[f64; 2]> =
+            estimate.squared_errors.iter().zip(&estimate.products).enumerate().map(of_output).collect();
         RegressionPoint {
             c: estimate.c(),
             loo_rmse: rmse.collect(),
@@ -122,6 +140,12 @@ impl StandardTargets {
             method: EstimateMethod::LeaveOneOut,
         }
     }
+}
+
+/// The share of the weight that leave-one-out judges.
+fn judged_share(weights: &[f64], units: &[f64]) -> f64 {
+    let judged: f64 = weights.iter().zip(units).filter(|(_, unit)| **unit > 0.0).map(|(weight, _)| weight).sum();
+    judged / weights.iter().sum::<f64>()
 }
 
 /// The report of a solution in closed form, which has no gap: by n samples, with half the squared norm of each output's

@@ -20,6 +20,11 @@ impl Candidate {
         Candidate { similarity: vec![spec.to_owned()], normalization: usual_normalization(spec) }
     }
 
+    /// Whether columns have weights.
+    pub(super) fn has_column_weights(&self) -> bool {
+        self.similarity.iter().any(|spec| spec.contains(":weights="))
+    }
+
     /// Whether it joins all similarities of another.
     pub(super) fn includes(&self, other: &Candidate) -> bool {
         other.similarity.iter().all(|spec| self.similarity.contains(spec))

@@ -11,12 +11,12 @@ use crate::monitor::Monitor;
 use crate::problem::Loss;
 use crate::similarity::{AnySimilarity, Similarity};
 use crate::solve::EstimateMethod;
-use crate::solve::ridge::LeaveOneOut;
-use crate::tuning::{MIN_SAMPLES_OF_REGRESSION_ESTIMATE, N_FOLDS};
+use crate::solve::ridge::Fitted;
+use crate::tuning::{MIN_SAMPLES_OF_REGRESSION_ESTIMATE, MIN_SAMPLES_OF_WEIGHTED_ESTIMATE, N_FOLDS};
 
 impl SimilaritySearch {
     /// The model of a search with an estimate that knows of the search: where its similarity was selected on few
-    /// samples, R² in five folds of searches and fits, in place of leave-one-out. Of other losses than the squared one,
+    /// samples, or its columns weighted on not many more, R² in five folds of searches and fits, in place of leave-one-out. Of other losses than the squared one,
     /// and where the time limit does not allow it, a note says that the estimate is optimistic.
     ///
     /// # Errors
@@ -30,7 +30,9 @@ impl SimilaritySearch {
         monitor: &Monitor<'_>,
     ) -> Result<BasisExpansionRegressor<AnySimilarity>> {
         let [_, .., last] = &choice.tried[..] else { return Ok(model) };
-        if last.n_samples >= MIN_SAMPLES_OF_REGRESSION_ESTIMATE || model.path().is_empty() {
+        let learns_columns = self.candidates.is_empty() && choice.best.has_column_weights();
+        let enough = if learns_columns { MIN_SAMPLES_OF_WEIGHTED_ESTIMATE } else { MIN_SAMPLES_OF_REGRESSION_ESTIMATE };
+        if last.n_samples >= enough || model.path().is_empty() {
             return Ok(model);
         }
         let found = match model.loss() {
@@ -65,9 +67,7 @@ impl SimilaritySearch {
             return Err(Error::TooShort { stage: "folds", needs: 0.0 });
         }
         let standard = StandardTargets::new(&targets.of_rows(&distinct.rows), (weights, &units), true)?;
-        let total: f64 = weights.iter().sum();
-        let (mut squared_errors, mut fourth_powers) =
-            (vec![0.0; standard.scales.len()], vec![0.0; standard.scales.len()]);
+        let mut values = standard.values.clone();
         for fold in 0..N_FOLDS as usize {
             // In an order by content, so that equal samples are in one fold.
             let (out, others): (Vec<usize>, Vec<usize>) =
@@ -81,14 +81,16 @@ impl SimilaritySearch {
             let found = fitted.predict_with(&Picked { source: samples, rows: &rows_out }, self.threads, monitor)?;
             for (at, &place) in out.iter().enumerate() {
                 for (output, scale) in standard.scales.iter().enumerate() {
-                    let value = (found.values[at * found.n_cols + output] - standard.means[output]) / scale;
-                    let square = (standard.values.at(place, output) - value).powi(2);
-                    squared_errors[output] += weights[place] / total * square;
-                    fourth_powers[output] += weights[place] / total * square * square;
+                    values.set(
+                        place,
+                        output,
+                        (found.values[at * found.n_cols + output] - standard.means[output]) / scale,
+                    );
                 }
             }
         }
-        let estimate = LeaveOneOut { lambda: 0.5 / c, squared_errors, fourth_powers };
+        let fitted = Fitted { targets: standard.values.clone(), weights: weights.clone(), units: weights.clone() };
+        let estimate = fitted.leave_one_out(0.5 / c, &values, &vec![1.0; weights.len()]);
         let point = RegressionPoint { c, method: EstimateMethod::Folds, ..standard.point(&estimate) };
         let selection = RegressionSelection { lambda: estimate.lambda, path: vec![point.clone()] };
         Ok((point, selection.warning(&standard)))

@@ -51,8 +51,9 @@ impl Fitted {
         let k = values.n_cols();
         let mut sums = no_powers(k);
         for (row, (&weight, &unit)) in self.weights.iter().zip(&self.units).enumerate() {
-            let residual = |output| self.targets.at(row, output) - values.at(row, output);
-            add_powers(&mut sums, &(0..k).map(residual).collect::<Vec<_>>(), (factors[row] * weight, unit));
+            let targets: Vec<f64> = (0..k).map(|output| self.targets.at(row, output)).collect();
+            let residuals: Vec<f64> = targets.iter().enumerate().map(|(at, y)| y - values.at(row, at)).collect();
+            add_powers(&mut sums, &residuals, &targets, (factors[row] * weight, unit));
         }
         LeaveOneOut::of_powers(lambda, 0..k, &sums)
     }
@@ -131,12 +132,13 @@ impl Ridge {
 
     /// The leave-one-out errors at each λ.
     pub fn leave_one_out(&self, lambdas: &[f64]) -> Vec<LeaveOneOut> {
-        let width = lambdas.len() * self.fitted.targets.n_cols();
+        let by_row = self.fitted.targets.transposed();
+        let width = lambdas.len() * by_row.n_rows();
         let (shrinking, mut sums) = (self.spectrum.shrinking(lambdas), no_powers(width));
         let Fitted { weights, units, .. } = &self.fitted;
         for rows in blocks(self.fitted.weights.len()) {
             for (residuals, row) in self.residuals(rows.clone(), &shrinking).chunks(width.max(1)).zip(rows) {
-                add_powers(&mut sums, residuals, (weights[row], units[row]));
+                add_powers(&mut sums, residuals, by_row.col(row), (weights[row], units[row]));
             }
         }
         self.spectrum.leave_one_out(lambdas, &sums)

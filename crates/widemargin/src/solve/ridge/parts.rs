@@ -185,11 +185,16 @@ impl RidgePart<'_> {
     /// The sums of [`add_powers`] of the leave-one-out residuals, λ × outputs.
     fn squares(&self, at: &Squares, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
         let Squares { free, rotation, shrinking } = at;
-        let mut sums = no_powers(shrinking.width());
+        let (mut sums, k) = (no_powers(shrinking.width()), free.n_outputs);
         self.each_block((free, rotation, shrinking), monitor, |rows, residuals| {
             for (residuals, row) in residuals.chunks(shrinking.width()).zip(rows) {
                 if self.weights[row] > 0.0 {
-                    add_powers(&mut sums, residuals, (self.weights[row], self.units[row]));
+                    add_powers(
+                        &mut sums,
+                        residuals,
+                        &self.targets[row * k..][..k],
+                        (self.weights[row], self.units[row]),
+                    );
                 }
             }
         })?;

@@ -17,38 +17,43 @@ pub(crate) struct LeaveOneOut {
     /// The weighted mean of the squared error of each output; infinite where a sample is fitted regardless of the
     /// others.
     pub squared_errors: Vec<f64>,
-    /// The weighted mean of the fourth power of the error of each output.
-    pub fourth_powers: Vec<f64>,
+    /// The weighted means of the squared error of each output times itself, the target, and the square of the target.
+    pub products: Vec<[f64; 3]>,
 }
+
+/// Sums of each residual: its square, and that times itself, the target, and the square of the target.
+const N_POWERS: usize = 4;
 
 /// The sums of [`add_powers`] for residuals of this width, of no rows.
 pub(super) fn no_powers(width: usize) -> Vec<f64> {
-    vec![0.0; 2 * width + 1]
+    vec![0.0; N_POWERS * width + 1]
 }
 
-/// Adds to the sums the weighted squares of the residuals of a row, then their fourth powers, and last its weight. A row
-/// that is not left out, whose unit is 0, has no part in them.
-pub(super) fn add_powers(sums: &mut [f64], residuals: &[f64], (weight, unit): (f64, f64)) {
+/// Adds to the sums those of the weighted residuals of a row, λ × outputs, and last its weight. A row that is not left
+/// out, whose unit is 0, has no part in them.
+pub(super) fn add_powers(sums: &mut [f64], residuals: &[f64], targets: &[f64], (weight, unit): (f64, f64)) {
     if unit <= 0.0 {
         return;
     }
-    let (squares, rest) = sums.split_at_mut(residuals.len());
-    let (fourth_powers, total) = rest.split_at_mut(residuals.len());
+    let (of_residuals, total) = sums.split_at_mut(N_POWERS * residuals.len());
     total[0] += weight;
-    for ((sum, fourth), residual) in squares.iter_mut().zip(fourth_powers).zip(residuals) {
+    for ((sums, residual), y) in of_residuals.chunks_mut(N_POWERS).zip(residuals).zip(targets.iter().cycle()) {
         let square = residual * residual;
-        *sum += weight * square;
-        *fourth += weight * square * square;
+        let powers = [1.0, square, *y, y * y];
+        sums.iter_mut().zip(powers).for_each(|(sum, power)| *sum += weight * square * power);
     }
 }
 
 impl LeaveOneOut {
     /// From the sums of [`add_powers`], for residuals that are those of λ.
     pub(super) fn of_powers(lambda: f64, residuals: Range<usize>, sums: &[f64]) -> Self {
-        let (squares, rest) = sums.split_at(sums.len() / 2);
-        let (fourth_powers, total) = rest.split_at(squares.len());
-        let means = |sums: &[f64]| sums[residuals.clone()].iter().map(|sum| sum / total[0]).collect();
-        LeaveOneOut { lambda, squared_errors: means(squares), fourth_powers: means(fourth_powers) }
+        let (of_residuals, total) = sums.split_at(sums.len() - 1);
+        let own = of_residuals.chunks(N_POWERS).skip(residuals.start).take(residuals.len());
+        LeaveOneOut {
+            lambda,
+            squared_errors: own.clone().map(|sums| sums[0] / total[0]).collect(),
+            products: own.map(|sums| [1, 2, 3].map(|at| sums[at] / total[0])).collect(),
+        }
     }
 
     /// C of ½‖f‖² + C Σ w (y − f)².

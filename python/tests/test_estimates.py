@@ -196,6 +196,21 @@ def test_free_polynomials_without_leave_one_out_are_judged_by_folds():
     assert model.score(X[300:], y[300:]) > 0.65
 
 
+def test_columns_weighted_on_few_samples_are_estimated_by_folds():
+    far = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(2160, 12))
+        y = np.sign(X[:, 0]) * X[:, 1] + 0.5 * X[:, 2] + rng.normal(scale=0.7, size=len(X))
+        model = wm.BasisExpansionRegressor().fit(X[:160], y[:160])
+        assert "weights=" in str(model.similarity_)
+        assert any("five folds" in note for note in model.report_["notes"])
+        far.append((model.estimated_score_ - model.score(X[160:], y[160:])) / model.estimated_score_std_)
+    # By leave-one-out 1.5 on average; folds have fewer samples to find the columns.
+    assert max(far) < 3, far
+    assert np.mean(far) < 0.5, far
+
+
 # What of the samples is weighted or repeated; of "grid", new samples are of the same few rows.
 REPEATED = {
     "twos": lambda X, y: (X[:200], y[:200], np.full(200, 2.0)),

@@ -53,7 +53,7 @@ impl Samples for BitSets {
     }
 
     fn select(&self, rows: &[usize]) -> Self {
-        let words = rows.iter().flat_map(|&row| self.set(row)).copied().collect();
+        let words = rows.iter().map(|&row| self.set(row)).collect::<Vec<_>>().concat();
         BitSets { words, n_bits: self.n_bits, n_sets: rows.len() }
     }
 

@@ -52,7 +52,7 @@ impl Samples for Images {
     }
 
     fn select(&self, rows: &[usize]) -> Self {
-        let pixels = rows.iter().flat_map(|&row| self.image(row)).copied().collect();
+        let pixels = rows.iter().map(|&row| self.image(row)).collect::<Vec<_>>().concat();
         Images { pixels, ..*self }
     }
 

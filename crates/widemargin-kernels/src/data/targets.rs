@@ -68,7 +68,7 @@ impl Targets {
 
     /// The targets of some of the samples.
     pub fn of_rows(&self, rows: &[usize]) -> Targets {
-        let values = rows.iter().flat_map(|&row| self.row(row)).copied().collect();
+        let values = rows.iter().map(|&row| self.row(row)).collect::<Vec<_>>().concat();
         Targets { values, n_outputs: self.n_outputs }
     }
 

@@ -100,13 +100,13 @@ impl Matrix {
 
     /// These columns.
     pub fn select_cols(&self, cols: &[usize]) -> Matrix {
-        let values = cols.iter().flat_map(|&col| self.col(col)).copied().collect();
+        let values = cols.iter().map(|&col| self.col(col)).collect::<Vec<_>>().concat();
         Matrix { values, n_rows: self.n_rows, n_cols: cols.len() }
     }
 
     /// A range of rows of every column.
     pub fn select_row_range(&self, rows: std::ops::Range<usize>) -> Matrix {
-        let values = (0..self.n_cols).flat_map(|col| &self.col(col)[rows.clone()]).copied().collect();
+        let values = (0..self.n_cols).map(|col| &self.col(col)[rows.clone()]).collect::<Vec<_>>().concat();
         Matrix { values, n_rows: rows.len(), n_cols: self.n_cols }
     }
 

@@ -217,3 +217,48 @@ impl RegressionSelection {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::mixed;
+    use crate::solve::ridge::Fitted;
+
+    /// Evenly distributed in 0 … 1.
+    fn number(at: usize) -> f64 {
+        (mixed(at as u64 + 1) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// R² and its standard error, of these targets and leave-one-out decision values.
+    fn r2(targets: &[f64], values: &[f64]) -> (f64, f64) {
+        let n = targets.len();
+        let (ones, column) = (vec![1.0; n], |values: &[f64]| Matrix::from_columns(values.to_vec(), n, 1));
+        let standard = StandardTargets::new(&Targets::new(targets.to_vec(), 1).unwrap(), (&ones, &ones), true).unwrap();
+        let values: Vec<f64> = values.iter().map(|value| (value - standard.means[0]) / standard.scales[0]).collect();
+        let fitted = Fitted { targets: standard.values.clone(), weights: ones.clone(), units: ones.clone() };
+        let point = standard.point(&fitted.leave_one_out(1.0, &column(&values), &ones));
+        (point.loo_r2, point.loo_r2_std)
+    }
+
+    #[test]
+    fn the_standard_error_of_r2_is_that_of_other_draws_of_the_samples() {
+        let n = 400;
+        for noise in [0.1, 0.5, 2.0] {
+            let signal: Vec<f64> = (0..n).map(|at| number(at) - 0.5).collect();
+            let targets: Vec<f64> = (0..n).map(|at| 3.0 + signal[at] + noise * (number(at + n) - 0.5)).collect();
+            let values: Vec<f64> = signal.iter().map(|x| 3.0 + x).collect();
+            let (_, standard_error) = r2(&targets, &values);
+            let drawn: Vec<f64> = (0..1000)
+                .map(|draw| {
+                    let rows: Vec<usize> =
+                        (0..n).map(|at| (number(7 * n + draw * n + at) * n as f64) as usize).collect();
+                    let of = |values: &[f64]| rows.iter().map(|&row| values[row]).collect::<Vec<f64>>();
+                    r2(&of(&targets), &of(&values)).0
+                })
+                .collect();
+            let mean = drawn.iter().sum::<f64>() / 1000.0;
+            let spread = (drawn.iter().map(|r2| (r2 - mean).powi(2)).sum::<f64>() / 1000.0).sqrt();
+            assert!((standard_error / spread - 1.0).abs() < 0.15, "{noise}: {standard_error} instead of {spread}");
+        }
+    }
+}

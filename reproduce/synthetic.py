@@ -59,7 +59,7 @@ def _halves(rows: Array, labels: Array) -> dict[str, Array]:
 
 
 def _words(random: np.random.Generator) -> dict[str, Array]:
-    """Images of 8 × 8 words out of 50, of which each class prefers some."""
+    """Images of 8 × 8 words out of 50; each class prefers some of them."""
     labels, side, words = np.arange(300) % 15, 8, 50
     found = 3 * labels[:, None] + random.exponential(8, (len(labels), side * side)).astype(int)
     grid = np.full((len(labels), 2), side)

@@ -103,7 +103,7 @@ def expand(names: Sequence[str], n_basis: int, images: Images, **parameters: Any
 
 
 def on_features(width: int, **parameters: Any) -> BasisExpansionSVC:
-    """A linear machine on so many columns of features: similarities to as many bases, taken as they are."""
+    """A linear machine on this number of features: unnormalized similarities to as many bases."""
     return BasisExpansionSVC("precomputed", n_basis=width, normalization="none", n_jobs=1, **parameters)
 
 

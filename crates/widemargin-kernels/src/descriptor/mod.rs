@@ -1,23 +1,23 @@
 //! Transformations of samples that precede a similarity.
 
 mod channel_sets;
-pub mod colors;
+pub(crate) mod colors;
 mod convolved;
-pub mod derivative;
-pub mod hog;
-pub mod hydra;
-pub mod minirocket;
+pub(crate) mod derivative;
+pub(crate) mod hog;
+pub(crate) mod hydra;
+pub(crate) mod minirocket;
 mod moments;
-pub mod ngrams;
-pub mod phog;
-pub mod pixels;
-pub mod resize;
+pub(crate) mod ngrams;
+pub(crate) mod phog;
+pub(crate) mod pixels;
+pub(crate) mod resize;
 mod row;
-pub mod scaling;
+pub(crate) mod scaling;
 mod term_columns;
-pub mod tfidf;
+pub(crate) mod tfidf;
 pub mod weisfeiler_lehman;
-pub mod znorm;
+pub(crate) mod znorm;
 
 use std::collections::BTreeMap;
 

@@ -10,7 +10,7 @@ mod earth_mover;
 mod exponential;
 mod features;
 mod gappy;
-pub mod grid;
+pub(crate) mod grid;
 mod mismatch;
 mod ngram;
 mod own_kernel;

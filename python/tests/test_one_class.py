@@ -55,6 +55,16 @@ def test_the_threshold_is_beyond_the_share_of_new_samples_that_it_names(quantile
     assert abs(np.mean(shares) - quantile) < 3 * error + 0.005, shares
 
 
+@pytest.mark.parametrize("n", [20, 25, 40])
+def test_few_samples_set_the_threshold_too(n):
+    shares = []
+    for seed in range(100):
+        detector = wm.BasisExpansionOneClass(random_state=0).fit(normal(n, seed))
+        shares.append((detector.predict(normal(400, 1000 + seed)) == -1).mean())
+    # The next order statistic, without interpolation, has .09 to .13.
+    assert abs(np.mean(shares) - 0.05) < 0.025, shares
+
+
 def test_outliers_are_found():
     detector = wm.BasisExpansionOneClass(random_state=0).fit(normal(400, 0))
     there = np.vstack([normal(200, 1), normal(200, 2) + 4])

@@ -281,7 +281,8 @@ fn loo_scores(mut values: Vec<f64>) -> Vec<f64> {
 const SAMPLE_ROUNDING: f64 = 1e-9;
 
 /// The score that a new one is below with this probability, from the leave-one-out scores of samples that are no bases,
-/// with weights `others`: of n of them, by weight, the (n + 1)·share-th. `units` are the weights of single samples.
+/// with weights `others`: of n of them, by weight, the (n + 1)·share-th, between two of them by linear interpolation.
+/// `units` are the weights of single samples.
 fn threshold(scores: &[f64], (weights, units): (&[f64], &[f64]), others: &[f64], share: f64) -> f64 {
     let with = |weights: &[f64]| {
         let pairs = scores.iter().copied().zip(weights.iter().copied());
@@ -296,12 +297,21 @@ fn threshold(scores: &[f64], (weights, units): (&[f64], &[f64]), others: &[f64],
 fn quantile(mut scores: Vec<(f64, f64)>, unit: f64, share: f64) -> f64 {
     scores.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let total: f64 = scores.iter().map(|(_, weight)| weight).sum();
-    let (wanted, mut below) = (share * (total + unit) - SAMPLE_ROUNDING * unit, 0.0);
-    let reaches = |(_, weight): &&(f64, f64)| {
-        below += weight;
-        below >= wanted
-    };
-    scores.iter().find(reaches).or(scores.last()).map_or(0.0, |(score, _)| *score)
+    let (wanted, rounding) = (share * (total + unit), SAMPLE_ROUNDING * unit);
+    // The last score below, and the place of the last of its copies.
+    let (mut last, mut below) = (None, 0.0);
+    for (score, weight) in scores {
+        // The place of the first copy.
+        let first = below + weight.min(unit);
+        if let Some(last) = last.filter(|_| wanted + rounding < first) {
+            return last + (score - last) * (wanted - below) / (first - below);
+        }
+        (last, below) = (Some(score), below + weight);
+        if wanted <= below + rounding {
+            break;
+        }
+    }
+    last.unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -329,7 +339,7 @@ mod tests {
     fn bases_count_only_where_there_are_few_others() {
         let scores: Vec<f64> = (0..40).map(f64::from).collect();
         let others = |weight: f64| (0..40).map(|at| if at < 20 { 0.0 } else { weight }).collect::<Vec<f64>>();
-        assert_eq!(threshold(&scores, (&[1.0; 40], &[1.0; 40]), &others(1.0), 0.1), 22.0);
+        assert_eq!(threshold(&scores, (&[1.0; 40], &[1.0; 40]), &others(1.0), 0.1), 21.1);
         assert_eq!(threshold(&scores[..39], (&[1.0; 39], &[1.0; 39]), &others(1.0)[..39], 0.1), 3.0);
         // Those without weight do not count at all.
         let (mut weights, mut others) = (vec![2.0; 40], others(2.0));

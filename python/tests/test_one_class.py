@@ -210,6 +210,12 @@ def test_columns_in_different_units_are_warned_of():
     assert wm.BasisExpansionOneClass("z-score/rbf").fit(X).predict(outlier) == -1
 
 
+def test_constant_columns_are_warned_of():
+    X = np.hstack([normal(300, 0), np.full((300, 1), 5.0)])
+    with pytest.warns(UserWarning, match=r"1 columns of the training samples \(the first is column 4.*z-score omits"):
+        assert wm.BasisExpansionOneClass("z-score/rbf").fit(X).predict([[0, 0, 0, 0, 50]]) == 1
+
+
 @pytest.mark.parametrize("normalization", ["mean_norm", "z_score", "covariance"])
 def test_normalizations_by_which_nothing_is_detected_are_refused(normalization):
     with pytest.raises(ValueError, match=r"normalization.*nystroem, centered or none"):

@@ -109,16 +109,20 @@ impl PolynomialSpace {
 
     /// Warnings about the columns.
     pub fn warnings(&self) -> Vec<String> {
-        let mut warnings = Vec::new();
-        let constant: Vec<usize> = (0..self.factors.len()).filter(|&column| self.factors[column] == 0.0).collect();
-        if let Some(first) = constant.first() {
-            warnings.push(format!(
+        let constant = self.constant_columns();
+        let warning = |first: &usize| {
+            format!(
                 "{} of {} columns are constant (the first is column {first}, from 0): they carry nothing and were passed over",
                 constant.len(),
                 self.factors.len(),
-            ));
-        }
-        warnings
+            )
+        };
+        constant.first().map(warning).into_iter().collect()
+    }
+
+    /// The columns without a spread.
+    pub fn constant_columns(&self) -> Vec<usize> {
+        (0..self.factors.len()).filter(|&column| self.factors[column] == 0.0).collect()
     }
 
     /// The ratio of the largest to the smallest spread of the non-constant columns; 1 if there are none.

@@ -8,7 +8,7 @@ use super::by_name::ByName;
 use super::candidate::outlier_normalization;
 use super::similarity_search::SimilaritySearch;
 use super::subset::{Answers, SimilarityPoint};
-use super::uneven_columns::{outlier_similarity, uneven_columns};
+use super::unseen_columns::{outlier_similarity, unseen_columns};
 use crate::basis::BasisChoice;
 use crate::data::{AnySamples, ClassWeight, Labels, Resources, Rows, SamplesView, Source};
 use crate::error::{Error, Result};
@@ -356,7 +356,7 @@ impl Estimator {
                     specs => specs.to_vec(),
                 };
                 let similarity = AnySimilarity::new(&specs)?;
-                let warning = uneven_columns(view, weights, &similarity)?;
+                let warning = unseen_columns(view, weights, &similarity)?;
                 let mut params = params.clone().with_similarity(similarity);
                 if self.normalization.is_none() {
                     params = params.normalization(outlier_normalization(&specs));

@@ -19,7 +19,7 @@ mod scores;
 mod similarity_search;
 mod subset;
 mod trial;
-mod uneven_columns;
+mod unseen_columns;
 mod usual_candidates;
 mod work;
 
@@ -39,4 +39,4 @@ pub use regression_scores::RegressionScoring;
 pub use scores::Scoring;
 pub use similarity_search::{SimilarityChoice, SimilaritySearch};
 pub use subset::{Answers, SimilarityPoint};
-pub use uneven_columns::{outlier_similarity, uneven_columns};
+pub use unseen_columns::{outlier_similarity, unseen_columns};

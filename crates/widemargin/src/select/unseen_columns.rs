@@ -3,7 +3,7 @@
 use crate::data::{Rows as _, SamplesView};
 use crate::error::Result;
 use crate::model::ColumnMoments;
-use crate::similarity::AnySimilarity;
+use crate::similarity::{AnySimilarity, PolynomialSpace};
 use crate::tuning::{DISTANT_SPREADS, UNEVEN_SPREADS};
 
 /// The similarity for the outliers of vectors: rbf, of standardized columns where these may have different units. None
@@ -18,20 +18,33 @@ pub fn outlier_similarity(samples: &SamplesView<'_>, weights: Option<&[f64]>) ->
     Ok(Some(if unevenness(samples, weights)? > UNEVEN_SPREADS { "z-score/rbf" } else { "rbf" }))
 }
 
-/// A warning where outliers in columns of small values cannot be found, since the similarity compares unscaled columns of
-/// very different spreads.
+/// A warning where outliers in some columns cannot be found: in columns of small spread, since the similarity compares
+/// unscaled columns of very different spreads, and in constant columns, which z-score omits.
 ///
 /// # Errors
 /// Errors of reading the samples.
-pub fn uneven_columns(
+pub fn unseen_columns(
     samples: &SamplesView<'_>,
     weights: Option<&[f64]>,
     similarity: &AnySimilarity,
 ) -> Result<Option<String>> {
     let specs = similarity.specs();
     let [spec] = &specs[..] else { return Ok(None) };
-    let name = spec.split(':').next().unwrap_or_default();
-    if samples.kind() != "vectors" || !["rbf", "laplacian", "linear", "polynomial"].contains(&name) {
+    if samples.kind() != "vectors" {
+        return Ok(None);
+    }
+    let name = spec.split([':', '/']).next().unwrap_or_default();
+    if name == "z-score" {
+        let columns = spreads(samples, weights)?.map_or_else(Vec::new, |space| space.constant_columns());
+        return Ok(columns.first().map(|first| {
+            format!(
+                "{} columns of the training samples (the first is column {first}, from 0) are constant, and z-score omits \
+                 them: a sample with another value there is no outlier; check them separately",
+                columns.len()
+            )
+        }));
+    }
+    if !["rbf", "laplacian", "linear", "polynomial"].contains(&name) {
         return Ok(None);
     }
     let factor = unevenness(samples, weights)?;
@@ -46,12 +59,17 @@ pub fn uneven_columns(
 /// The largest of the standard deviations of dense columns over the least that is above 0, among samples of weight above
 /// 0; 1 for sparse ones.
 fn unevenness(samples: &SamplesView<'_>, weights: Option<&[f64]>) -> Result<f64> {
+    Ok(spreads(samples, weights)?.map_or(1.0, |space| space.unevenness()))
+}
+
+/// The spreads of dense columns, among samples of weight above 0.
+fn spreads(samples: &SamplesView<'_>, weights: Option<&[f64]>) -> Result<Option<PolynomialSpace>> {
     let rows = samples.rows("outlier detection")?;
     if rows.is_sparse() {
-        return Ok(1.0);
+        return Ok(None);
     }
     let ones = vec![1.0; rows.n_rows()];
-    Ok(ColumnMoments::of(&rows, weights.unwrap_or(&ones))?.space(None)?.unevenness())
+    ColumnMoments::of(&rows, weights.unwrap_or(&ones))?.space(None).map(Some)
 }
 
 #[cfg(test)]
@@ -72,10 +90,11 @@ mod tests {
             assert_eq!(outlier_similarity(&view, None).unwrap(), Some(similarity));
             let warning = |spec: &str| {
                 let similarity = AnySimilarity::new(&[spec.to_owned()]).unwrap();
-                uneven_columns(&view, None, &similarity).unwrap()
+                unseen_columns(&view, None, &similarity).unwrap()
             };
             assert_eq!(warning("rbf:gamma=0.1").is_some(), is_warned);
-            assert_eq!(warning("z-score/rbf"), None);
+            let constant = warning("z-score/rbf").unwrap();
+            assert!(constant.contains("1 columns of") && constant.contains("column 1,"), "{constant}");
         }
     }
 }

@@ -162,10 +162,6 @@ impl Input {
 
     /// Refuses what samples that are read in blocks do not have.
     pub fn check_blocks(&self) -> Result<(), Failure> {
-        if self.weight_column.is_some() {
-            let failure = "--weight-column: samples that are read in blocks (--memory-limit) have no weights";
-            return refused(failure, "leave --memory-limit out, or write each sample as often as it weighs");
-        }
         if !self.categorical.is_empty() {
             let failure = "--categorical: columns of samples that are read in blocks (--memory-limit) are numbers";
             return refused(failure, "leave --memory-limit out, or write a column for each category");

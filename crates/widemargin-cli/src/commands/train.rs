@@ -72,7 +72,8 @@ impl Train {
                 OnDisk::open(context, data, &self.input.options(), self.memory, (self.checkpoint.as_deref(), output))?;
             let (seconds, table) = (start.elapsed().as_secs_f64(), on_disk.store.outline());
             let answers = answers(context, task, choice.method, &self.input, table)?;
-            let model = on_disk.fit(data, |samples| fit(&estimator, samples, answers.as_ref(), None, &monitor))?;
+            let weights = table.weights.as_deref();
+            let model = on_disk.fit(data, |samples| fit(&estimator, samples, answers.as_ref(), weights, &monitor))?;
             (Fitted::on_disk(model, &on_disk.store)?, described(table, answers.as_ref()), seconds)
         } else {
             let (table, seconds) = context.read(data, &self.input.options_to_learn())?;

@@ -59,10 +59,27 @@ fn names_are_printed_and_weights_are_copies() {
     folder.run(&train.replace("train.csv", "bare.csv -o plain")).well();
     let values = |model: &str| folder.predict(&format!("{model} bare.csv --label kind --id who --scores"));
     assert_ne!(values("weighted"), values("plain"));
-    folder
-        .run("train --method power-mean train.csv -o m --weight-column times --memory-limit 1GB")
-        .fails(2, &["--weight-column", "in blocks"]);
     folder.run("train train.csv -o m --weight-column heft").fails(2, &["--weight-column 'heft'", "the columns are"]);
+}
+
+#[test]
+fn samples_in_blocks_have_weights_too() {
+    let folder = Folder::new();
+    let row = |row: usize| {
+        let [x, y] = [row * 37 % 101, row * 53 % 89].map(|at| at as f64 / 20.0);
+        format!("{x},{y},{},{}\n", row % 4, if (3.0 * x).sin() + y > 2.5 { "yes" } else { "no" })
+    };
+    folder.write("train.csv", format!("x,y,times,kind\n{}", (0..300).map(row).collect::<String>()));
+    let scores = |weight: &str| -> Vec<f64> {
+        let fit = "--method basis-expansion --similarity rbf -C 1 --n-basis 30";
+        folder.run(&format!("train train.csv --label kind {fit} -o m {weight}")).well();
+        let printed = folder.predict("m train.csv --label kind --drop times --scores");
+        printed.lines().map(|line| line.split_whitespace().last().unwrap().parse().unwrap()).collect()
+    };
+    let difference = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    let weighted = scores("--weight-column times");
+    assert!(difference(&weighted, &scores("--weight-column times --memory-limit 100MB")) < 1e-4);
+    assert!(difference(&weighted, &scores("--drop times --memory-limit 100MB")) > 1e-2);
 }
 
 #[test]

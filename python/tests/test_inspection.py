@@ -330,6 +330,9 @@ def test_the_bases_with_the_largest_weights_of_each_class(plt):
     np.testing.assert_array_equal(order, same)
     np.testing.assert_allclose(weights, two.coef_[0][order])
     np.testing.assert_allclose(against, -weights)
+    labels = on_bases("edit", n_basis=20).fit(WORDS, np.column_stack([HALF, 1 - HALF]))
+    groups = BasisDisplay.from_estimator(labels, 4, per_class=True).groups
+    assert [name for name, _, _ in groups] == [f"label {name}" for name in labels.label_names_]
 
 
 def test_parts_are_shown_together_or_alone(plt):

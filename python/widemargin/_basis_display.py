@@ -321,7 +321,8 @@ def _rows(
 def _problems(estimator: Any, n: int) -> tuple[list[str], Literal["classes", "outputs"]]:
     """What is predicted: the names of the classes or labels, or of the outputs of other models."""
     if hasattr(estimator, "classes_"):
-        return [f"class {label}" for label in estimator.classes_.tolist()], "classes"
+        kind, names = ("label", estimator.label_names_) if estimator._is_multilabel else ("class", estimator.classes_)
+        return [f"{kind} {name}" for name in names.tolist()], "classes"
     return ([""] if n == 1 else [f"output {at}" for at in range(n)]), "outputs"
 
 

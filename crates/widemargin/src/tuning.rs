@@ -230,9 +230,9 @@ pub(crate) const SLOW_COMPARISON_TOL: f64 = 5e-2;
 pub(crate) const HELD_OUT_PATH_TOL: f64 = 3e-2;
 /// Relative gap of Newton fits without some rows of the power mean SVM.
 pub(crate) const PRIMAL_HELD_OUT_TOL: f64 = 1e-1;
-/// Samples from which on the R² of the best of several similarities is within three standard errors of new samples'
-/// (python/tests/test_properties.py).
-pub(crate) const MIN_SAMPLES_OF_REGRESSION_ESTIMATE: usize = 150;
+/// Samples from which on the estimate of the best of several similarities is within three standard errors of new samples'
+/// (decision 0030).
+pub(crate) const MIN_SAMPLES_OF_SELECTED_ESTIMATE: usize = 150;
 /// The same where the columns were weighted on these samples (decision 0030).
 pub(crate) const MIN_SAMPLES_OF_WEIGHTED_ESTIMATE: usize = 400;
 /// Samples held out of a fit, at most (decision 0030).

@@ -147,15 +147,16 @@ macro_rules! spline {
 
 /// The model with the similarity of a search, and the result of that.
 macro_rules! searched {
-    ($search:ident, $params:ident, $answers:expr, $data:ident) => {{
+    ($search:ident, $answers:expr, $data:ident, $found:ident => $chosen:expr) => {{
         let start = Instant::now();
         let all_as_bases = matches!($data.samples, Place::Memory(_));
-        let found = SimilaritySearch { all_as_bases, ..$search.clone() }.choose($data.samples.source(), $answers, $data.weights, $data.monitor)?;
+        let $found = SimilaritySearch { all_as_bases, ..$search.clone() }.choose($data.samples.source(), $answers, $data.weights, $data.monitor)?;
+        let (params, note): (_, Option<String>) = $chosen;
         let seconds = start.elapsed().as_secs_f64();
-        let model = fitted!($params.clone().with_choice(&found)?, $answers, $data, view => view);
-        let model = model.with_notes(found.summary());
-        let model = if found.tried.is_empty() { model } else { model.with_search(seconds) };
-        (model, found)
+        let model = fitted!(params, $answers, $data, view => view);
+        let model = model.with_notes($found.summary().into_iter().chain(note));
+        let model = if $found.tried.is_empty() { model } else { model.with_search(seconds) };
+        (model, $found)
     }};
 }
 
@@ -339,12 +340,16 @@ impl Estimator {
             }
             (Params::Classifier(params), Some(Answers::Labels(labels))) => {
                 let search = SimilaritySearch::of(params, &self.similarity, self.normalization, self.has_loss);
-                let (model, found) = searched!(search, params, &**labels, data);
+                let (model, found) = searched!(search, &**labels, data, found => match samples {
+                    Place::Memory(view) => search.with_folds((params, &found), view, (&**labels, weights), monitor)?,
+                    Place::Blocks(..) => (params.clone().with_choice(&found)?, None),
+                });
                 (AnyModel::Classifier(Box::new(model)), Compared::Similarities(found.tried))
             }
             (Params::Regressor(params), Some(Answers::Targets(targets))) => {
                 let search = SimilaritySearch::of_regression(params, &self.similarity, self.normalization);
-                let (model, found) = searched!(search, params, &**targets, data);
+                let (model, found) =
+                    searched!(search, &**targets, data, found => (params.clone().with_choice(&found)?, None));
                 let source = samples.source();
                 let model = search.confirmed((params, &found), model, source, (&**targets, weights), monitor)?;
                 (AnyModel::Regressor(Box::new(model)), Compared::Similarities(found.tried))

@@ -84,7 +84,7 @@ impl Validation {
     /// The calibration, and the estimate of the error in the report; `weights` are those of the samples without class
     /// weights, `units` those of independent samples.
     pub fn assess(self, report: &mut Report, labels: &Labels, weights: &[f64], units: &[f64]) -> Calibration {
-        if self.method != EstimateMethod::Folds {
+        if self.fold_sums.is_empty() {
             return assess(report, &self.scores, labels, weights, self.method);
         }
         let population = labels.population(weights);

@@ -23,7 +23,7 @@ use crate::model::origin::{Origin, TrainingSettings};
 use crate::model::within_limit::TrainingSet;
 use crate::model::{BasisExpansionSvc, CChoice};
 use crate::monitor::Monitor;
-use crate::problem::{Block, Intercept, Loss, Penalty, without_bases};
+use crate::problem::{Block, HeldOutScores, Intercept, Loss, Penalty, without_bases};
 use crate::similarity::Similarity;
 use crate::solve::EstimateMethod;
 use crate::solve::dual::DualSettings;
@@ -39,6 +39,8 @@ pub struct ClassificationParams {
     pub(crate) c: CChoice,
     /// The λ near which the best C is expected, as found on some of the samples.
     pub(crate) near: Option<f64>,
+    /// Decision values of samples that neither a search nor a fit saw, in place of own estimates.
+    pub(crate) held_out: Option<HeldOutScores>,
     pub(crate) loss: Loss,
     pub(crate) penalty: Penalty,
     pub(crate) max_basis: Option<usize>,
@@ -56,6 +58,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let task = ClassificationParams {
             c: CChoice::Value(1.0),
             near: None,
+            held_out: None,
             loss: Loss::default(),
             penalty: Penalty::default(),
             max_basis: None,
@@ -285,16 +288,18 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let is_even = judged.factors.iter().all(|factor| *factor <= 1.0) || !draws.contains(&true);
         let usable = |one: &Validation| one.method != EstimateMethod::Folds || is_even;
         let bases = made.bases_of_rows(&distinct);
-        let mut validation = match chosen_c.validation.take().filter(usable) {
-            Some(validation) => validation,
-            None => {
+        let is_held_out = self.task.held_out.is_some();
+        let mut validation = match (self.task.held_out, chosen_c.validation.take().filter(usable)) {
+            (Some(scores), _) => Validation { scores, method: EstimateMethod::Folds, fold_sums: Vec::new() },
+            (None, Some(validation)) => validation,
+            (None, None) => {
                 let own = |row| bases.get(&row).map_or_else(Vec::new, |&at| made.expansion.features_of_basis(at));
                 let scores = held_out_scores(&made.phi, chosen, &costs, &own, &judged, &solver, monitor)?;
                 clock.end("hold out")?;
                 Validation { scores, method: EstimateMethod::HeldOut, fold_sums: Vec::new() }
             }
         };
-        if validation.method != EstimateMethod::HeldOut {
+        if validation.method != EstimateMethod::HeldOut && !is_held_out {
             if let Vectors::Dense(phi) = &made.phi {
                 let own = made.own_features(&bases, &draws, (&weights, &judged.units));
                 validation.without_own_features(phi, (others, &costs), (&solver, &solution), &own);

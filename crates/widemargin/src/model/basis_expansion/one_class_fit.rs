@@ -293,23 +293,28 @@ fn threshold(scores: &[f64], (weights, units): (&[f64], &[f64]), others: &[f64],
     quantile(with(if few { weights } else { others }), unit, share)
 }
 
-/// The quantile of scores with weights: a weight of k units counts as k scores.
+/// The quantile of scores with weights: a weight of k units counts as k scores. Where several scores equal it, it is
+/// above them if that is nearer to the share that is below it.
 fn quantile(mut scores: Vec<(f64, f64)>, unit: f64, share: f64) -> f64 {
     scores.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let total: f64 = scores.iter().map(|(_, weight)| weight).sum();
     let (wanted, rounding) = (share * (total + unit), SAMPLE_ROUNDING * unit);
     // The last score below, and the place of the last of its copies.
     let (mut last, mut below) = (None, 0.0);
-    for (score, weight) in scores {
+    for equal in scores.chunk_by(|a, b| a.0 == b.0) {
+        let (score, weight) = (equal[0].0, equal.iter().map(|(_, weight)| weight).sum::<f64>());
         // The place of the first copy.
         let first = below + weight.min(unit);
         if let Some(last) = last.filter(|_| wanted + rounding < first) {
             return last + (score - last) * (wanted - below) / (first - below);
         }
-        (last, below) = (Some(score), below + weight);
-        if wanted <= below + rounding {
-            break;
+        let above = below + weight;
+        if wanted <= above + rounding {
+            let next = scores.iter().map(|(other, _)| *other).find(|other| *other > score);
+            let is_nearer = weight > unit + rounding && above - wanted < wanted - below - rounding;
+            return next.filter(|_| is_nearer).map_or(score, |next| 0.5 * (score + next));
         }
+        (last, below) = (Some(score), above);
     }
     last.unwrap_or_default()
 }
@@ -336,6 +341,16 @@ mod tests {
     }
 
     #[test]
+    fn of_equal_scores_as_many_are_below_as_is_nearest() {
+        let zeros = |n: usize| (0..20).map(|at| (if at < n { 0.0 } else { at as f64 }, 1.0)).collect::<Vec<_>>();
+        // 10 % are 2.1 of 20 and the next.
+        for (n, expected) in [(1, 1.1), (2, 0.2), (3, 1.5), (4, 2.0), (5, 0.0)] {
+            assert!((quantile(zeros(n), 1.0, 0.1) - expected).abs() < 1e-12, "{n}");
+        }
+        assert_eq!(quantile(vec![(0.0, 1.0); 20], 1.0, 0.1), 0.0);
+    }
+
+    #[test]
     fn bases_count_only_where_there_are_few_others() {
         let scores: Vec<f64> = (0..40).map(f64::from).collect();
         let others = |weight: f64| (0..40).map(|at| if at < 20 { 0.0 } else { weight }).collect::<Vec<f64>>();
@@ -344,6 +359,6 @@ mod tests {
         // Those without weight do not count at all.
         let (mut weights, mut others) = (vec![2.0; 40], others(2.0));
         (weights[20], others[20]) = (0.0, 0.0);
-        assert_eq!(threshold(&scores, (&weights, &[1.0; 40]), &others, 0.1), 22.0);
+        assert_eq!(threshold(&scores, (&weights, &[1.0; 40]), &others, 0.1), 22.5);
     }
 }

@@ -1,0 +1,180 @@
+//! Estimates of fits whose similarity was selected on few samples: the least of several leave-one-out errors of the same
+//! samples is optimistic, so that the similarity is selected again without each fifth of them.
+
+use super::similarity_search::{SimilarityChoice, SimilaritySearch};
+use crate::data::{About, AnySamples, Distinct, Labels, Picked, Source, Targets, WeightedCodes, effective_weights};
+use crate::error::{Error, Result};
+use crate::model::{
+    BasisExpansionParams, BasisExpansionRegressor, BasisExpansionRegressorParams, RegressionPoint, RegressionSelection,
+    StandardTargets,
+};
+use crate::monitor::Monitor;
+use crate::problem::{HeldOutScores, Loss, count};
+use crate::similarity::{AnySimilarity, Similarity};
+use crate::solve::EstimateMethod;
+use crate::solve::ridge::Fitted;
+use crate::tuning::{
+    MIN_SAMPLES_OF_SELECTED_ESTIMATE, MIN_SAMPLES_OF_WEIGHTED_ESTIMATE, N_FOLDS, SELECTION_TIME_SHARE,
+};
+
+/// The note where there are no folds.
+const OPTIMISTIC: &str = "on so few samples the estimate of the best of several is optimistic";
+
+/// The places of each fold and those of the others, ascending: each fold has its share of every stratum.
+fn folds_of(strata: &[u32]) -> impl Iterator<Item = (Vec<usize>, Vec<usize>)> {
+    let mut ranked: Vec<usize> = (0..strata.len()).collect();
+    ranked.sort_by_key(|&place| strata[place]);
+    let mut folds = vec![0; strata.len()];
+    ranked.into_iter().enumerate().for_each(|(rank, place)| folds[place] = rank % N_FOLDS as usize);
+    (0..N_FOLDS as usize).map(move |fold| (0..folds.len()).partition(|&place| folds[place] == fold))
+}
+
+impl SimilaritySearch {
+    /// Whether the samples are so few that the estimate of the best of several is optimistic: more where the columns were
+    /// weighted on them.
+    fn is_optimistic(&self, choice: &SimilarityChoice) -> bool {
+        let learns_columns = self.candidates.is_empty() && choice.best.has_column_weights();
+        let enough = if learns_columns { MIN_SAMPLES_OF_WEIGHTED_ESTIMATE } else { MIN_SAMPLES_OF_SELECTED_ESTIMATE };
+        choice.tried.len() > 1 && choice.tried.last().is_some_and(|last| last.n_samples < enough)
+    }
+
+    /// The parameters with the results of a search, and where its similarity was selected on few samples, or its columns
+    /// weighted on not many more, with the decision values of five folds of searches and fits, for the estimate. A class
+    /// of one sample is in no fold. None for multilabel targets, where most samples are draws of a few contents, and
+    /// where the time limit does not allow them.
+    ///
+    /// # Errors
+    /// Those of a search and of a fit.
+    pub fn with_folds<S: Similarity + Clone>(
+        &self,
+        (params, choice): (&BasisExpansionParams<S>, &SimilarityChoice),
+        samples: &dyn Source<Samples = AnySamples>,
+        (labels, sample_weight): (&Labels, Option<&[f64]>),
+        monitor: &Monitor<'_>,
+    ) -> Result<(BasisExpansionParams<AnySimilarity>, Option<String>)> {
+        let mut chosen = params.clone().with_choice(choice)?;
+        if !self.is_optimistic(choice) || labels.is_multilabel() {
+            return Ok((chosen, None));
+        }
+        match self.scores_of_folds(params, samples, (labels, sample_weight), monitor) {
+            Ok(scores) => chosen.task.held_out = scores,
+            Err(Error::TooShort { .. }) => return Ok((chosen, Some(OPTIMISTIC.into()))),
+            Err(error) => return Err(error),
+        }
+        Ok((chosen, None))
+    }
+
+    fn scores_of_folds<S: Similarity + Clone>(
+        &self,
+        params: &BasisExpansionParams<S>,
+        samples: &dyn Source<Samples = AnySamples>,
+        (labels, sample_weight): (&Labels, Option<&[f64]>),
+        monitor: &Monitor<'_>,
+    ) -> Result<Option<HeldOutScores>> {
+        let monitor = &monitor.with_strict_limit().with_part_of_time(SELECTION_TIME_SHARE).without_progress();
+        let effective = effective_weights(labels, sample_weight, &self.class_weight)?;
+        let samples = &About::new(samples, &effective)?;
+        let all = WeightedCodes { codes: labels.codes(), weights: sample_weight, effective: &effective };
+        let distinct = Distinct::find(|rows| samples.fingerprints(rows), all, 0, self.threads, monitor)?;
+        let (labels, weights) = distinct.labeled(labels, &self.class_weight)?;
+        let units = distinct.removed_weights(&weights);
+        if 2.0 * units.iter().sum::<f64>() < weights.iter().sum() {
+            return Ok(None);
+        }
+        let mut sizes = vec![0; labels.classes().len()];
+        labels.codes().iter().for_each(|&code| sizes[code as usize] += 1);
+        let mut scores = HeldOutScores::default();
+        for (mut out, mut others) in folds_of(labels.codes()) {
+            let only = out.extract_if(.., |place| sizes[labels.codes()[*place] as usize] == 1);
+            others.extend(only);
+            others.sort_unstable();
+            let [rows, rows_out] =
+                [&others, &out].map(|of| of.iter().map(|&at| distinct.rows[at]).collect::<Vec<usize>>());
+            let own_weights: Vec<f64> = others.iter().map(|&place| distinct.weights[place]).collect();
+            let (picked, own) = (Picked { source: samples, rows: &rows }, labels.present(&others));
+            let choice = self.choose(&picked, &own, Some(&own_weights), monitor)?;
+            let fitted = params.clone().with_choice(&choice)?.fit_with(&picked, &own, Some(&own_weights), monitor)?;
+            let found =
+                fitted.decision_function_with(&Picked { source: samples, rows: &rows_out }, self.threads, monitor)?;
+            for (at, &place) in out.iter().enumerate() {
+                let values = found.row(at).iter().copied().map(f64::from);
+                scores.push(values, labels.codes()[place], weights[place], count(weights[place], units[place]));
+            }
+        }
+        Ok(Some(scores))
+    }
+
+    /// The model of a search with an estimate that knows of the search, as [`SimilaritySearch::with_folds`]: R² in five
+    /// folds in place of leave-one-out. Of other losses than the squared one, and where the time limit does not allow it,
+    /// a note says that the estimate is optimistic.
+    ///
+    /// # Errors
+    /// Those of a search and of a fit.
+    pub fn confirmed<S: Similarity + Clone>(
+        &self,
+        (params, choice): (&BasisExpansionRegressorParams<S>, &SimilarityChoice),
+        model: BasisExpansionRegressor<AnySimilarity>,
+        samples: &dyn Source<Samples = AnySamples>,
+        (targets, sample_weight): (&Targets, Option<&[f64]>),
+        monitor: &Monitor<'_>,
+    ) -> Result<BasisExpansionRegressor<AnySimilarity>> {
+        if !self.is_optimistic(choice) || model.path().is_empty() {
+            return Ok(model);
+        }
+        let found = match model.loss() {
+            Loss::SquaredError => self.folds(params, model.c(), samples, (targets, sample_weight), monitor),
+            _ => Err(Error::TooShort { stage: "folds", needs: 0.0 }),
+        };
+        match found {
+            Ok((point, warning)) => Ok(model.with_estimate(point, warning)),
+            Err(Error::TooShort { .. }) => Ok(model.with_notes([OPTIMISTIC.into()])),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn folds<S: Similarity + Clone>(
+        &self,
+        params: &BasisExpansionRegressorParams<S>,
+        c: f64,
+        samples: &dyn Source<Samples = AnySamples>,
+        (targets, sample_weight): (&Targets, Option<&[f64]>),
+        monitor: &Monitor<'_>,
+    ) -> Result<(RegressionPoint, Option<String>)> {
+        let monitor = &monitor.with_strict_limit().without_progress();
+        let (codes, effective) = (targets.codes(), targets.weights(samples.n_samples(), sample_weight)?);
+        let samples = &About::new(samples, &effective)?;
+        let all = WeightedCodes { codes: &codes, weights: sample_weight, effective: &effective };
+        let distinct = Distinct::find(|rows| samples.fingerprints(rows), all, 0, self.threads, monitor)?;
+        let (weights, units) = (&distinct.weights, distinct.removed_weights_of_targets(&codes));
+        if distinct.rows.len() < 3 || units.iter().zip(weights).all(|(unit, weight)| unit < weight) {
+            // A fold would leave a single sample, too few for a selection, or hold out all copies of draws.
+            return Err(Error::TooShort { stage: "folds", needs: 0.0 });
+        }
+        let standard = StandardTargets::new(&targets.of_rows(&distinct.rows), (weights, &units), true)?;
+        let mut values = standard.values.clone();
+        // In an order by content, so that equal samples are in one fold.
+        for (out, others) in folds_of(&vec![0; distinct.rows.len()]) {
+            let rows_of = |places: &[usize]| places.iter().map(|&place| distinct.rows[place]).collect::<Vec<usize>>();
+            let (rows, rows_out) = (rows_of(&others), rows_of(&out));
+            let own_weights: Vec<f64> = others.iter().map(|&place| weights[place]).collect();
+            let (picked, own) = (Picked { source: samples, rows: &rows }, targets.of_rows(&rows));
+            let choice = self.choose(&picked, &own, Some(&own_weights), monitor)?;
+            let fitted = params.clone().with_choice(&choice)?.fit_with(&picked, &own, Some(&own_weights), monitor)?;
+            let found = fitted.predict_with(&Picked { source: samples, rows: &rows_out }, self.threads, monitor)?;
+            for (at, &place) in out.iter().enumerate() {
+                for (output, scale) in standard.scales.iter().enumerate() {
+                    values.set(
+                        place,
+                        output,
+                        (found.values[at * found.n_cols + output] - standard.means[output]) / scale,
+                    );
+                }
+            }
+        }
+        let fitted = Fitted { targets: standard.values.clone(), weights: weights.clone(), units: weights.clone() };
+        let estimate = fitted.leave_one_out(0.5 / c, &values, &vec![1.0; weights.len()]);
+        let point = RegressionPoint { c, method: EstimateMethod::Folds, ..standard.point(&estimate) };
+        let selection = RegressionSelection { lambda: estimate.lambda, path: vec![point.clone()] };
+        Ok((point, selection.warning(&standard)))
+    }
+}

@@ -65,6 +65,44 @@ def test_few_samples_set_the_threshold_too(n):
     assert abs(np.mean(shares) - 0.05) < 0.025, shares
 
 
+def test_copies_are_left_out_together():
+    shares = {"weights": [], "copies": [], "drawn": []}
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, new = normal(400, seed), normal(1000, 1000 + seed)
+        counts, drawn = rng.integers(1, 6, 400), rng.integers(0, 400, 400)
+        fits = {
+            "weights": wm.BasisExpansionOneClass("rbf").fit(X, sample_weight=counts),
+            "copies": wm.BasisExpansionOneClass("rbf").fit(np.repeat(X, counts, axis=0)),
+            "drawn": wm.BasisExpansionOneClass("rbf").fit(X[drawn]),
+        }
+        for name, detector in fits.items():
+            shares[name].append((detector.predict(new) == -1).mean())
+    assert shares["weights"] == shares["copies"]
+    # .14 with a copy left in the fit.
+    assert all(abs(np.mean(of) - 0.05) < 0.02 for of in shares.values()), shares
+
+
+def test_samples_unlike_all_others_are_outliers_where_many_have_no_similarity():
+    rng = np.random.default_rng(0)
+    strings = ["".join(rng.choice(list("abcdefghijk"), rng.integers(4, 9))) for _ in range(300)]
+    detector = wm.BasisExpansionOneClass("ngram", quantile=0.1).fit(strings)
+    others = np.setdiff1d(np.arange(300), detector.basis_indices_)
+    assert 0.1 < (detector.leave_one_out_scores_[others] == 0).mean() < 0.2
+    assert detector.predict(["ЖШЮЯФЫ", ""]).tolist() == [-1, -1]
+
+
+@pytest.mark.parametrize("n", [20, 24, 30, 38])
+def test_distances_find_outliers_of_few_samples(n):
+    detector = wm.BasisExpansionOneClass("distance").fit(np.random.default_rng(1).normal(size=(n, 3)))
+    assert detector.predict([[50, 0, 0], [0, -60, 0], [1e6, 0, 0]]).tolist() == [-1] * 3
+
+
+def test_a_threshold_without_outliers_is_warned_of():
+    with pytest.warns(UserWarning, match="the threshold is -.*they may not be detected"):
+        wm.BasisExpansionOneClass("distance", n_basis=100).fit(np.random.default_rng(1).normal(size=(100, 3)))
+
+
 def test_outliers_are_found():
     detector = wm.BasisExpansionOneClass(random_state=0).fit(normal(400, 0))
     there = np.vstack([normal(200, 1), normal(200, 2) + 4])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GroupKFold, KFold, cross_val_score
 
 import widemargin as wm
@@ -23,9 +24,75 @@ def test_copies_are_left_out_together_also_by_a_callable(rng, kind):
     X, y = np.repeat(X, 2, axis=0), np.repeat(y, 2)
     callable_ = wm.similarity.pairs(lambda a, b: np.exp(-((np.asarray(a) - np.asarray(b)) ** 2).sum()))
     model = wm.BasisExpansionSVC(callable_).fit(X if kind == "array" else list(X), y)
-    named = wm.BasisExpansionSVC("rbf:gamma=1").fit(X, y)
+    named = wm.BasisExpansionSVC("rbf:gamma=1", normalization=model.normalization_).fit(X, y)
     assert abs(model.estimated_score_ - named.estimated_score_) < 0.02
     assert model.estimated_score_ < 0.8
+
+
+@pytest.mark.parametrize("kind", ["strings", "table"])
+def test_the_best_of_many_candidates_on_few_samples_is_no_better_than_chance(kind):
+    """Random labels: the estimate may be as good as the largest class."""
+    excess = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        X = (
+            ["".join(rng.choice(list("abcd"), 12)) for _ in range(60)]
+            if kind == "strings"
+            else rng.normal(size=(60, 6))
+        )
+        y = rng.permutation(np.repeat([0, 1], 30))
+        model = wm.BasisExpansionSVC().fit(X, y)
+        assert model.report_["estimate"]["method"] == "folds"
+        excess.append((model.estimated_score_ - 0.5) / model.estimated_score_std_)
+    # Of leave-one-out of the best candidate the mean is 1.
+    assert np.mean(excess) < 0.5, excess
+
+
+def test_folds_with_searches_take_weights_as_copies_and_classes_of_one_sample(rng):
+    X, y = rng.normal(size=(70, 4)), np.array(["a", "b"] * 34 + ["c", "a"])
+    y[np.argsort(X[:, 0])[:20]] = "a"
+    y[68] = "c"
+    weights = rng.integers(0, 3, 70)
+    weights[68] = 1
+    weighted = wm.BasisExpansionSVC().fit(X, y, weights)
+    copies = wm.BasisExpansionSVC().fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    assert weighted.estimated_score_ == copies.estimated_score_
+    assert weighted.report_["estimate"]["method"] == "folds"
+    np.testing.assert_array_equal(weighted.predict_proba(X), copies.predict_proba(X))
+
+
+def test_a_time_limit_leaves_a_search_time_for_candidates(rng):
+    X = rng.normal(size=(5000, 8))
+    y = X[:, 0] + X[:, 1] ** 2 + 0.3 * rng.normal(size=5000) > 1
+    with pytest.warns(ConvergenceWarning, match="the time limit passed"):
+        model = wm.BasisExpansionSVC(time_limit=0.7, n_jobs=1).fit(X, y)
+    assert (model.cv_results_["iter"] == 0).sum() > 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_copies_are_in_one_fold_where_methods_are_compared_by_a_score(seed):
+    rng = np.random.default_rng(seed)
+    X, counts = rng.normal(size=(60, 4)), rng.integers(0, 4, 60)
+    y = (X[:, 0] + 0.5 * rng.normal(size=60) > 0).astype(int)
+    weighted = wm.AutoSVC(scoring="accuracy").fit(X, y, counts)
+    copies = wm.AutoSVC(scoring="accuracy").fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
+    np.testing.assert_array_equal(weighted.decision_function(X), copies.decision_function(X))
+
+
+def test_rows_without_weight_are_not_among_those_on_which_methods_are_compared(rng):
+    X = rng.normal(size=(1500, 4))
+    y, weights = X[:, 0] + X[:, 1] ** 2 + 0.5 * rng.normal(size=1500), rng.integers(0, 3, 1500)
+    weighted = wm.AutoRegressor().fit(X, y, weights)
+    without = wm.AutoRegressor().fit(X[weights > 0], y[weights > 0], weights[weights > 0])
+    np.testing.assert_array_equal(weighted.predict(X[:50]), without.predict(X[:50]))
+
+
+def test_warnings_are_those_of_the_method_that_was_selected(recwarn):
+    for seed in (13, 14):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(60, 5))
+        model = wm.AutoRegressor().fit(X, 0.5 * X[:, 0] + rng.normal(size=60))
+        assert len([one for one in recwarn if "estimated R²" in str(one.message)]) == 0 or model.estimated_score_ <= 0
 
 
 @pytest.mark.parametrize("options", [{"cv": 3}, {"scoring": "r2"}])

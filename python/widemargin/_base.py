@@ -128,12 +128,23 @@ class WatchedMixin(CallbackSupportMixin):
 
 
 # Parameters with the name that they have in the header of a model file.
-_STORED = ("C", "approximation", "loss", "max_iter", "penalty", "polynomials", "quantile", "shrinkage", "tol")
+_STORED = (
+    "C",
+    "approximation",
+    "loss",
+    "max_basis",
+    "max_iter",
+    "penalty",
+    "polynomials",
+    "quantile",
+    "shrinkage",
+    "tol",
+)
 
 # Parts of the warnings of a report that are warned of.
 _WARNED = re.compile(
     "no better than| lies so far from 0 | is not symmetric: |spreads of columns differ|more similar to others than"
-    "|z-score omits them"
+    "|z-score omits them|they may not be detected"
 )
 # Attributes that a fit with other parameters may have set.
 _OPTIONAL = ["C_", "loss_", "epsilon_", "polynomials_", "normalization_", "negative_eigenvalues_", "basis_indices_"]

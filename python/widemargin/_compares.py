@@ -481,7 +481,7 @@ class Compares(ImportancesMixin, FittedModel, ComparesSamples):
         stored: dict[str, Any] = {
             **super()._stored_parameters(header),
             "similarity": specs[0] if len(specs) == 1 else specs,
-            "n_basis": header["bases"].get("n", "auto"),
+            "n_basis": (header.get("training") or {}).get("n_basis") or header["bases"].get("n", "auto"),
             **normalization_parameters(header["normalization"]),
             "basis": header["basis"] if header["basis"] in BASES else "auto",
         }

@@ -108,6 +108,8 @@ def kind_of(X: Any, name: str = "X") -> str:
 def as_pixels(X: npt.NDArray[Any]) -> str:
     """Code that converts numbers to pixels from 0 to 255 without overflow."""
     largest = X.max(initial=0)
+    if X.min(initial=0) < 0:
+        return "(255 * (X - X.min()) / (X.max() - X.min())).round().astype(np.uint8)"
     if largest <= 1:
         return "(255 * X).round().astype(np.uint8)" if X.dtype.kind == "f" else "255 * X.astype(np.uint8)"
     if largest <= 255:

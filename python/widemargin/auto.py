@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import time
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -79,6 +80,8 @@ class Auto(ImportancesMixin, FittedModel):
         self._target(y, sample_weight, n_samples)
         weights = weights_of(sample_weight, n_samples)
         began, models, candidates = time.perf_counter(), {}, []
+        # Those of the other methods say nothing about the model.
+        warned: dict[str, list[warnings.WarningMessage]] = {}
         self._scoring()
         splits, methods = self._splits(y, n_samples, groups), self._methods()
         for at, method in enumerate(methods):
@@ -87,17 +90,21 @@ class Auto(ImportancesMixin, FittedModel):
             if self.time_limit is not None:
                 ends = start + max(began + self.time_limit / 2 - start, 0.0) / (len(methods) - at)
             row: dict[str, Any] = {"params": {"method": method}, "n_samples": n_samples}
-            try:
-                scores, models[method] = self._compared(method, (X, y, weights), n_samples, splits, ends)
-                row |= scores
-            except (ValueError, TypeError) as error:
-                row["problem"] = str(error)
+            with warnings.catch_warnings(record=True) as warned[method]:
+                warnings.simplefilter("always")
+                try:
+                    scores, models[method] = self._compared(method, (X, y, weights), n_samples, splits, ends)
+                    row |= scores
+                except (ValueError, TypeError) as error:
+                    row["problem"] = str(error)
             candidates.append(row | {"seconds": time.perf_counter() - start})
         if not models:
             raise ValueError(f"none of the methods can be fitted: {candidates[0]['problem']}")
         measured = {method: row for row in candidates if (method := row["params"]["method"]) in models}
         self.method_ = max(measured, key=lambda method: np.nan_to_num(measured[method]["score"], nan=-np.inf))
         fitted = models[self.method_]
+        for one in warned[self.method_] if fitted is not None else []:
+            warnings.warn(one.message, one.category, stacklevel=2)
         if fitted is None:
             fitted = self._made(self.method_)
             if self.time_limit is not None:
@@ -109,6 +116,10 @@ class Auto(ImportancesMixin, FittedModel):
             # Leave-one-out leaves the rest of a sample's group in the training data.
             best = measured[self.method_]
             values = (best["score"], best["std"]) if self.scoring is None else (np.nan, np.nan)
+            if self.scoring is None and is_classifier(self):
+                # Groups are independent of each other, the samples of one are not.
+                variance = values[0] * (1.0 - values[0]) / len(np.unique(np.asarray(groups)))
+                values = (values[0], max(values[1], float(np.sqrt(variance))))
             self.estimated_score_, self.estimated_score_std_ = map(float, values)
         return self
 
@@ -149,8 +160,9 @@ class Auto(ImportancesMixin, FittedModel):
             return estimator.fit(*samples).set_params(time_limit=None)
 
         if splits is None:
-            rows = np.sort(np.random.default_rng(self._seed()).permutation(n_samples)[:_COMPARED])
-            is_all = len(rows) == n_samples
+            present = np.arange(n_samples) if data[2] is None else np.flatnonzero(data[2])
+            rows = np.sort(np.random.default_rng(self._seed()).permutation(present)[:_COMPARED])
+            is_all = len(rows) == len(present)
             fitted = timed(*(data if is_all else some(rows)), n_left=1)
             score, results = fitted.estimated_score_, fitted.cv_results_
             selected = np.flatnonzero((results["iter"] == 0) & results["selected"])
@@ -170,7 +182,10 @@ class Auto(ImportancesMixin, FittedModel):
             scores.append(float(scorer(fitted, held_out, truth, **weighted)))
             if np.isnan(scores[-1]):
                 raise ValueError(f"the score of fold {at} is not a number: the fold may have samples of one class only")
-        return {"score": np.mean(scores), "std": np.std(scores) / np.sqrt(len(scores))}, None
+        return {
+            "score": np.mean(scores),
+            "std": np.std(scores, ddof=1) / np.sqrt(len(scores)) if len(scores) > 1 else np.nan,
+        }, None
 
     @property
     def basis_(self) -> Samples:

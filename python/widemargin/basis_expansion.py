@@ -148,8 +148,9 @@ class BasisExpansionSVC(Compares, MarginClassifier):
     estimated_score_ : float
         The estimated accuracy on new samples from the same distribution as the training samples. The estimate uses
         leave-one-out or five-fold cross-validation at the selected C, or, if C was set or was selected on a subset of
-        the samples, refits with held-out samples. Class weights are ignored. `report_["estimate"]` contains the method
-        and the number of samples. NaN if no estimate is available; a note in `report_` states the reason.
+        the samples, refits with held-out samples. If the similarity was selected on fewer than 150 samples, it uses
+        five folds, each with a selection of its own. Class weights are ignored. `report_["estimate"]` contains the
+        method and the number of samples. NaN if no estimate is available; a note in `report_` states the reason.
     estimated_score_std_ : float
         The standard error of `estimated_score_`.
     basis_indices_ : ndarray of int

@@ -71,8 +71,8 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
     offset_ : float
         The threshold: ``decision_function`` is ``score_samples`` minus this value.
     leave_one_out_scores_ : ndarray of shape (n_samples,)
-        The leave-one-out decision values: the score of each training sample under the w that is fitted without it. The
-        scores of bases include their similarity to themselves.
+        The leave-one-out decision values: the score of each training sample under the w that is fitted without it and
+        its copies. The scores of bases include their similarity to themselves.
     kind_ : str
         The kind of samples that was used: a value of `kind`, or "precomputed".
     basis_indices_ : ndarray of int

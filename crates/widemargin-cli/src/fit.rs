@@ -10,11 +10,12 @@ use widemargin::problem::Loss;
 use widemargin::select::{Answers, Estimator, Method, PER_CLASS, Place, RegressionScoring, Task, loss_of_targets};
 use widemargin::similarity::AnySimilarity;
 use widemargin::{Error, Result};
+use widemargin_io::Table;
 
 use crate::args::Common;
 use crate::options::Choice;
 use crate::parameters::{C, name_of};
-use crate::report::{Failure, in_option};
+use crate::report::{Failure, in_option, refused};
 
 /// The estimator of a choice, within `memory` bytes; its parameters are checked.
 pub fn estimator_of(choice: &Choice, common: &Common, memory: Option<u64>) -> Result<Estimator, Failure> {
@@ -71,6 +72,21 @@ fn similarities(choice: &Choice) -> Result<Vec<String>, Failure> {
         AnySimilarity::new(&specs)?;
     }
     Ok(specs)
+}
+
+/// Refuses a table with missing values for similarities of series: they would be replaced by medians, which are no ends
+/// of series.
+pub fn check_series(choice: &Choice, table: &Table) -> Result<(), Failure> {
+    let specs = choice.similarities();
+    let has_missing = table.columns.as_ref().is_some_and(|columns| columns.0.iter().any(|column| column.has_missing));
+    if has_missing && !specs.is_empty() && AnySimilarity::new(&specs)?.takes().first() == Some(&"time series") {
+        let message =
+            "values are missing in this table, and the rows are compared as series, which have no missing values";
+        let help = "write series of unequal lengths as a .ts file, or as lines without a header, the label first \
+                    (--format ucr); fill missing values within a series first";
+        return refused(message, help);
+    }
+    Ok(())
 }
 
 /// Whether samples in blocks can be fitted: the exact solver of thin plate models holds all in memory.

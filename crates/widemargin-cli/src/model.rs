@@ -28,6 +28,9 @@ pub fn load_for(path: &Path, input: &Input) -> Result<AnyModel, Failure> {
     }
     let message = format!("{}: the model takes {wanted}, and {format} holds {found}", shown(&input.data));
     let formats = match wanted {
+        "strings" if input.data.as_os_str() == "-" => {
+            "--format strings, with --delimiter , or tab if they are in columns"
+        }
         "strings" => "--format strings",
         "time series" => "--format ucr or ts",
         "images" => "--format images or npz",

@@ -257,8 +257,10 @@ pub(crate) const MAX_HELD_OUT_VALUES: usize = 10_000;
 pub(crate) const HELD_OUT_PATH_WIDTH: i32 = 6;
 /// λ where it begins, in units of the mean squared norm of the centered features.
 pub(crate) const HELD_OUT_PATH_START: f64 = 1.0;
-/// Samples that are no bases from which these set the threshold of an outlier detector, not all.
+/// Samples that are no bases from which these set the threshold of an outlier detector, not all; the same of centered
+/// features.
 pub(crate) const MIN_THRESHOLD_SAMPLES: usize = 20;
+pub(crate) const MIN_CENTERED_OTHERS: usize = 10;
 /// Relative gap of regressions without a fold.
 pub(crate) const FOLD_TOL: f64 = 1e-3;
 /// Estimated relative gap of dual descent without some rows (decision 0026).
@@ -344,6 +346,8 @@ pub(crate) const NOISE_RANGE: (f64, f64) = (1e-4, 1e2);
 pub(crate) const MIN_LIKELIHOOD_GAIN: f64 = 0.02;
 /// Evaluations without such a gain after which the search ends.
 pub(crate) const LIKELIHOOD_PATIENCE: usize = 4;
+/// The part of the time of a search that column weights may take, before any candidate is tried.
+pub(crate) const COLUMN_WEIGHT_TIME_SHARE: f64 = 0.25;
 /// Added to the weights, in units of the largest, so that no column is lost.
 pub(crate) const COLUMN_WEIGHT_FLOOR: f64 = 0.02;
 /// Times that weights are learned again on weighted columns.

@@ -17,7 +17,7 @@ use widemargin_io::{ReadOptions, Samples, Table};
 
 use crate::args::Input;
 use crate::context::Context;
-use crate::fit::{estimator_of, fit, scoring_of};
+use crate::fit::{check_series, estimator_of, fit, scoring_of};
 use crate::folds::{FoldArgs, Folds};
 use crate::options::{Choice, ModelArgs};
 use crate::output::{check_model_file, joined, print, print_json};
@@ -99,6 +99,7 @@ impl Cv {
         let scoring = self.scoring(&points)?;
         let options = ReadOptions { group: self.folds.group.clone(), ..self.input.options_to_learn() };
         let (table, seconds_read) = context.read(file, &options)?;
+        points.iter().try_for_each(|point| check_series(&point.choice, &table))?;
         let answers = answers(context, self.model.task, points[0].choice.method, &self.input, &table)?;
         let Some(answers) = answers else { unreachable!("outlier detection is refused") };
         let folds = self.folds.folds(context, (file, &table), &answers, scoring)?;

@@ -8,7 +8,7 @@ use widemargin::select::{Place, Task};
 
 use crate::args::Input;
 use crate::context::Context;
-use crate::fit::{estimator_of, fit, fits_blocks};
+use crate::fit::{check_series, estimator_of, fit, fits_blocks};
 use crate::options::ModelArgs;
 use crate::output::{check_model_file, print_json};
 use crate::report::{Failure, in_file, refused};
@@ -77,6 +77,7 @@ impl Train {
             (Fitted::on_disk(model, &on_disk.store)?, described(table, answers.as_ref()), seconds)
         } else {
             let (table, seconds) = context.read(data, &self.input.options_to_learn())?;
+            check_series(&choice, &table)?;
             let answers = answers(context, task, choice.method, &self.input, &table)?;
             let (view, weights) = (table.samples.view()?, table.weights.as_deref());
             let model = fit(&estimator, Place::Memory(&view), answers.as_ref(), weights, &monitor);

@@ -63,6 +63,21 @@ fn names_are_printed_and_weights_are_copies() {
 }
 
 #[test]
+fn series_with_missing_values_are_not_completed_by_medians() {
+    let folder = Folder::new();
+    folder.write("series.csv", "t0,t1,t2,kind\n1,2,,a\n2,1,3,b\n1,2,1,a\n3,1,,b\n");
+    let expansion = "--method basis-expansion -C 1 --similarity";
+    for command in ["train series.csv -o m", "cv series.csv --folds 2"] {
+        let run = folder.run(&format!("{command} --label kind {expansion} dtw"));
+        run.fails(2, &["values are missing", "as series"]).helps(&["--format ucr", ".ts"]);
+    }
+    folder.run(&format!("train series.csv --label kind {expansion} rbf -o m")).well();
+    // The cure.
+    folder.write("series.txt", "a,1,2\nb,2,1,3\na,1,2,1\nb,3,1\n");
+    folder.run(&format!("train series.txt --format ucr {expansion} dtw -o m")).well();
+}
+
+#[test]
 fn samples_in_blocks_have_weights_too() {
     let folder = Folder::new();
     let row = |row: usize| {

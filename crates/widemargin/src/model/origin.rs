@@ -133,6 +133,12 @@ pub struct TrainingSettings {
     /// For a thin plate SVM, how its bases were selected, or `none` for the exact solver.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub basis: Option<String>,
+    /// For a basis expansion, the number of bases that was set, if any: the model may have fewer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub n_basis: Option<usize>,
+    /// For a basis expansion SVM, the number of bases that remained at most, if it was limited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_basis: Option<usize>,
 }
 
 /// Class weights in JSON: null, "balanced", or a list of pairs, since labels can be integers as well as texts.

@@ -402,10 +402,13 @@ impl AutoParams {
                 let start = Instant::now();
                 let found = search.choose(samples, labels, sample_weight, of_search)?;
                 let seconds = start.elapsed().as_secs_f64();
-                let model = params.clone().with_choice(&found)?.fit_with(samples, labels, sample_weight, monitor)?;
+                let (chosen, note) = search.with_folds((&params, &found), samples, (labels, sample_weight), monitor)?;
+                let model = chosen.fit_with(samples, labels, sample_weight, monitor)?;
                 let point = model.chosen().ok_or_else(unsolved)?;
                 let (loss, error) = (point.loo_squared_hinge, error_of(model.report()));
-                let (model, behind) = (model.with_notes(found.summary()).with_search(seconds), behind(&found.tried));
+                let notes = found.summary().into_iter().chain(note);
+                let (model, behind) =
+                    (model.with_notes(notes).with_search(seconds, found.cut_after()), behind(&found.tried));
                 let (chosen, c) = (model.expansion().similarity().specs().join(" + "), Classifier::c(&model, 0));
                 let refit: Box<Refit> = Box::new(move |(samples, labels, sample_weight), chooses_c, monitor| {
                     let c = if chooses_c { CChoice::Auto } else { CChoice::Value(c) };

@@ -155,7 +155,7 @@ macro_rules! searched {
         let seconds = start.elapsed().as_secs_f64();
         let model = fitted!(params, $answers, $data, view => view);
         let model = model.with_notes($found.summary().into_iter().chain(note));
-        let model = if $found.tried.is_empty() { model } else { model.with_search(seconds) };
+        let model = if $found.tried.is_empty() { model } else { model.with_search(seconds, $found.cut_after()) };
         (model, $found)
     }};
 }

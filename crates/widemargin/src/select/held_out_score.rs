@@ -3,7 +3,9 @@
 //! The parameters were selected on all of these samples and are not changed, so that a score costs five fits without a
 //! search.
 
-use crate::data::{Labels, SamplesView, Source, stratified_folds};
+use crate::data::{
+    ClassWeight, Distinct, Labels, SamplesView, Source, WeightedCodes, effective_weights, stratified_folds,
+};
 use crate::error::{Error, Result};
 use crate::model::Classifier;
 use crate::monitor::Monitor;
@@ -32,11 +34,13 @@ pub(super) fn held_out_score(
     (seed, threads): (u64, usize),
     monitor: &Monitor<'_>,
 ) -> Result<f64> {
-    let has_weight = |row: &usize| sample_weight.is_none_or(|weights| weights[*row] > 0.0);
-    let rows: Vec<usize> = (0..labels.len()).filter(has_weight).collect();
+    // Copies of a sample are in one fold, as its weight is.
+    let effective = effective_weights(labels, sample_weight, &ClassWeight::Uniform)?;
+    let merged = WeightedCodes { codes: labels.codes(), weights: sample_weight, effective: &effective };
+    let Distinct { rows, weights, .. } =
+        Distinct::find(|rows| samples.fingerprints(rows), merged, 0, threads, monitor)?;
     let known = labels.select(&rows);
     check_scoring(scoring, &known)?;
-    let weights_of = |some: &[usize]| sample_weight.map(|all| some.iter().map(|&row| all[row]).collect::<Vec<f64>>());
     let folds = stratified_folds(&known.as_strata(), (N_FOLDS as usize).min(rows.len()), seed)?;
     let n_classes = known.classes().len();
     let by_probabilities = scoring.prefers_probabilities(n_classes) && !known.is_multilabel();
@@ -46,10 +50,10 @@ pub(super) fn held_out_score(
     cross_validate(&folds, |train, test| {
         let of = |places: &[usize]| places.iter().map(|&at| rows[at]).collect::<Vec<usize>>();
         let (training, held_out) = (of(train), of(test));
+        let own_weights: Vec<f64> = train.iter().map(|&at| weights[at]).collect();
         let (training_samples, held_out_samples) = (samples.select(&training)?, samples.select(&held_out)?);
         let view = SamplesView::Other(&training_samples);
-        let (of_training, weights) = (labels.select(&training), weights_of(&training));
-        let model = fit((&view, &of_training, weights.as_deref()), false, monitor)?;
+        let model = fit((&view, &labels.select(&training), Some(&own_weights)), false, monitor)?;
         if model.report().has_unbegun() {
             return Err(Error::Cancelled { stage: "folds" });
         }
@@ -65,14 +69,14 @@ pub(super) fn held_out_score(
         }
         Ok(0.0)
     })?;
-    let weights = weights_of(&rows);
+    let weights = Some(&weights[..]);
     if by_probabilities {
-        return scoring.score_probabilities(&known, weights.as_deref(), known.classes(), &probabilities);
+        return scoring.score_probabilities(&known, weights, known.classes(), &probabilities);
     }
     if known.is_multilabel() {
-        return LabelScores::of(&known, &values, weights.as_deref())?.score(scoring);
+        return LabelScores::of(&known, &values, weights)?.score(scoring);
     }
-    scoring.score(&known, weights.as_deref(), known.classes(), &values)
+    scoring.score(&known, weights, known.classes(), &values)
 }
 
 /// Rejects a scoring that is undefined for these labels.

@@ -57,6 +57,8 @@ pub struct SimilarityChoice {
     lambda: Option<f64>,
     /// All that were tried, in order.
     pub tried: Vec<Tried<SimilarityPoint>>,
+    /// Whether the time limit ended the search before all candidates were compared.
+    pub is_cut: bool,
 }
 
 /// A search for the similarity.
@@ -87,7 +89,7 @@ pub struct SimilaritySearch {
 impl SimilarityChoice {
     /// A candidate that was not compared.
     fn of((best, lambda): Finalist) -> Self {
-        SimilarityChoice { best, n_basis: None, loss: None, lambda, tried: Vec::new() }
+        SimilarityChoice { best, n_basis: None, loss: None, lambda, tried: Vec::new(), is_cut: false }
     }
 
     /// The best of a first look, where the time limit ends the search there.
@@ -98,6 +100,11 @@ impl SimilarityChoice {
             tried.push(best);
         }
         SimilarityChoice { tried, ..choice }
+    }
+
+    /// The number of candidates after which the time limit ended the search, if it did.
+    pub(super) fn cut_after(&self) -> Option<usize> {
+        self.is_cut.then_some(self.tried.len())
     }
 
     /// The candidates that were tried, in a line, the best first; of a regression without those of a first look. `None`
@@ -228,8 +235,19 @@ impl SimilaritySearch {
         sample_weight: Option<&[f64]>,
         monitor: &Monitor<'_>,
     ) -> Result<SimilarityChoice> {
-        let (answers, settings) = (answers.into(), &self.settings());
         let monitor = &monitor.with_strict_limit().with_part_of_time(SELECTION_TIME_SHARE);
+        let choice = self.choose_in_time(samples, &answers.into(), sample_weight, monitor)?;
+        Ok(SimilarityChoice { is_cut: !choice.tried.is_empty() && monitor.ask().is_err(), ..choice })
+    }
+
+    fn choose_in_time(
+        &self,
+        samples: &dyn Source<Samples = AnySamples>,
+        answers: &Answers<'_>,
+        sample_weight: Option<&[f64]>,
+        monitor: &Monitor<'_>,
+    ) -> Result<SimilarityChoice> {
+        let settings = &self.settings();
         let weights = answers.weights(samples.n_samples(), sample_weight, &self.class_weight)?;
         let only = match &self.candidates[..] {
             [only] => Some((self.normalized(only.clone()), None)),
@@ -242,7 +260,7 @@ impl SimilaritySearch {
             return Ok(SimilarityChoice::of(only.clone()));
         }
         let samples = &About::new(samples, &weights)?;
-        let all = All::new(samples, &answers, (&weights, sample_weight), settings, monitor)?;
+        let all = All::new(samples, answers, (&weights, sample_weight), settings, monitor)?;
         let (policy, is_part) = (Policy::of(&all), all.len() > Policy::of(&all).samples);
         if let Some(only) = only {
             let choice =

@@ -12,8 +12,8 @@ use crate::monitor::Monitor;
 use crate::problem::Loss;
 use crate::search::{LeftOut, Table, Tried};
 use crate::tuning::{
-    CLEAR_DIFFERENCE, COSTLY_ERROR_GAIN, COSTLY_LOSS_GAIN, MAX_JOINED, MIN_JOIN_GAIN, PROMISING_LOSS,
-    RESCALED_FINALISTS, SAME_LOSS_TOL, SELECTION_SAMPLES,
+    CLEAR_DIFFERENCE, COLUMN_WEIGHT_TIME_SHARE, COSTLY_ERROR_GAIN, COSTLY_LOSS_GAIN, MAX_JOINED, MIN_JOIN_GAIN,
+    PROMISING_LOSS, RESCALED_FINALISTS, SAME_LOSS_TOL, SELECTION_SAMPLES,
 };
 
 /// What a search does for a kind of answers.
@@ -122,7 +122,8 @@ impl<'a> Trial<'a> {
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled).
     pub fn candidates(&self) -> Result<Vec<Candidate>> {
-        Ok(self.subset.candidates(column_weights(&self.subset, &self.table.monitor)?))
+        let monitor = &self.table.monitor.with_part_of_time(COLUMN_WEIGHT_TIME_SHARE).with_strict_limit();
+        Ok(self.subset.candidates(column_weights(&self.subset, monitor)?))
     }
 
     /// Tries a candidate with the number of bases of a search, and returns its place; none once the time is up.

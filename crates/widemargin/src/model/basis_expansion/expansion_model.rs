@@ -130,9 +130,13 @@ impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
         self
     }
 
-    /// The same model, with the seconds of the similarity search first in its report.
-    pub fn with_search(mut self, seconds: f64) -> Self {
+    /// The same model, with the seconds of the similarity search first in its report, and a warning where the time limit
+    /// ended it after some candidates.
+    pub fn with_search(mut self, seconds: f64, cut_after: Option<usize>) -> Self {
         self.report.stages.insert(0, Stage { name: "search".into(), seconds });
+        self.report.warnings.extend(cut_after.map(|n| {
+            format!("the time limit passed: the search compared only {n} candidates (a longer time limit allows more)")
+        }));
         self
     }
 

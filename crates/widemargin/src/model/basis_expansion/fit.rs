@@ -140,8 +140,9 @@ impl<S: Similarity> BasisExpansionParams<S> {
             tol: self.task.tol,
             max_iter: self.task.max_iter.unwrap_or(most),
             seed: self.expander.seed,
-            nodes: None,
-            basis: None,
+            n_basis: self.expander.n_basis,
+            max_basis: self.task.max_basis,
+            ..TrainingSettings::default()
         }
     }
 

@@ -119,7 +119,7 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         copy shrinkage: f64;
         /// The score below which samples are outliers.
         copy threshold: f64;
-        /// The score of each training sample by a fit without one copy of it; of a base too, with its similarity to
+        /// The score of each training sample by a fit without it; of a base too, with its similarity to
         /// itself.
         loo_scores: &[f64];
     }

@@ -10,7 +10,7 @@ use super::expansion_model::{Basis, ExpansionModel};
 use super::expansion_params::{ExpansionParams, SourceSet};
 use super::one_class::{BasisExpansionOneClass, OneClassTask, check_numbers};
 use super::regressor_solution::half_norms;
-use crate::data::{ABSENT, About, Distinct, Samples, Source, Targets, WeightedCodes, common_divisor_of};
+use crate::data::{ABSENT, About, Distinct, Samples, Source, Targets, WeightedCodes};
 use crate::error::{Result, require};
 use crate::expansion::{BasisExpansion, NegativeEigenvalues, Normalization, NystroemCut};
 use crate::instant::Instant;
@@ -28,7 +28,9 @@ use crate::partition::{Remote, Workers};
 use crate::similarity::Similarity;
 use crate::solve::Stage;
 use crate::solve::ridge::{FeatureRidge, FeatureSolution, Fitted, PartedRidge, RidgeRows, Spectrum};
-use crate::tuning::{MAX_COMPARED_BASES, MAX_PARTED_FEATURES, MIN_THRESHOLD_SAMPLES, ONE_CLASS_N_BASIS};
+use crate::tuning::{
+    MAX_COMPARED_BASES, MAX_PARTED_FEATURES, MIN_CENTERED_OTHERS, MIN_THRESHOLD_SAMPLES, ONE_CLASS_N_BASIS,
+};
 
 /// The default number of bases for this number of distinct samples.
 fn usual_bases(n: usize) -> usize {
@@ -84,9 +86,10 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
     /// Trains with one weight per sample and a monitor. Weight k is equivalent to k copies, weight 0 to leaving a
     /// sample out.
     ///
-    /// The leave-one-out score of a sample is the exact score of a fit without one copy of it, with the same bases and
-    /// normalization. Bases do not count for the threshold, since their similarity to themselves is unlike that of a
-    /// new sample, except if fewer than 20 samples are not bases. If a time limit does not allow a fit on all samples,
+    /// The leave-one-out score of a sample is the exact score of a fit without it and its copies (of few distinct samples
+    /// with many copies each, without one copy), with the same bases and normalization. Bases do not count for the
+    /// threshold, since their similarity to themselves is unlike that of a new sample, except if fewer than 20 samples
+    /// (10 for centered features) are not bases. If a time limit does not allow a fit on all samples,
     /// the model is fitted to a subset, as noted in the report, and there are no leave-one-out scores.
     ///
     /// # Errors
@@ -118,6 +121,7 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
         check_number(weights.len(), weights.iter().sum())?;
         clock.end("merge")?;
 
+        let asked = self.expander.n_basis;
         self.expander.n_basis.get_or_insert(usual_bases(weights.len()));
         let codes = vec![0; weights.len()];
         let all = TrainingSamples { samples, distinct: &distinct, weights, codes: &codes, threads, monitor };
@@ -126,7 +130,8 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
         let warning = warning_of_distances(&made.expansion)?;
 
         let targets = Matrix::from_columns(vec![1.0; weights.len()], weights.len(), 1);
-        let units = one_copy(weights);
+        // Without all copies of the only sample nothing is left.
+        let units = if weights.len() == 1 { vec![weights[0].min(1.0)] } else { distinct.removed_weights(weights) };
         let fitted = Fitted { targets, weights: weights.clone(), units: units.clone() };
         let pool = Pool::new(threads)?;
         let solver = FeatureRidge::new(&made.phi, false, fitted, &pool, monitor)?;
@@ -134,17 +139,18 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
         let FeatureSolution { weights: w, .. } = solver.solution(lambda)?;
         clock.end_solved("solve")?;
         let loo_values = loo_scores(solver.loo_values(lambda, monitor)?.into_values());
-        // A copy of a basis is as similar to it as a new sample that equals it will be.
+        // Another draw of the content of a basis is as similar to it as a new sample that equals it will be.
         let mut others = weights.clone();
         for place in made.basis.rows.iter().map(|&row| distinct.places[row]).filter(|place| *place != ABSENT) {
-            others[place] = (weights[place] - units[place]).max(0.0);
+            others[place] = weights[place] - units[place];
         }
-        let threshold = threshold(&loo_values, (weights, &units), &others, self.task.contamination);
+        let enough = others_for_threshold(made.expansion.normalization());
+        let threshold = threshold(&loo_values, (weights, &units), (&others, enough), self.task.contamination);
         clock.end("leave-one-out")?;
 
         let OneClassParams { contamination, shrinkage } = self.task;
         let task = OneClassTask { contamination, shrinkage, threshold, weights: w, loo_scores: Vec::new() };
-        let training = TrainingSettings { seed, ..TrainingSettings::default() };
+        let training = TrainingSettings { seed, n_basis: asked, ..TrainingSettings::default() };
         let mut model =
             BasisExpansionOneClass::of(made.expansion, task, (made.basis, training), (weights.len(), clock.stages));
         model.report.warnings.extend(made.warning.into_iter().chain(warning));
@@ -188,9 +194,10 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         let lambda = penalty(ridge.spectrum(), expansion.n_features(), shrinkage);
         let FeatureSolution { weights, .. } = ridge.solution(lambda);
         let loo_values = loo_scores(ridge.loo_values(features, lambda, monitor)?);
-        let (mut others, copies) = (targets.weights().to_vec(), one_copy(targets.weights()));
-        rows.iter().filter(|row| **row < loo_values.len()).for_each(|&row| others[row] -= copies[row]);
-        let threshold = threshold(&loo_values, (targets.weights(), &copies), &others, contamination);
+        let (weights_of_rows, mut others) = (targets.weights(), targets.weights().to_vec());
+        rows.iter().filter(|row| **row < loo_values.len()).for_each(|&row| others[row] = 0.0);
+        let enough = others_for_threshold(expansion.normalization());
+        let threshold = threshold(&loo_values, (weights_of_rows, weights_of_rows), (&others, enough), contamination);
         stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
         let task = OneClassTask { contamination, shrinkage, threshold, weights, loo_scores: loo_values };
         let basis = (Basis { choice, rows }, training);
@@ -205,19 +212,16 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         (n, stages): (usize, Vec<Stage>),
     ) -> Self {
         let mut report = closed_form_report(&half_norms(&task.weights, 1), n, stages);
+        report.warnings.extend((task.threshold <= 0.0).then(|| {
+            format!(
+                "the threshold is {:.3}, and samples unlike all others have scores about 0: they may not be detected; use \
+                 another similarity or fewer bases",
+                task.threshold
+            )
+        }));
         expansion.add_remarks(&mut report.notes, &mut report.warnings);
         ExpansionModel::new(expansion, basis, task, report, Origin::of(training))
     }
-}
-
-/// The weight of one copy of each sample. Without labels, repeated draws cannot be distinguished from weights: where all
-/// weights are multiples of one, that is the weight of a copy, and else each weight is of one sample.
-fn one_copy(weights: &[f64]) -> Vec<f64> {
-    let unit = match weights {
-        [_] => 1.0,
-        _ => common_divisor_of(weights).map_or(f64::INFINITY, |divisor| divisor.max(1.0)),
-    };
-    weights.iter().map(|weight| weight.min(unit)).collect()
 }
 
 /// Refuses a normalization that centers the features on the training samples: no sample has a score near 1 then, and
@@ -277,19 +281,25 @@ fn loo_scores(mut values: Vec<f64>) -> Vec<f64> {
     values
 }
 
+/// The number of samples that are no bases from which these set the threshold, not all. Centered features of bases have
+/// mean 0, and so have their scores.
+fn others_for_threshold(normalization: Normalization) -> usize {
+    if matches!(normalization, Normalization::Centered(_)) { MIN_CENTERED_OTHERS } else { MIN_THRESHOLD_SAMPLES }
+}
+
 /// Parts of a sample that are rounding.
 const SAMPLE_ROUNDING: f64 = 1e-9;
 
 /// The score that a new one is below with this probability, from the leave-one-out scores of samples that are no bases,
-/// with weights `others`: of n of them, by weight, the (n + 1)·share-th, between two of them by linear interpolation.
+/// with weights `others`, if they are enough: of n of them, by weight, the (n + 1)·share-th, between two of them by linear interpolation.
 /// `units` are the weights of single samples.
-fn threshold(scores: &[f64], (weights, units): (&[f64], &[f64]), others: &[f64], share: f64) -> f64 {
+fn threshold(scores: &[f64], (weights, units): (&[f64], &[f64]), (others, enough): (&[f64], usize), share: f64) -> f64 {
     let with = |weights: &[f64]| {
         let pairs = scores.iter().copied().zip(weights.iter().copied());
         pairs.filter(|(_, weight)| *weight > 0.0).collect::<Vec<_>>()
     };
     let unit = units.iter().sum::<f64>() / units.iter().filter(|unit| **unit > 0.0).count().max(1) as f64;
-    let few = others.iter().sum::<f64>() < MIN_THRESHOLD_SAMPLES as f64 * unit;
+    let few = others.iter().sum::<f64>() < enough as f64 * unit;
     quantile(with(if few { weights } else { others }), unit, share)
 }
 
@@ -354,11 +364,11 @@ mod tests {
     fn bases_count_only_where_there_are_few_others() {
         let scores: Vec<f64> = (0..40).map(f64::from).collect();
         let others = |weight: f64| (0..40).map(|at| if at < 20 { 0.0 } else { weight }).collect::<Vec<f64>>();
-        assert_eq!(threshold(&scores, (&[1.0; 40], &[1.0; 40]), &others(1.0), 0.1), 21.1);
-        assert_eq!(threshold(&scores[..39], (&[1.0; 39], &[1.0; 39]), &others(1.0)[..39], 0.1), 3.0);
+        assert_eq!(threshold(&scores, (&[1.0; 40], &[1.0; 40]), (&others(1.0), 20), 0.1), 21.1);
+        assert_eq!(threshold(&scores[..39], (&[1.0; 39], &[1.0; 39]), (&others(1.0)[..39], 20), 0.1), 3.0);
         // Those without weight do not count at all.
         let (mut weights, mut others) = (vec![2.0; 40], others(2.0));
         (weights[20], others[20]) = (0.0, 0.0);
-        assert_eq!(threshold(&scores, (&weights, &[1.0; 40]), &others, 0.1), 22.5);
+        assert_eq!(threshold(&scores, (&weights, &[1.0; 40]), (&others, 20), 0.1), 22.5);
     }
 }

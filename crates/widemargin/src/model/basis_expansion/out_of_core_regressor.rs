@@ -73,7 +73,8 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let samples = &About::new(samples, &weights)?;
         let training = Training { samples, weights: &weights, threads: self.threads, monitor };
         let parameters = self.identity(&targets);
-        let (c, loss, threads, seed) = (self.task.c, self.task.loss, self.threads, self.expander.seed);
+        let (c, loss, threads) = (self.task.c, self.task.loss, self.threads);
+        let (seed, n_basis) = (self.expander.seed, self.expander.n_basis);
         let all_alike = Labels::from_codes(vec![Label::Integer(0)], vec![0; n])?;
         let (expansion, basis, warning) = self.expander.before_normalization(&all_alike, &training, &mut clock)?;
         let targets = targets.with_bases(&basis.rows);
@@ -104,7 +105,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         };
         let mut rows = Recorded::new(rows, resources.checkpoint, ANSWERS)?;
         let Basis { choice: basis, rows: basis_rows } = basis;
-        let training = TrainingSettings { seed, ..TrainingSettings::default() };
+        let training = TrainingSettings { seed, n_basis, ..TrainingSettings::default() };
         let preparation = Preparation { basis, basis_rows, training, stages: clock.stages };
         let mut model =
             BasisExpansionRegressor::of_parts(expansion, of_rows, &mut rows, (c, loss), preparation, monitor)?;

@@ -143,6 +143,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let (seed, threads, one_class) = (self.expander.seed, self.threads, vec![0; weights.len()]);
         let all_samples =
             TrainingSamples { samples, distinct: &distinct, weights, codes: &one_class, threads, monitor };
+        let n_basis = self.expander.n_basis;
         let made = self.expander.fit(&all_samples, &mut clock)?;
 
         let of_rows = made.bases_of_rows(&distinct);
@@ -185,7 +186,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let preparation = Preparation {
             basis: made.basis.choice,
             basis_rows: made.basis.rows,
-            training: TrainingSettings { seed, ..TrainingSettings::default() },
+            training: TrainingSettings { seed, n_basis, ..TrainingSettings::default() },
             stages: clock.stages,
         };
         let model = solution.model(made.expansion, &standard, preparation, made.warning);

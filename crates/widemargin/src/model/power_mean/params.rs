@@ -195,7 +195,7 @@ impl PowerMeanParams {
             max_iter: self.max_epochs,
             seed: self.seed,
             nodes: self.nodes.clone(),
-            basis: None,
+            ..TrainingSettings::default()
         }
     }
 

@@ -198,8 +198,8 @@ impl ThinPlateParams {
             tol: self.task.tol,
             max_iter: self.task.max_steps,
             seed: self.seed,
-            nodes: None,
             basis: Some(if on_bases { self.basis.to_string() } else { "none".into() }),
+            ..TrainingSettings::default()
         }
     }
 

@@ -132,7 +132,8 @@ fn check_round_trip(table: &Table) {
             continue;
         }
         let label = if table.labels.is_some() { LabelColumn::Auto } else { LabelColumn::None };
-        let again = read(&file, &ReadOptions { label, ..ReadOptions::default() });
+        let id = table.ids.as_ref().map(|_| LabelColumn::Number(1));
+        let again = read(&file, &ReadOptions { label, id, ..ReadOptions::default() });
         let again = again.unwrap_or_else(|error| panic!("what was written as {ending} is not read: {error}"));
         assert_eq!(rounded(rows(&again.samples)).as_ref(), Some(&expected), "{ending}");
         assert_eq!(texts(&again.labels), texts(&table.labels), "{ending}");

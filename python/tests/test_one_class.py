@@ -248,6 +248,11 @@ def test_columns_in_different_units_are_warned_of():
     assert wm.BasisExpansionOneClass("z-score/rbf").fit(X).predict(outlier) == -1
 
 
+def test_unknown_n_grams_are_warned_of():
+    with pytest.warns(UserWarning, match="tfidf omits n-grams that no training sample has"):
+        wm.BasisExpansionOneClass("tfidf/rbf").fit(NAMES)
+
+
 def test_constant_columns_are_warned_of():
     X = np.hstack([normal(300, 0), np.full((300, 1), 5.0)])
     with pytest.warns(UserWarning, match=r"1 columns of the training samples \(the first is column 4.*z-score omits"):

@@ -144,7 +144,7 @@ _STORED = (
 # Parts of the warnings of a report that are warned of.
 _WARNED = re.compile(
     "no better than| lies so far from 0 | is not symmetric: |spreads of columns differ|more similar to others than"
-    "|z-score omits them|they may not be detected"
+    "|z-score omits|tfidf omits|may not be detected"
 )
 # Attributes that a fit with other parameters may have set.
 _OPTIONAL = ["C_", "loss_", "epsilon_", "polynomials_", "normalization_", "negative_eigenvalues_", "basis_indices_"]

@@ -74,7 +74,9 @@ pub(super) fn not_finite(cell: &str) -> Problem {
 
 fn not_a_number(cell: &str, number: usize, is_label_specified: bool) -> Problem {
     let cause = match is_label_specified {
-        true => "features are numbers: leave the column out, or write its values as numbers".to_owned(),
+        true => {
+            format!("features read in blocks (--memory-limit) are numbers: leave the column out with --drop {number}")
+        }
         false => format!("if this column holds the labels, pass --label {number}"),
     };
     Problem::new(format!("'{}' is not a number", excerpt(cell)))

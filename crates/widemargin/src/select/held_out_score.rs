@@ -136,7 +136,9 @@ mod tests {
         let params = ThinPlateParams::new(ConditionalKernel::Distance).c(1.0).standardize(Standardize::Yes).threads(1);
         let monitor = Monitor::none();
 
-        let rows: Vec<usize> = (0..90).filter(|&i| weights[i] > 0.0).collect();
+        let merged = WeightedCodes { codes: labels.codes(), weights: Some(&weights), effective: &weights };
+        let rows = Distinct::find(|rows| samples.fingerprints(rows), merged, 0, 1, &monitor).unwrap().rows;
+        assert_eq!(rows.len(), 60);
         let known = labels.select(&rows);
         let folds = stratified_folds(&known, N_FOLDS as usize, 7).unwrap();
         let mut values = vec![f32::NAN; rows.len()];

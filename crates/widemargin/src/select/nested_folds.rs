@@ -2,6 +2,7 @@
 //! samples is optimistic, so that the similarity is selected again without each fifth of them.
 
 use super::similarity_search::{SimilarityChoice, SimilaritySearch};
+use crate::basis::BasisChoice;
 use crate::data::{About, AnySamples, Distinct, Labels, Picked, Source, Targets, WeightedCodes, effective_weights};
 use crate::error::{Error, Result};
 use crate::model::{
@@ -31,20 +32,21 @@ fn folds_of(strata: &[u32]) -> impl Iterator<Item = (Vec<usize>, Vec<usize>)> {
 
 impl SimilaritySearch {
     /// Whether the samples are so few that the estimate of the best of several is optimistic: more where the columns were
-    /// weighted on them.
-    fn is_optimistic(&self, choice: &SimilarityChoice) -> bool {
+    /// weighted on them. Bases by row numbers are not those of a fold.
+    fn has_folds(&self, choice: &SimilarityChoice, basis: &BasisChoice) -> bool {
         let learns_columns = self.candidates.is_empty() && choice.best.has_column_weights();
         let enough = if learns_columns { MIN_SAMPLES_OF_WEIGHTED_ESTIMATE } else { MIN_SAMPLES_OF_SELECTED_ESTIMATE };
-        choice.tried.len() > 1 && choice.tried.last().is_some_and(|last| last.n_samples < enough)
+        let is_few = choice.tried.len() > 1 && choice.tried.last().is_some_and(|last| last.n_samples < enough);
+        is_few && !matches!(basis, BasisChoice::Rows(_))
     }
 
     /// The parameters with the results of a search, and where its similarity was selected on few samples, or its columns
     /// weighted on not many more, with the decision values of five folds of searches and fits, for the estimate. A class
-    /// of one sample is in no fold. None for multilabel targets, where most samples are draws of a few contents, and
-    /// where the time limit does not allow them.
+    /// of one sample is in no fold. None for multilabel targets, and where most samples are draws of a few contents; a
+    /// note where the time limit or a fold does not allow them.
     ///
     /// # Errors
-    /// Those of a search and of a fit.
+    /// [`Error::Cancelled`]; as for [`AnySimilarity::new`].
     pub fn with_folds<S: Similarity + Clone>(
         &self,
         (params, choice): (&BasisExpansionParams<S>, &SimilarityChoice),
@@ -53,13 +55,14 @@ impl SimilaritySearch {
         monitor: &Monitor<'_>,
     ) -> Result<(BasisExpansionParams<AnySimilarity>, Option<String>)> {
         let mut chosen = params.clone().with_choice(choice)?;
-        if !self.is_optimistic(choice) || labels.is_multilabel() {
+        if !self.has_folds(choice, &params.expander.basis) || labels.is_multilabel() {
             return Ok((chosen, None));
         }
         match self.scores_of_folds(params, samples, (labels, sample_weight), monitor) {
             Ok(scores) => chosen.task.held_out = scores,
-            Err(Error::TooShort { .. }) => return Ok((chosen, Some(OPTIMISTIC.into()))),
-            Err(error) => return Err(error),
+            Err(error @ Error::Cancelled { .. }) => return Err(error),
+            // The samples of a fold may be too few for what all can be fitted with.
+            Err(_) => return Ok((chosen, Some(OPTIMISTIC.into()))),
         }
         Ok((chosen, None))
     }
@@ -118,7 +121,7 @@ impl SimilaritySearch {
         (targets, sample_weight): (&Targets, Option<&[f64]>),
         monitor: &Monitor<'_>,
     ) -> Result<BasisExpansionRegressor<AnySimilarity>> {
-        if !self.is_optimistic(choice) || model.path().is_empty() {
+        if !self.has_folds(choice, &params.expander.basis) || model.path().is_empty() {
             return Ok(model);
         }
         let found = match model.loss() {

@@ -19,7 +19,7 @@ pub fn outlier_similarity(samples: &SamplesView<'_>, weights: Option<&[f64]>) ->
 }
 
 /// A warning where outliers in some columns cannot be found: in columns of small spread, since the similarity compares
-/// unscaled columns of very different spreads, and in constant columns, which z-score omits.
+/// unscaled columns of very different spreads, in constant columns, which z-score omits, and in n-grams that tfidf omits.
 ///
 /// # Errors
 /// Errors of reading the samples.
@@ -30,6 +30,11 @@ pub fn unseen_columns(
 ) -> Result<Option<String>> {
     let specs = similarity.specs();
     let [spec] = &specs[..] else { return Ok(None) };
+    if spec.starts_with("tfidf") {
+        let warning = "tfidf omits n-grams that no training sample has, and weighs the others more: strings with such n-grams \
+                       are not outliers for it, and fewer than expected may be detected; ngram and edit compare all";
+        return Ok(Some(warning.to_owned()));
+    }
     if samples.kind() != "vectors" {
         return Ok(None);
     }

@@ -295,33 +295,35 @@ const SAMPLE_ROUNDING: f64 = 1e-9;
 /// `units` are the weights of single samples.
 fn threshold(scores: &[f64], (weights, units): (&[f64], &[f64]), (others, enough): (&[f64], usize), share: f64) -> f64 {
     let with = |weights: &[f64]| {
-        let pairs = scores.iter().copied().zip(weights.iter().copied());
-        pairs.filter(|(_, weight)| *weight > 0.0).collect::<Vec<_>>()
+        let rows = scores.iter().zip(weights).zip(units).map(|((score, weight), unit)| (*score, *weight, *unit));
+        rows.filter(|(_, weight, _)| *weight > 0.0).collect::<Vec<_>>()
     };
     let unit = units.iter().sum::<f64>() / units.iter().filter(|unit| **unit > 0.0).count().max(1) as f64;
     let few = others.iter().sum::<f64>() < enough as f64 * unit;
     quantile(with(if few { weights } else { others }), unit, share)
 }
 
-/// The quantile of scores with weights: a weight of k units counts as k scores. Where several scores equal it, it is
-/// above them if that is nearer to the share that is below it.
-fn quantile(mut scores: Vec<(f64, f64)>, unit: f64, share: f64) -> f64 {
+/// The quantile of scores, each with a weight and the weight of one sample: k samples of one score count as k scores.
+/// `unit` is the weight of a new sample. Where several samples have the score of the quantile, it is above them if that
+/// is nearer to the share that is below it.
+fn quantile(mut scores: Vec<(f64, f64, f64)>, unit: f64, share: f64) -> f64 {
     scores.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-    let total: f64 = scores.iter().map(|(_, weight)| weight).sum();
+    let total: f64 = scores.iter().map(|(_, weight, _)| weight).sum();
     let (wanted, rounding) = (share * (total + unit), SAMPLE_ROUNDING * unit);
-    // The last score below, and the place of the last of its copies.
+    // The last score below, and the place of the last of its samples.
     let (mut last, mut below) = (None, 0.0);
     for equal in scores.chunk_by(|a, b| a.0 == b.0) {
-        let (score, weight) = (equal[0].0, equal.iter().map(|(_, weight)| weight).sum::<f64>());
-        // The place of the first copy.
-        let first = below + weight.min(unit);
+        let (score, weight) = (equal[0].0, equal.iter().map(|(_, weight, _)| weight).sum::<f64>());
+        let of_one = equal.iter().map(|(_, weight, unit)| weight.min(*unit)).fold(0.0, f64::max);
+        // The place of the first sample.
+        let first = below + of_one;
         if let Some(last) = last.filter(|_| wanted + rounding < first) {
-            return last + (score - last) * (wanted - below) / (first - below);
+            return last + (score - last) * (wanted - below) / of_one;
         }
         let above = below + weight;
         if wanted <= above + rounding {
-            let next = scores.iter().map(|(other, _)| *other).find(|other| *other > score);
-            let is_nearer = weight > unit + rounding && above - wanted < wanted - below - rounding;
+            let next = scores.iter().map(|(other, ..)| *other).find(|other| *other > score);
+            let is_nearer = weight > of_one + rounding && above - wanted < wanted - below - rounding;
             return next.filter(|_| is_nearer).map_or(score, |next| 0.5 * (score + next));
         }
         (last, below) = (Some(score), above);
@@ -335,29 +337,29 @@ mod tests {
 
     #[test]
     fn quantiles_are_those_of_copies() {
-        let ones = |scores: &[f64]| scores.iter().map(|score| (*score, 1.0)).collect::<Vec<_>>();
+        let ones = |scores: &[f64]| scores.iter().map(|score| (*score, 1.0, 1.0)).collect::<Vec<_>>();
         let scores: Vec<f64> = (0..19).rev().map(f64::from).collect();
         // Of 19 scores the first, the second and the tenth.
         for (share, expected) in [(0.05, 0.0), (0.1, 1.0), (0.5, 9.0), (1e-6, 0.0), (0.999, 18.0)] {
             assert_eq!(quantile(ones(&scores), 1.0, share), expected, "{share}");
         }
-        let weighted = vec![(2.0, 3.0), (1.0, 2.0), (5.0, 4.0)];
+        let weighted = vec![(2.0, 3.0, 1.0), (1.0, 2.0, 1.0), (5.0, 4.0, 1.0)];
         let copies = [2.0, 5.0, 1.0, 5.0, 2.0, 5.0, 1.0, 5.0, 2.0];
         for share in [0.05, 0.1, 0.2, 0.21, 0.3, 0.5, 0.51, 0.9] {
             assert_eq!(quantile(weighted.clone(), 1.0, share), quantile(ones(&copies), 1.0, share), "{share}");
-            let parts = weighted.iter().map(|(score, weight)| (*score, weight / 9.0)).collect();
+            let parts = weighted.iter().map(|(score, weight, unit)| (*score, weight / 9.0, unit / 9.0)).collect();
             assert_eq!(quantile(parts, 1.0 / 9.0, share), quantile(ones(&copies), 1.0, share), "{share}");
         }
     }
 
     #[test]
     fn of_equal_scores_as_many_are_below_as_is_nearest() {
-        let zeros = |n: usize| (0..20).map(|at| (if at < n { 0.0 } else { at as f64 }, 1.0)).collect::<Vec<_>>();
+        let zeros = |n: usize| (0..20).map(|at| (if at < n { 0.0 } else { at as f64 }, 1.0, 1.0)).collect::<Vec<_>>();
         // 10 % are 2.1 of 20 and the next.
         for (n, expected) in [(1, 1.1), (2, 0.2), (3, 1.5), (4, 2.0), (5, 0.0)] {
             assert!((quantile(zeros(n), 1.0, 0.1) - expected).abs() < 1e-12, "{n}");
         }
-        assert_eq!(quantile(vec![(0.0, 1.0); 20], 1.0, 0.1), 0.0);
+        assert_eq!(quantile(vec![(0.0, 1.0, 1.0); 20], 1.0, 0.1), 0.0);
     }
 
     #[test]

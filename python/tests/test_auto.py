@@ -160,7 +160,7 @@ def test_methods_are_compared_by_any_scorer_on_any_folds(make):
         own = next(iter(auto._classes.values()))(random_state=0)
         expected = cross_val_score(own, X, y, scoring=options.get("scoring"), cv=options.get("cv"))
         assert compared[0]["score"] == pytest.approx(expected.mean())
-        assert compared[0]["std_test_score"] == pytest.approx(expected.std() / np.sqrt(len(expected)))
+        assert compared[0]["std_test_score"] == pytest.approx(expected.std(ddof=1) / np.sqrt(len(expected)))
     with pytest.raises(ValueError, match="scoring"):
         make(scoring="r3").fit(X, y)
 

@@ -22,7 +22,11 @@ pub fn estimator_of(choice: &Choice, common: &Common, memory: Option<u64>) -> Re
     if (choice.method, choice.task) == (Method::ThinPlate, Task::Regression) && choice.text(C) == Some(PER_CLASS) {
         return Err(Failure::input("-C auto-per-class applies to --task classification").help("leave it out"));
     }
-    let mut estimator = Estimator::new(choice.method, choice.task)?.similarity(similarities(choice)?);
+    let similarities = similarities(choice)?;
+    if similarities.iter().any(|spec| spec.starts_with("precomputed")) && choice.text("n-basis").is_some() {
+        return refused("--n-basis: every column is a basis with --similarity precomputed", "leave it out");
+    }
+    let mut estimator = Estimator::new(choice.method, choice.task)?.similarity(similarities);
     estimator.set("seed", &common.seed.to_string())?;
     estimator.set("threads", &common.threads.to_string())?;
     if let Some(memory) = memory.filter(|_| estimator.names().contains(&"memory_limit")) {

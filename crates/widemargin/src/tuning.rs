@@ -257,6 +257,8 @@ pub(crate) const MAX_HELD_OUT_VALUES: usize = 10_000;
 pub(crate) const HELD_OUT_PATH_WIDTH: i32 = 6;
 /// λ where it begins, in units of the mean squared norm of the centered features.
 pub(crate) const HELD_OUT_PATH_START: f64 = 1.0;
+/// Samples for each distinct one from which equal ones are independent draws for an outlier detector (decision 0030).
+pub(crate) const MIN_DRAWS_OF_CONTENT: f64 = 8.0;
 /// Samples that are no bases from which these set the threshold of an outlier detector, not all; the same of centered
 /// features.
 pub(crate) const MIN_THRESHOLD_SAMPLES: usize = 20;

@@ -284,10 +284,7 @@ class BasisExpansionOneClass(DaskExpansion, _one_class.BasisExpansionOneClass):
             alone = self.plain(self.similarity, kind=self.kind).fit(data.picked_samples(some))
             parameters["normalization"] = normalization_of(alone.set_params(normalization=alone.normalization_))
         features, bases = self._features(data, parameters)
-        # Leave-one-out removes one copy: if all weights are above 1, the smallest is that of one.
-        weights = data.weighted.weights
-        copy = max(1.0, weights[weights > 0].min())
-        arguments = [(one.targets, np.minimum(one.weights, copy), False, one.first) for one in data.pieces]
+        arguments = [(one.targets, one.weights, False, one.first) for one in data.pieces]
         # Leave-one-out decision values are needed in the order of the samples.
         rows = data.ordered_rows(features.called("ridge", arguments))
         problem = data.weighted, parameters["contamination"], parameters["shrinkage"]

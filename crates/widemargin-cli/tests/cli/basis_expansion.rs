@@ -227,6 +227,7 @@ fn a_matrix_of_distances_gives_a_thin_plate_machine() {
     };
     train("distances", "precomputed:distance=negative", "d").well();
     train("similarities", "precomputed", "s").well();
+    train("similarities", "precomputed --n-basis 3", "n").fails(2, &["every column is a basis"]);
     let [distances, similarities] = [("d", "distances"), ("s", "similarities")]
         .map(|(m, data)| folder.predict(&format!("{m} {data}.csv --label 1")));
     assert_eq!(distances, similarities);

@@ -61,7 +61,10 @@ impl Reader {
         let (labels, label_column) = (label.map(|_| Labels::new(rows.labels)), label.map(|label| header.called(label)));
         if text.is_some() {
             let samples = Samples::Other(AnySamples::Strings(rows.strings));
-            return Table { samples, labels, label_column, lines: Some(rows.lines), ..Table::default() };
+            // Of one column an empty string is a blank line.
+            let remark = "blank lines are left out; an empty string is written as \"\" in a CSV file";
+            let remarks = if header.n == 1 && self.records.has_blank { vec![remark.into()] } else { Vec::new() };
+            return Table { samples, labels, label_column, remarks, lines: Some(rows.lines), ..Table::default() };
         }
         let known = self.known.as_deref();
         let n_cols = known.map_or(features.len(), TableColumns::n_features);

@@ -43,6 +43,8 @@ pub(crate) struct Records {
     /// The names of the columns, if the first line has been skipped as their header.
     header: Option<ByteRecord>,
     current: Line,
+    /// Whether there was a blank line before another line.
+    pub has_blank: bool,
     /// Whether lines are rows of a table, rather than of free text, which may contain the delimiter.
     is_table: bool,
 }
@@ -72,6 +74,7 @@ impl Records {
             first_line: 0,
             header: None,
             current: Line::default(),
+            has_blank: false,
             is_table: quoting,
         };
         if declared.is_some() {
@@ -249,14 +252,18 @@ impl Records {
     /// Advances to the next non-blank line; false at the end.
     fn read(&mut self) -> Result<bool, Failure> {
         let (csv, Line { record, number, end }) = (&mut self.csv, &mut self.current);
+        let next = csv.position().line() as usize;
         // With flexible rows of bytes only reading can fail.
         while csv.read_byte_record(record).map_err(unreadable)? {
-            if record.len() > 1 || !record.as_slice().trim_ascii().is_empty() {
+            // Without white space a single empty cell is one in quotes.
+            let cells = record.as_slice();
+            if record.len() > 1 || cells.is_empty() || !cells.trim_ascii().is_empty() {
                 // A record's position is before the preceding blank lines, so lines are counted from its end.
                 let within = memchr::memchr_iter(b'\n', record.as_slice()).count();
                 let start = record.position().map_or(1, |position| position.line());
                 *number = csv.position().line().saturating_sub(1 + within as u64).max(start) as usize;
                 *end = csv.position().byte();
+                self.has_blank |= *number > next;
                 return Ok(true);
             }
         }

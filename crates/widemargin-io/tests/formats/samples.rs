@@ -47,6 +47,23 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
+fn empty_strings_are_kept_in_quotes_and_blank_lines_are_warned_of() {
+    let options = options(Format::Strings);
+    let found = get("a.csv", "text\nab\n\"\"\nzz\n\n", &options).unwrap();
+    assert_eq!((strings(&found), found.remarks.len()), (vec!["ab", "", "zz"], 0));
+    for (name, text) in [("a.txt", "ab\n\nzz\n"), ("b.txt", "ab\r\n\r\nzz"), ("a.csv", "text\n\nab\nzz\n")] {
+        let found = get(name, text, &options).unwrap();
+        assert_eq!(strings(&found), ["ab", "zz"]);
+        assert!(found.remarks[0].starts_with("blank lines are left out"), "{:?}", found.remarks);
+    }
+    let labeled = get("a.tsv", "x\tab\n\ny\tzz\n", &options).unwrap();
+    assert_eq!((strings(&labeled), labeled.remarks.len()), (vec!["ab", "zz"], 0));
+    // A missing number of a single column is a row, too.
+    let numbers = ReadOptions { learn: true, label: LabelColumn::None, ..Default::default() };
+    assert_eq!(get("n.csv", "x\n1\n\"\"\n-3\n", &numbers).unwrap().samples.n_rows(), 3);
+}
+
+#[test]
 fn finds_columns_of_strings_by_names_or_positions() {
     let strings_options = options(Format::Strings);
     type Case = (&'static str, &'static str, &'static [&'static str], Option<&'static [&'static str]>);

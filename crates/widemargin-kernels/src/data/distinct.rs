@@ -198,7 +198,7 @@ impl Distinct {
 }
 
 /// The largest number that all weights above 0 are multiples of, unless it is so small that it is none of copies.
-fn common_divisor_of(weights: &[f64]) -> Option<f64> {
+pub fn common_divisor_of(weights: &[f64]) -> Option<f64> {
     let mut present = weights.iter().copied().filter(|weight| *weight > 0.0);
     let least = present.clone().fold(f64::INFINITY, f64::min);
     present.try_fold(0.0, |divisor, weight| {

@@ -36,7 +36,7 @@ mod weights;
 pub use any_samples::{AnySamples, Collection, OwnSamples};
 pub use bit_sets::BitSets;
 pub use dense::{DenseMatrix, DenseView};
-pub use distinct::{ABSENT, Distinct, WeightedCodes};
+pub use distinct::{ABSENT, Distinct, WeightedCodes, common_divisor_of};
 pub use fingerprint::fingerprints;
 pub use folds::{grouped_folds, stratified_folds};
 pub use images::{Grids, Images};

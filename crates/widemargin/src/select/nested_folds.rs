@@ -42,8 +42,8 @@ impl SimilaritySearch {
 
     /// The parameters with the results of a search, and where its similarity was selected on few samples, or its columns
     /// weighted on not many more, with the decision values of five folds of searches and fits, for the estimate. A class
-    /// of one sample is in no fold. None for multilabel targets, and where most samples are draws of a few contents; a
-    /// note where the time limit or a fold does not allow them.
+    /// of one sample is in no fold. None where most samples are draws of a few contents; a note for multilabel targets, and
+    /// where the time limit or a fold does not allow them.
     ///
     /// # Errors
     /// [`Error::Cancelled`]; as for [`AnySimilarity::new`].
@@ -55,16 +55,21 @@ impl SimilaritySearch {
         monitor: &Monitor<'_>,
     ) -> Result<(BasisExpansionParams<AnySimilarity>, Option<String>)> {
         let mut chosen = params.clone().with_choice(choice)?;
-        if !self.has_folds(choice, &params.expander.basis) || labels.is_multilabel() {
+        if !self.has_folds(choice, &params.expander.basis) {
             return Ok((chosen, None));
         }
-        match self.scores_of_folds(params, samples, (labels, sample_weight), monitor) {
-            Ok(scores) => chosen.task.held_out = scores,
-            Err(error @ Error::Cancelled { .. }) => return Err(error),
-            // The samples of a fold may be too few for what all can be fitted with.
-            Err(_) => return Ok((chosen, Some(OPTIMISTIC.into()))),
+        if !labels.is_multilabel() {
+            match self.scores_of_folds(params, samples, (labels, sample_weight), monitor) {
+                Ok(scores) => {
+                    chosen.task.held_out = scores;
+                    return Ok((chosen, None));
+                }
+                Err(error @ Error::Cancelled { .. }) => return Err(error),
+                // The samples of a fold may be too few for what all can be fitted with.
+                Err(_) => {}
+            }
         }
-        Ok((chosen, None))
+        Ok((chosen, Some(OPTIMISTIC.into())))
     }
 
     fn scores_of_folds<S: Similarity + Clone>(

@@ -10,7 +10,7 @@ use super::expansion_model::{Basis, ExpansionModel};
 use super::expansion_params::{ExpansionParams, SourceSet};
 use super::one_class::{BasisExpansionOneClass, OneClassTask, check_numbers};
 use super::regressor_solution::half_norms;
-use crate::data::{ABSENT, About, Distinct, Samples, Source, Targets, WeightedCodes};
+use crate::data::{ABSENT, About, Distinct, Samples, Source, Targets, WeightedCodes, common_divisor_of};
 use crate::error::{Result, require};
 use crate::expansion::{BasisExpansion, NegativeEigenvalues, Normalization, NystroemCut};
 use crate::instant::Instant;
@@ -29,7 +29,8 @@ use crate::similarity::Similarity;
 use crate::solve::Stage;
 use crate::solve::ridge::{FeatureRidge, FeatureSolution, Fitted, PartedRidge, RidgeRows, Spectrum};
 use crate::tuning::{
-    MAX_COMPARED_BASES, MAX_PARTED_FEATURES, MIN_CENTERED_OTHERS, MIN_THRESHOLD_SAMPLES, ONE_CLASS_N_BASIS,
+    MAX_COMPARED_BASES, MAX_PARTED_FEATURES, MIN_CENTERED_OTHERS, MIN_DRAWS_OF_CONTENT, MIN_THRESHOLD_SAMPLES,
+    ONE_CLASS_N_BASIS,
 };
 
 /// The default number of bases for this number of distinct samples.
@@ -130,8 +131,7 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
         let warning = warning_of_distances(&made.expansion)?;
 
         let targets = Matrix::from_columns(vec![1.0; weights.len()], weights.len(), 1);
-        // Without all copies of the only sample nothing is left.
-        let units = if weights.len() == 1 { vec![weights[0].min(1.0)] } else { distinct.removed_weights(weights) };
+        let units = weights_of_one(weights);
         let fitted = Fitted { targets, weights: weights.clone(), units: units.clone() };
         let pool = Pool::new(threads)?;
         let solver = FeatureRidge::new(&made.phi, false, fitted, &pool, monitor)?;
@@ -212,7 +212,8 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         (n, stages): (usize, Vec<Stage>),
     ) -> Self {
         let mut report = closed_form_report(&half_norms(&task.weights, 1), n, stages);
-        report.warnings.extend((task.threshold <= 0.0).then(|| {
+        let is_blind = task.threshold <= 0.0 && !expansion.similarity().brings_columns();
+        report.warnings.extend(is_blind.then(|| {
             format!(
                 "the threshold is {:.3}, and samples unlike all others have scores about 0: they may not be detected; use \
                  another similarity or fewer bases",
@@ -222,6 +223,18 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         expansion.add_remarks(&mut report.notes, &mut report.warnings);
         ExpansionModel::new(expansion, basis, task, report, Origin::of(training))
     }
+}
+
+/// The part of each weight that leave-one-out removes. Copies of a sample are left out together, as they may be one that
+/// was weighted; but where most contents have many, as in a table of few values, they are independent draws, of which
+/// one is left out.
+fn weights_of_one(weights: &[f64]) -> Vec<f64> {
+    let n_least = MIN_DRAWS_OF_CONTENT * weights.len() as f64;
+    let draw = match weights {
+        [only] => Some(only.min(1.0)),
+        _ => common_divisor_of(weights).filter(|draw| weights.iter().sum::<f64>() >= n_least * draw),
+    };
+    weights.iter().map(|weight| draw.map_or(*weight, |draw| weight.min(draw))).collect()
 }
 
 /// Refuses a normalization that centers the features on the training samples: no sample has a score near 1 then, and

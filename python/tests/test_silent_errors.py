@@ -113,6 +113,9 @@ def test_an_estimate_with_groups_is_that_of_their_folds(rng):
     model = wm.AutoSVC().fit(X, y, groups=groups)
     assert model.estimated_score_ < 0.8
     assert model.estimated_score_ == np.nanmax(model.cv_results_["mean_test_score"][:2])
+    # That of 30 independent groups, at least.
+    score = model.estimated_score_
+    assert model.estimated_score_std_ >= np.sqrt(score * (1 - score) / 30)
     other = wm.AutoSVC(scoring="f1").fit(X, y, groups=groups)
     assert np.isnan(other.estimated_score_)
 

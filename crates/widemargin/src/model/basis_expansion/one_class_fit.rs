@@ -304,8 +304,8 @@ fn others_for_threshold(normalization: Normalization) -> usize {
 const SAMPLE_ROUNDING: f64 = 1e-9;
 
 /// The score that a new one is below with this probability, from the leave-one-out scores of samples that are no bases,
-/// with weights `others`, if they are enough: of n of them, by weight, the (n + 1)·share-th, between two of them by linear interpolation.
-/// `units` are the weights of single samples.
+/// with weights `others`, if they are enough: of n of them, by weight, the (n + 1)·share-th, between two of them by
+/// linear interpolation. `units` are the weights of single samples.
 fn threshold(scores: &[f64], (weights, units): (&[f64], &[f64]), (others, enough): (&[f64], usize), share: f64) -> f64 {
     let with = |weights: &[f64]| {
         let rows = scores.iter().zip(weights).zip(units).map(|((score, weight), unit)| (*score, *weight, *unit));

@@ -98,7 +98,7 @@ def test_distances_find_outliers_of_few_samples(n):
     assert detector.predict([[50, 0, 0], [0, -60, 0], [1e6, 0, 0]]).tolist() == [-1] * 3
 
 
-def test_a_threshold_without_outliers_is_warned_of():
+def test_a_threshold_below_the_scores_of_outliers_raises_a_warning():
     with pytest.warns(UserWarning, match="the threshold is -.*they may not be detected"):
         wm.BasisExpansionOneClass("distance", n_basis=100).fit(np.random.default_rng(1).normal(size=(100, 3)))
 

@@ -34,7 +34,7 @@ pub(super) fn held_out_score(
     (seed, threads): (u64, usize),
     monitor: &Monitor<'_>,
 ) -> Result<f64> {
-    // Copies of a sample are in one fold, as its weight is.
+    // Folds do not split the copies of a sample.
     let effective = effective_weights(labels, sample_weight, &ClassWeight::Uniform)?;
     let merged = WeightedCodes { codes: labels.codes(), weights: sample_weight, effective: &effective };
     let Distinct { rows, weights, .. } =

@@ -30,6 +30,11 @@ fn folds_of(strata: &[u32]) -> impl Iterator<Item = (Vec<usize>, Vec<usize>)> {
     (0..N_FOLDS as usize).map(move |fold| (0..folds.len()).partition(|&place| folds[place] == fold))
 }
 
+/// The rows of some distinct samples, and their weights.
+fn rows_of(distinct: &Distinct, places: &[usize]) -> (Vec<usize>, Vec<f64>) {
+    places.iter().map(|&place| (distinct.rows[place], distinct.weights[place])).unzip()
+}
+
 impl SimilaritySearch {
     /// Whether the samples are so few that the estimate of the best of several is optimistic: more where the columns were
     /// weighted on them. Bases by row numbers are not those of a fold.
@@ -96,9 +101,7 @@ impl SimilaritySearch {
             let only = out.extract_if(.., |place| sizes[labels.codes()[*place] as usize] == 1);
             others.extend(only);
             others.sort_unstable();
-            let [rows, rows_out] =
-                [&others, &out].map(|of| of.iter().map(|&at| distinct.rows[at]).collect::<Vec<usize>>());
-            let own_weights: Vec<f64> = others.iter().map(|&place| distinct.weights[place]).collect();
+            let ((rows, own_weights), (rows_out, _)) = (rows_of(&distinct, &others), rows_of(&distinct, &out));
             let (picked, own) = (Picked { source: samples, rows: &rows }, labels.present(&others));
             let choice = self.choose(&picked, &own, Some(&own_weights), monitor)?;
             let fitted = params.clone().with_choice(&choice)?.fit_with(&picked, &own, Some(&own_weights), monitor)?;
@@ -162,9 +165,7 @@ impl SimilaritySearch {
         let mut values = standard.values.clone();
         // In an order by content, so that equal samples are in one fold.
         for (out, others) in folds_of(&vec![0; distinct.rows.len()]) {
-            let rows_of = |places: &[usize]| places.iter().map(|&place| distinct.rows[place]).collect::<Vec<usize>>();
-            let (rows, rows_out) = (rows_of(&others), rows_of(&out));
-            let own_weights: Vec<f64> = others.iter().map(|&place| weights[place]).collect();
+            let ((rows, own_weights), (rows_out, _)) = (rows_of(&distinct, &others), rows_of(&distinct, &out));
             let (picked, own) = (Picked { source: samples, rows: &rows }, targets.of_rows(&rows));
             let choice = self.choose(&picked, &own, Some(&own_weights), monitor)?;
             let fitted = params.clone().with_choice(&choice)?.fit_with(&picked, &own, Some(&own_weights), monitor)?;

@@ -225,9 +225,9 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
     }
 }
 
-/// The part of each weight that leave-one-out removes. Copies of a sample are left out together, as they may be one that
-/// was weighted; but where most contents have many, as in a table of few values, they are independent draws, of which
-/// one is left out.
+/// The part of each weight that leave-one-out removes. Leave-one-out removes all copies of a sample, because they may
+/// represent one weighted sample. If the distinct samples have many copies on average, as in a table with few distinct
+/// values, the copies are independent draws, and it removes a single one.
 fn weights_of_one(weights: &[f64]) -> Vec<f64> {
     let n_least = MIN_DRAWS_OF_CONTENT * weights.len() as f64;
     let draw = match weights {

@@ -1,24 +1,32 @@
-//! Substitution matrices by name, as the NCBI distributes them.
-//!
-//! | name | unit | source |
-//! |---|---|---|
-//! | `blosum45`, `blosum80` | a third of a bit | Henikoff and Henikoff 1992; blocks clustered at 45 and 80 % |
-//! | `blosum62` | half a bit | the same, 62 % |
-//! | `pam250` | a third of a bit (ln 2 / 3 nats) | Dayhoff, Schwartz and Orcutt 1978 |
-//! | `nuc44` | | NUC.4.4 (EDNAFULL), Todd Lowe 1992: nucleotides and the IUPAC's codes of several |
+//! Substitution matrices by name, in files of the layout in which the NCBI distributes them. The amino acids include B
+//! (D or N), Z (E or Q) and X (any).
+
+use std::sync::LazyLock;
 
 /// The scores of pairs of letters.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Matrix {
     pub name: &'static str,
     /// In the order of rows and columns, capitals.
-    pub letters: &'static str,
-    /// The lower triangle, row by row.
-    lower: &'static [i8],
+    pub letters: String,
+    /// Row by row.
+    scores: Vec<i8>,
 }
 
 /// The names, as specs have them.
 pub(super) const NAMES: &[&str] = &["blosum45", "blosum62", "blosum80", "pam250", "nuc44"];
+
+/// The matrices of these names.
+pub(super) static MATRICES: LazyLock<[Matrix; 5]> = LazyLock::new(|| {
+    let files = [
+        include_str!("matrices/blosum45.txt"),
+        include_str!("matrices/blosum62.txt"),
+        include_str!("matrices/blosum80.txt"),
+        include_str!("matrices/pam250.txt"),
+        include_str!("matrices/nuc44.txt"),
+    ];
+    std::array::from_fn(|at| Matrix::read(NAMES[at], files[at]))
+});
 
 /// The padding code after a string's end; no letter has it.
 pub(super) const NOTHING: i32 = -1;
@@ -27,6 +35,14 @@ pub(super) const NOTHING: i32 = -1;
 const WITH_NOTHING: i8 = -100;
 
 impl Matrix {
+    /// The matrix of a file: the letters, then a row for each, which it starts with.
+    fn read(name: &'static str, text: &str) -> Matrix {
+        let mut lines = text.lines().filter(|line| !line.starts_with('#'));
+        let letters = lines.next().unwrap_or_default().split_whitespace().collect();
+        let scores = lines.flat_map(|line| line.split_whitespace().skip(1).filter_map(|score| score.parse().ok()));
+        Matrix { name, letters, scores: scores.collect() }
+    }
+
     pub fn named(name: &str) -> Option<&'static Matrix> {
         MATRICES.iter().find(|matrix| matrix.name == name)
     }
@@ -34,7 +50,7 @@ impl Matrix {
     /// The code of a letter, small or capital. Among nucleotides U is T, and X, I, gaps and stops are N; among amino acids U, O,
     /// J, gaps and stops are X.
     pub fn code(&self, letter: char) -> Option<i32> {
-        let capital = match (letter.to_ascii_uppercase(), self.letters == NUCLEOTIDES) {
+        let capital = match (letter.to_ascii_uppercase(), self.name == "nuc44") {
             ('U', true) => 'T',
             ('X' | 'I' | '*' | '-' | '.', true) => 'N',
             ('U' | 'O' | 'J' | '*' | '-' | '.', false) => 'X',
@@ -48,148 +64,6 @@ impl Matrix {
         if x < 0 || y < 0 {
             return WITH_NOTHING;
         }
-        let (row, column) = (x.max(y) as usize, x.min(y) as usize);
-        self.lower[row * (row + 1) / 2 + column]
+        self.scores[x as usize * self.letters.len() + y as usize]
     }
 }
-
-/// The amino acids and B (D or N), Z (E or Q), X (any).
-const RESIDUES: &str = "ARNDCQEGHILKMFPSTWYVBZX";
-
-/// The nucleotides, and S (G or C), W (A or T), R, Y, K, M, B, V, H, D and N (any).
-const NUCLEOTIDES: &str = "ATGCSWRYKMBVHDN";
-
-pub(super) const MATRICES: &[Matrix] = &[
-    Matrix { name: "blosum45", letters: RESIDUES, lower: &BLOSUM45 },
-    Matrix { name: "blosum62", letters: RESIDUES, lower: &BLOSUM62 },
-    Matrix { name: "blosum80", letters: RESIDUES, lower: &BLOSUM80 },
-    Matrix { name: "pam250", letters: RESIDUES, lower: &PAM250 },
-    Matrix { name: "nuc44", letters: NUCLEOTIDES, lower: &NUC44 },
-];
-
-#[rustfmt::skip]
-const BLOSUM45: [i8; 276] = [
-    5,
-    -2, 7,
-    -1, 0, 6,
-    -2, -1, 2, 7,
-    -1, -3, -2, -3, 12,
-    -1, 1, 0, 0, -3, 6,
-    -1, 0, 0, 2, -3, 2, 6,
-    0, -2, 0, -1, -3, -2, -2, 7,
-    -2, 0, 1, 0, -3, 1, 0, -2, 10,
-    -1, -3, -2, -4, -3, -2, -3, -4, -3, 5,
-    -1, -2, -3, -3, -2, -2, -2, -3, -2, 2, 5,
-    -1, 3, 0, 0, -3, 1, 1, -2, -1, -3, -3, 5,
-    -1, -1, -2, -3, -2, 0, -2, -2, 0, 2, 2, -1, 6,
-    -2, -2, -2, -4, -2, -4, -3, -3, -2, 0, 1, -3, 0, 8,
-    -1, -2, -2, -1, -4, -1, 0, -2, -2, -2, -3, -1, -2, -3, 9,
-    1, -1, 1, 0, -1, 0, 0, 0, -1, -2, -3, -1, -2, -2, -1, 4,
-    0, -1, 0, -1, -1, -1, -1, -2, -2, -1, -1, -1, -1, -1, -1, 2, 5,
-    -2, -2, -4, -4, -5, -2, -3, -2, -3, -2, -2, -2, -2, 1, -3, -4, -3, 15,
-    -2, -1, -2, -2, -3, -1, -2, -3, 2, 0, 0, -1, 0, 3, -3, -2, -1, 3, 8,
-    0, -2, -3, -3, -1, -3, -3, -3, -3, 3, 1, -2, 1, 0, -3, -1, 0, -3, -1, 5,
-    -1, -1, 4, 5, -2, 0, 1, -1, 0, -3, -3, 0, -2, -3, -2, 0, 0, -4, -2, -3, 4,
-    -1, 0, 0, 1, -3, 4, 4, -2, 0, -3, -2, 1, -1, -3, -1, 0, -1, -2, -2, -3, 2, 4,
-    0, -1, -1, -1, -2, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 0, -2, -1, -1, -1, -1, -1,
-];
-
-#[rustfmt::skip]
-const BLOSUM62: [i8; 276] = [
-    4,
-    -1, 5,
-    -2, 0, 6,
-    -2, -2, 1, 6,
-    0, -3, -3, -3, 9,
-    -1, 1, 0, 0, -3, 5,
-    -1, 0, 0, 2, -4, 2, 5,
-    0, -2, 0, -1, -3, -2, -2, 6,
-    -2, 0, 1, -1, -3, 0, 0, -2, 8,
-    -1, -3, -3, -3, -1, -3, -3, -4, -3, 4,
-    -1, -2, -3, -4, -1, -2, -3, -4, -3, 2, 4,
-    -1, 2, 0, -1, -3, 1, 1, -2, -1, -3, -2, 5,
-    -1, -1, -2, -3, -1, 0, -2, -3, -2, 1, 2, -1, 5,
-    -2, -3, -3, -3, -2, -3, -3, -3, -1, 0, 0, -3, 0, 6,
-    -1, -2, -2, -1, -3, -1, -1, -2, -2, -3, -3, -1, -2, -4, 7,
-    1, -1, 1, 0, -1, 0, 0, 0, -1, -2, -2, 0, -1, -2, -1, 4,
-    0, -1, 0, -1, -1, -1, -1, -2, -2, -1, -1, -1, -1, -2, -1, 1, 5,
-    -3, -3, -4, -4, -2, -2, -3, -2, -2, -3, -2, -3, -1, 1, -4, -3, -2, 11,
-    -2, -2, -2, -3, -2, -1, -2, -3, 2, -1, -1, -2, -1, 3, -3, -2, -2, 2, 7,
-    0, -3, -3, -3, -1, -2, -2, -3, -3, 3, 1, -2, 1, -1, -2, -2, 0, -3, -1, 4,
-    -2, -1, 3, 4, -3, 0, 1, -1, 0, -3, -4, 0, -3, -3, -2, 0, -1, -4, -3, -3, 4,
-    -1, 0, 0, 1, -3, 3, 4, -2, 0, -3, -3, 1, -1, -3, -1, 0, -1, -3, -2, -2, 1, 4,
-    0, -1, -1, -1, -2, -1, -1, -1, -1, -1, -1, -1, -1, -1, -2, 0, 0, -2, -1, -1, -1, -1, -1,
-];
-
-#[rustfmt::skip]
-const BLOSUM80: [i8; 276] = [
-    7,
-    -3, 9,
-    -3, -1, 9,
-    -3, -3, 2, 10,
-    -1, -6, -5, -7, 13,
-    -2, 1, 0, -1, -5, 9,
-    -2, -1, -1, 2, -7, 3, 8,
-    0, -4, -1, -3, -6, -4, -4, 9,
-    -3, 0, 1, -2, -7, 1, 0, -4, 12,
-    -3, -5, -6, -7, -2, -5, -6, -7, -6, 7,
-    -3, -4, -6, -7, -3, -4, -6, -7, -5, 2, 6,
-    -1, 3, 0, -2, -6, 2, 1, -3, -1, -5, -4, 8,
-    -2, -3, -4, -6, -3, -1, -4, -5, -4, 2, 3, -3, 9,
-    -4, -5, -6, -6, -4, -5, -6, -6, -2, -1, 0, -5, 0, 10,
-    -1, -3, -4, -3, -6, -3, -2, -5, -4, -5, -5, -2, -4, -6, 12,
-    2, -2, 1, -1, -2, -1, -1, -1, -2, -4, -4, -1, -3, -4, -2, 7,
-    0, -2, 0, -2, -2, -1, -2, -3, -3, -2, -3, -1, -1, -4, -3, 2, 8,
-    -5, -5, -7, -8, -5, -4, -6, -6, -4, -5, -4, -6, -3, 0, -7, -6, -5, 16,
-    -4, -4, -4, -6, -5, -3, -5, -6, 3, -3, -2, -4, -3, 4, -6, -3, -3, 3, 11,
-    -1, -4, -5, -6, -2, -4, -4, -6, -5, 4, 1, -4, 1, -2, -4, -3, 0, -5, -3, 7,
-    -3, -2, 5, 6, -6, -1, 1, -2, -1, -6, -7, -1, -5, -6, -4, 0, -1, -8, -5, -6, 6,
-    -2, 0, -1, 1, -7, 5, 6, -4, 0, -6, -5, 1, -3, -6, -2, -1, -2, -5, -4, -4, 0, 6,
-    -1, -2, -2, -3, -4, -2, -2, -3, -2, -2, -2, -2, -2, -3, -3, -1, -1, -5, -3, -2, -3, -1, -2,
-];
-
-#[rustfmt::skip]
-const PAM250: [i8; 276] = [
-    2,
-    -2, 6,
-    0, 0, 2,
-    0, -1, 2, 4,
-    -2, -4, -4, -5, 12,
-    0, 1, 1, 2, -5, 4,
-    0, -1, 1, 3, -5, 2, 4,
-    1, -3, 0, 1, -3, -1, 0, 5,
-    -1, 2, 2, 1, -3, 3, 1, -2, 6,
-    -1, -2, -2, -2, -2, -2, -2, -3, -2, 5,
-    -2, -3, -3, -4, -6, -2, -3, -4, -2, 2, 6,
-    -1, 3, 1, 0, -5, 1, 0, -2, 0, -2, -3, 5,
-    -1, 0, -2, -3, -5, -1, -2, -3, -2, 2, 4, 0, 6,
-    -3, -4, -3, -6, -4, -5, -5, -5, -2, 1, 2, -5, 0, 9,
-    1, 0, 0, -1, -3, 0, -1, 0, 0, -2, -3, -1, -2, -5, 6,
-    1, 0, 1, 0, 0, -1, 0, 1, -1, -1, -3, 0, -2, -3, 1, 2,
-    1, -1, 0, 0, -2, -1, 0, 0, -1, 0, -2, 0, -1, -3, 0, 1, 3,
-    -6, 2, -4, -7, -8, -5, -7, -7, -3, -5, -2, -3, -4, 0, -6, -2, -5, 17,
-    -3, -4, -2, -4, 0, -4, -4, -5, 0, -1, -1, -4, -2, 7, -5, -3, -3, 0, 10,
-    0, -2, -2, -2, -2, -2, -2, -1, -2, 4, 2, -2, 2, -1, -1, -1, 0, -6, -2, 4,
-    0, -1, 2, 3, -4, 1, 3, 0, 1, -2, -3, 1, -2, -4, -1, 0, 0, -5, -3, -2, 3,
-    0, 0, 1, 3, -5, 3, 3, 0, 2, -2, -3, 0, -2, -5, 0, 0, -1, -6, -4, -2, 2, 3,
-    0, -1, 0, -1, -3, -1, -1, -1, -1, -1, -1, -1, -1, -2, -1, 0, 0, -4, -2, -1, -1, -1, -1,
-];
-
-#[rustfmt::skip]
-const NUC44: [i8; 120] = [
-    5,
-    -4, 5,
-    -4, -4, 5,
-    -4, -4, -4, 5,
-    -4, -4, 1, 1, -1,
-    1, 1, -4, -4, -4, -1,
-    1, -4, 1, -4, -2, -2, -1,
-    -4, 1, -4, 1, -2, -2, -4, -1,
-    -4, 1, 1, -4, -2, -2, -2, -2, -1,
-    1, -4, -4, 1, -2, -2, -2, -2, -4, -1,
-    -4, -1, -1, -1, -1, -3, -3, -1, -1, -3, -1,
-    -1, -4, -1, -1, -1, -3, -1, -3, -3, -1, -2, -1,
-    -1, -1, -4, -1, -3, -1, -3, -1, -3, -1, -2, -2, -1,
-    -1, -1, -1, -4, -3, -1, -1, -3, -1, -3, -2, -2, -2, -1,
-    -2, -2, -2, -2, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-];

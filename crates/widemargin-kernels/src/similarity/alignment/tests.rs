@@ -147,10 +147,12 @@ fn rejects_wrong_parameters() {
 
 #[test]
 fn no_two_residues_score_more_than_each_with_itself() {
-    for matrix in matrices::MATRICES {
+    for matrix in matrices::MATRICES.iter() {
         let codes = 0..matrix.letters.len() as i32;
+        assert_eq!(codes.len(), if matrix.name == "nuc44" { 15 } else { 23 });
         for (x, y) in codes.clone().flat_map(|x| codes.clone().map(move |y| (x, y))) {
             let score = |x, y| i32::from(matrix.score(x, y));
+            assert_eq!(score(x, y), score(y, x), "{}: {x} {y}", matrix.name);
             assert!(2 * score(x, y) <= score(x, x) + score(y, y), "{}: {x} {y}", matrix.name);
         }
     }

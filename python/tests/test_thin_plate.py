@@ -83,14 +83,15 @@ def test_the_kernel_with_the_smallest_loss_is_selected_and_reported(tmp_path):
     X, y = load_digits(return_X_y=True)
     X, y = X[:300], y[:300]
     auto = wm.ThinPlateSVC().fit(X, y)
-    assert [one["kernel"] for one in candidates(auto)] == ["distance", "cityblock"]
+    compared = [(one["kernel"], one["standardize"]) for one in candidates(auto)]
+    assert compared == [(kernel, scaled) for kernel in ("distance", "cityblock") for scaled in (False, True)]
     assert path(auto)["C"][np.nanargmin(path(auto)["hinge"])] == auto.C_
-    alone = [wm.ThinPlateSVC(one["kernel"], standardize="auto").fit(X, y) for one in candidates(auto)]
+    alone = [wm.ThinPlateSVC(kernel, standardize=scaled).fit(X, y) for kernel, scaled in compared]
     losses = [np.nanmin(path(one)["hinge"][path(one)["C"] == one.C_]) for one in alone]
     # Kernels are compared in closed form; refits confirm what is fitted.
     np.testing.assert_allclose([one["hinge"] for one in candidates(auto)], losses, rtol=0.1)
     best = int(np.argmin(losses))
-    assert auto.similarity_ == ["distance", "cityblock"][best]
+    assert auto.similarity_ == compared[best][0]
     np.testing.assert_allclose(auto.decision_function(X), alone[best].decision_function(X), rtol=1e-3)
     assert auto.estimated_score_ == alone[best].estimated_score_ > 0.9
     assert any("mean leave-one-out squared hinge on 300 samples" in note for note in auto.report_["notes"])
@@ -98,7 +99,9 @@ def test_the_kernel_with_the_smallest_loss_is_selected_and_reported(tmp_path):
     assert wm.load(tmp_path / "model.wm").kernel == auto.similarity_
     # At a C that is given, losses have no common scale.
     assert wm.ThinPlateSVC(C=1.0).fit(X, y).similarity_ == "distance"
-    assert candidates(wm.ThinPlateSVC("cubic").fit(X, y)) == []
+    assert candidates(wm.ThinPlateSVC("cubic", standardize=False).fit(X, y)) == []
+    scalings = candidates(wm.ThinPlateSVC("cubic").fit(X, y))
+    assert [(one["kernel"], one["standardize"]) for one in scalings] == [("cubic", False), ("cubic", True)]
     bases = wm.ThinPlateSVC(n_basis=40, random_state=0).fit(X, y)
     assert bases.similarity_ == auto.similarity_
     assert len(bases.basis_) == 40

@@ -149,7 +149,7 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
     loss_ : str
         Always "squared_hinge".
     cv_results_ : dict of arrays
-        The kernels that were compared, and all values of C on the path of the selected kernel, as in
+        The kernels and scalings that were compared, and all values of C on the path of the selected one, as in
         `BasisExpansionSVC`; with ``C="auto_per_class"``, on the path of each class, which is ``param_label``. Entries
         of a path also have ``lambda``, which is 1/(2C) in units of the mean diagonal of the projected kernel and
         comparable between data sets, ``objective``, ``violators`` and ``steps``. If ``loo_exact`` is 1, the

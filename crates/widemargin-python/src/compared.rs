@@ -54,12 +54,9 @@ fn of_similarity(point: SimilarityPoint, loss: f64) -> Described {
     (params, None)
 }
 
-fn of_kernel(point: KernelPoint, loss: f64) -> Described {
+fn of_kernel(point: KernelPoint, _loss: f64) -> Described {
     let kernel = ("kernel", Value::Text(point.kernel.to_string()));
-    match point.standardized {
-        Some(standardized) => (vec![kernel, ("standardize", Value::Flag(standardized))], Some(1.0 - loss)),
-        None => (vec![kernel], None),
-    }
+    (vec![kernel, ("standardize", Value::Flag(point.standardized))], point.r2)
 }
 
 fn of_method(point: MethodPoint, _loss: f64) -> Described {

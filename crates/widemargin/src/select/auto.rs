@@ -24,7 +24,7 @@ use crate::expansion::Normalization;
 use crate::instant::Instant;
 use crate::macros::{named, setters};
 use crate::model::{
-    AUTO_KERNELS, BasisExpansionParams, CChoice, Classifier, PowerMeanParams, Standardize, ThinPlateParams, choose_rows,
+    BasisExpansionParams, CChoice, Classifier, PowerMeanParams, Standardize, ThinPlateParams, choose_rows,
 };
 use crate::monitor::{Monitor, Progress, Stopped};
 use crate::search::{LeftOut, Table, Tried, listed_reasons};
@@ -419,13 +419,14 @@ impl AutoParams {
             }
             AutoMethod::ThinPlate => {
                 let params = ThinPlateParams::new(ConditionalKernel::Distance)
+                    .kernel_auto()
                     .standardize(Standardize::Auto)
                     .exact_up_to(AUTO_EXACT_SAMPLES)
                     .class_weight(self.class_weight.clone())
                     .seed(self.seed)
                     .threads(self.threads);
                 let rows = samples.rows("the thin plate SVM")?;
-                let (model, _) = params.fit_best(&AUTO_KERNELS, &rows, labels, sample_weight, monitor)?;
+                let model = params.fit_with(&rows, labels, sample_weight, monitor)?;
                 let point = model.chosen().ok_or_else(unsolved)?;
                 let (loss, error) = (point.loo_squared_hinge, error_of(model.report()));
                 let is_scaled = if model.scale().is_some() { Standardize::Yes } else { Standardize::No };

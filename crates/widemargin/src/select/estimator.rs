@@ -10,7 +10,7 @@ use super::similarity_search::SimilaritySearch;
 use super::subset::{Answers, SimilarityPoint};
 use super::unseen_columns::{outlier_similarity, unseen_columns};
 use crate::basis::BasisChoice;
-use crate::data::{AnySamples, ClassWeight, Labels, Resources, Rows, SamplesView, Source};
+use crate::data::{AnySamples, ClassWeight, Resources, SamplesView, Source};
 use crate::error::{Error, Result};
 use crate::expansion::Normalization;
 use crate::instant::Instant;
@@ -18,7 +18,6 @@ use crate::macros::named;
 use crate::model::{
     AnyModel, BasisExpansionOneClassParams, BasisExpansionParams, BasisExpansionRegressorParams, CChoice, EXACT_UP_TO,
     KernelPoint, PowerMeanParams, SPLINE_EXACT_UP_TO, Standardize, ThinPlateParams, ThinPlateRegressorParams,
-    ThinPlateSvc,
 };
 use crate::monitor::Monitor;
 use crate::search::Tried;
@@ -420,20 +419,4 @@ fn usual_similarity(samples: &SamplesView<'_>, weights: Option<&[f64]>) -> Resul
             format!("name a similarity of {}; without labels none can be selected automatically", samples.kind());
         Error::parameter("similarity", "auto", expected)
     })
-}
-
-impl ThinPlateParams {
-    /// The fit, and the results of each kernel, if there was a choice.
-    fn fit_tried(
-        &self,
-        samples: &impl Rows,
-        labels: &Labels,
-        weights: Option<&[f64]>,
-        monitor: &Monitor<'_>,
-    ) -> Result<(ThinPlateSvc, Vec<Tried<KernelPoint>>)> {
-        match self.open_kernels() {
-            [_] => Ok((self.fit_with(samples, labels, weights, monitor)?, Vec::new())),
-            kernels => self.fit_best(kernels, samples, labels, weights, monitor),
-        }
-    }
 }

@@ -70,7 +70,10 @@ fn auto_selects_the_scaling_by_leave_one_out() {
         // Up to rounding: the two begin at other points.
         let least = loss(&yes).min(loss(&no));
         assert!((loss(&auto) - least).abs() < 1e-12 * least, "{} {least}", loss(&auto));
-        assert!(warned(&auto, "leave-one-out") && warned(&no, "standardize them"));
+        let note = auto.report().notes.concat();
+        assert!(note.contains("mean leave-one-out squared hinge on 150 samples: thin-plate "), "{note}");
+        assert!(note.contains(", thin-plate standardized ") && warned(&no, "standardize them"), "{note}");
+        assert!(!warned(&auto, "spread"));
         // Losses at one C say nothing of two scalings.
         let fixed = params(Standardize::Auto).c(1.0).fit(&view(&rows, d), &labels).unwrap();
         assert!(fixed.scale().is_none() && warned(&fixed, "standardize them"));

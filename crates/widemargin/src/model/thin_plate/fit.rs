@@ -4,15 +4,15 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::bases::{Placed, choose};
+use super::choose::{Choice, KernelPoint};
 use super::kernel_blocks::{dense_rows, merged, scale_rows, weighted_gram, weighted_polynomials};
 use super::model::{SplineClassification, ThinPlateSvc};
-use super::params::{Standardize, ThinPlateParams};
+use super::params::ThinPlateParams;
 use super::per_class::joined;
-use super::remarks::{crowded, dependent, scaling_warning};
+use super::remarks::{crowded, dependent};
 use super::remote::ModelMetadata;
 use super::spline::Spline;
 use super::spline_basis::SplineBasis;
-use super::stream::compared_rows;
 use crate::data::{
     Distinct, Label, Labels, PickedRows, Rows, WeightedCodes, check_costs, effective_weights, fingerprints,
 };
@@ -24,15 +24,14 @@ use crate::model::{Model, report_estimate};
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
 use crate::problem::{HeldOutScores, OneVsRest, count, typical_weight, without_bases};
+use crate::search::{LeftOut, Tried};
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::thin_plate::{
-    BLOCK, BlockStorage, FitSettings, Fitted, PathOptions, PathPoint, Polynomials, Problems, Run, Solved, Stop,
-    WhyNotFree, fit_exact, memory,
+    BLOCK, BlockStorage, FitSettings, Fitted, PathOptions, Polynomials, Problems, Run, Solved, Stop, WhyNotFree,
+    fit_exact, memory,
 };
 use crate::solve::{CalibratedOn, Calibration, ErrorEstimate, EstimateMethod, ProblemReport, Report, Stage, Status};
-use crate::tuning::{
-    LAMBDA_PATH_LOWEST, MAX_SOLVED_GAP, SAMPLES_PER_FREE_POLYNOMIAL, SELECTION_SAMPLES, TRANSFERABLE_LAMBDAS,
-};
+use crate::tuning::{LAMBDA_PATH_LOWEST, MAX_SOLVED_GAP, SAMPLES_PER_FREE_POLYNOMIAL, TRANSFERABLE_LAMBDAS};
 
 /// Fraction of the objective of f = 0 below which an objective counts as 0.
 const MIN_OBJECTIVE: f64 = 1e-9;
@@ -64,10 +63,20 @@ impl ThinPlateParams {
         sample_weight: Option<&[f64]>,
         monitor: &Monitor<'_>,
     ) -> Result<ThinPlateSvc> {
-        let kernels = self.open_kernels();
-        if kernels.len() > 1 {
-            return Ok(self.fit_best(kernels, samples, labels, sample_weight, monitor)?.0);
-        }
+        Ok(self.fit_tried(samples, labels, sample_weight, monitor)?.0)
+    }
+
+    /// The same, with the results of each kernel and scaling, if there was a choice.
+    ///
+    /// # Errors
+    /// As for [`ThinPlateParams::fit_with`].
+    pub fn fit_tried(
+        &self,
+        samples: &impl Rows,
+        labels: &Labels,
+        sample_weight: Option<&[f64]>,
+        monitor: &Monitor<'_>,
+    ) -> Result<(ThinPlateSvc, Vec<Tried<KernelPoint>>)> {
         self.check()?;
         labels.check(samples.n_rows())?;
         let weights = effective_weights(labels, sample_weight, &self.task.class_weight)?;
@@ -78,28 +87,20 @@ impl ThinPlateParams {
             };
             let (samples, sample_weight) = (&PickedRows { source: samples, rows }, sample_weight.as_deref());
             let set = TrainingSet { samples, known: &known, sample_weight };
-            let mut model = self.clone().n_basis(n_basis).fit_rows(set, monitor)?;
+            let (mut model, tried) = self.clone().n_basis(n_basis).fit_rows(set, monitor)?;
             model.of_picked(rows);
-            Ok(model)
+            Ok((model, tried))
         };
         let weights = (&weights[..], sample_weight);
-        fit_samples(labels, weights, (n_basis, self.seed), monitor, fit, |model| &mut model.report)
+        fit_samples(labels, weights, (n_basis, self.seed), monitor, fit, |(model, _)| &mut model.report)
     }
 
-    fn fit_rows<R: Rows>(&self, set: TrainingSet<'_, R, Labels>, monitor: &Monitor<'_>) -> Result<ThinPlateSvc> {
-        self.on_scaled(set, monitor, |fit, prepared| self.fitted_classes(fit, &prepared))
-    }
-
-    /// Prepares the problems and the rows, scaled, for a function.
-    pub(super) fn on_scaled<R: Rows, T>(
+    fn fit_rows<R: Rows>(
         &self,
         set: TrainingSet<'_, R, Labels>,
         monitor: &Monitor<'_>,
-        then: impl FnOnce(&mut Fit<'_, '_>, PreparedSamples<'_>) -> Result<T>,
-    ) -> Result<T> {
+    ) -> Result<(ThinPlateSvc, Vec<Tried<KernelPoint>>)> {
         let TrainingSet { samples, known: labels, sample_weight } = set;
-        self.check()?;
-        labels.check(samples.n_rows())?;
         if samples.n_cols() == 0 {
             return Err(Error::shape("samples", "no features", "at least one column"));
         }
@@ -119,19 +120,28 @@ impl ThinPlateParams {
         let mut rows = dense_rows(samples, &distinct.rows, n_features)?;
         let first_come = distinct.in_callers_order();
         let mut fit = Fit { params: self, problems: &problems, first_come: &first_come, n_features, pool, clock };
-        let scaled = fit.scaling(&rows, &fit.space(&rows)?)?;
-        scale_rows(&mut rows, scaled.factors.as_deref());
-        then(&mut fit, PreparedSamples { rows: &rows, scaled, distinct: &distinct, labels: &labels })
+        let Choice { kernel, factors, solved, tried, warnings, note } =
+            fit.choose(&rows, fit.space(&rows)?, &labels)?;
+        scale_rows(&mut rows, factors.as_deref());
+        // Where all samples were compared, the same fit has been solved.
+        let near = solved.filter(|_| fit.n_basis().is_none() && !self.task.per_class);
+        let chosen = self.clone().kernel(kernel).with(|task| task.path.near = near);
+        let prepared = PreparedSamples { rows: &rows, factors, distinct: &distinct, labels: &labels };
+        let mut model = Fit { params: &chosen, ..fit }.fitted_classes(&prepared)?;
+        model.report.warnings.splice(0..0, warnings);
+        model.report.notes.extend(note);
+        Ok((model, tried))
     }
+}
 
+impl Fit<'_, '_> {
     /// The model of all classes.
-    pub(super) fn fitted_classes(&self, fit: &mut Fit<'_, '_>, prepared: &PreparedSamples<'_>) -> Result<ThinPlateSvc> {
+    fn fitted_classes(self, prepared: &PreparedSamples<'_>) -> Result<ThinPlateSvc> {
+        let mut fit = self;
         let Problems { targets, weights, units } = *fit.problems;
         let PreparedSamples { labels, distinct, .. } = *prepared;
         let classes = labels.classes();
-        let near = self.clone().with(|task| task.path.near = prepared.scaled.near);
-        let mut fit = Fit { params: &near, clock: &mut *fit.clock, ..*fit };
-        if !self.task.per_class || targets.n_problems() == 1 {
+        if !fit.params.task.per_class || targets.n_problems() == 1 {
             let (model, validation) = fit.fitted(prepared, classes.to_vec())?;
             return Ok(validation.assess(model, fit.problems, labels, &distinct.weights));
         }
@@ -152,7 +162,9 @@ impl ThinPlateParams {
         let model = joined(models, classes).ok_or(Error::NoSamples(""))?;
         Ok(validation.assess(model, fit.problems, labels, &distinct.weights))
     }
+}
 
+impl ThinPlateParams {
     /// The model of a fit on bases; without leave-one-out decision values.
     ///
     /// # Errors
@@ -285,25 +297,16 @@ pub(crate) struct Fit<'a, 'w> {
 }
 
 /// The samples as the problems use them.
-pub(super) struct PreparedSamples<'a> {
+struct PreparedSamples<'a> {
     /// Row-major, scaled.
-    pub rows: &'a [f64],
-    pub scaled: Scaled,
+    rows: &'a [f64],
+    factors: Option<Vec<f64>>,
     distinct: &'a Distinct,
     labels: &'a Labels,
 }
 
-/// The scaling of the columns.
-pub(super) struct Scaled {
-    /// The factors of the columns, if they are to be standardized.
-    pub factors: Option<Vec<f64>>,
-    pub warnings: Vec<String>,
-    /// λ, in scale-free units, where the same fit has been solved: C is selected near it.
-    pub near: Option<f64>,
-}
-
 /// A fit with one scaling of the rows.
-pub(super) struct Attempt {
+struct Attempt {
     fitted: Fitted,
     basis: SplineBasis,
     /// The samples that are bases, if bases are samples.
@@ -312,29 +315,10 @@ pub(super) struct Attempt {
     warnings: Vec<String>,
 }
 
-/// The least leave-one-out loss of a path, and its λ in scale-free units.
-#[derive(Clone, Copy)]
-struct LeastLoss {
-    loss: f64,
-    lambda: f64,
-}
-
-impl Attempt {
-    /// The results at the selected C.
-    pub fn point(&self) -> &PathPoint {
-        &self.fitted.outcome.best.point
-    }
-
-    fn least(&self) -> LeastLoss {
-        let point = self.point();
-        LeastLoss { loss: point.loo_squared_hinge.unwrap_or(f64::INFINITY), lambda: point.lambda }
-    }
-}
-
 impl Fit<'_, '_> {
     /// The model of the problems, and its held-out scores.
     fn fitted(&mut self, prepared: &PreparedSamples<'_>, classes: Vec<Label>) -> Result<(ThinPlateSvc, Validation)> {
-        let PreparedSamples { rows, scaled, distinct, .. } = prepared;
+        let PreparedSamples { rows, factors, distinct, .. } = prepared;
         let (n_basis, space) = (self.n_basis(), self.space(rows)?);
         let attempt = match n_basis {
             None => self.exact(rows, space)?,
@@ -363,55 +347,47 @@ impl Fit<'_, '_> {
             support: support.iter().map(|&i| distinct.rows[i] as u64).collect(),
             stages: self.clock.stages.clone(),
         };
-        let warnings = scaled.warnings.iter().cloned().chain(warnings).collect();
-        let model = params.model(fitted, basis, scaled.factors.clone(), metadata, warnings)?;
+        let model = params.model(fitted, basis, factors.clone(), metadata, warnings)?;
         let training = params.training(n_basis.is_some());
         let origin = Origin { multilabel: model.origin.multilabel, ..Origin::of(training) };
         let task = SplineClassification { loo_values, ..model.task };
         Ok((ThinPlateSvc { task, origin, ..model }, validation))
     }
 
-    /// Whether the columns are to be standardized, and how.
-    pub fn scaling(&mut self, rows: &[f64], space: &PolynomialSpace) -> Result<Scaled> {
-        let mut warnings = space.warnings();
-        let (uneven, factors) = (space.unevenness(), space.factors.clone());
-        let is_open = self.params.compares_scalings(uneven);
-        let least = if is_open { Some(self.least_losses(rows, &factors)?) } else { None };
-        let losses = least.map(|least| least.map(|of_scaling| of_scaling.loss));
-        let standardize = match losses {
-            Some([plain, standard]) => standard < plain,
-            None => self.params.standardize == Standardize::Yes,
-        };
-        warnings.extend(scaling_warning(uneven, losses, standardize));
-        // Where all samples were compared, the same fit has been solved.
-        let are_all = self.problems.weights.len() <= SELECTION_SAMPLES;
-        let solved = least.filter(|_| are_all && self.n_basis().is_none() && !self.params.task.per_class);
-        let near = solved.map(|least| least[usize::from(standardize)].lambda);
-        Ok(Scaled { factors: standardize.then_some(factors), warnings, near })
-    }
-
-    /// The smallest leave-one-out losses of the exact solver on some of the samples, unscaled and standardized.
-    fn least_losses(&mut self, rows: &[f64], factors: &[f64]) -> Result<[LeastLoss; 2]> {
-        let Fit { params, problems, first_come, n_features, pool, .. } = *self;
-        let some = compared_rows(problems.weights.len(), params.seed);
-        let part = |all: &[f64]| -> Vec<f64> { some.iter().map(|&i| all[i]).collect() };
-        let codes: Vec<u32> = some.iter().map(|&i| problems.targets.code(i)).collect();
+    /// Selects the kernel and the scaling of the columns, if they are automatic, with λ in scale-free units.
+    pub fn choose(&mut self, rows: &[f64], space: PolynomialSpace, labels: &Labels) -> Result<Choice<f64>> {
+        let Fit { params, problems, first_come, n_features, .. } = *self;
+        let bytes = |n, threads| memory::exact_bytes(n, 1, problems.targets.n_problems(), threads);
+        let compared = params.compared(labels, problems.weights, space, bytes);
+        let part = |all: &[f64]| -> Vec<f64> { compared.rows.iter().map(|&i| all[i]).collect() };
+        let codes: Vec<u32> = compared.rows.iter().map(|&i| problems.targets.code(i)).collect();
         let (weights, units) = (part(problems.weights), part(problems.units));
-        let problems = Problems { targets: problems.targets.with_codes(&codes), weights: &weights, units: &units };
-        let mut rows: Vec<f64> =
-            some.iter().flat_map(|&i| &rows[i * n_features..(i + 1) * n_features]).copied().collect();
-        // Its stages count as one of the whole fit's.
-        let mut clock = Clock::start(self.clock.monitor);
-        let looking = params.clone().with(|task| (task.path.refines, task.path.confirms) = (false, false));
-        let mut fit = Fit { params: &looking, problems: &problems, first_come, n_features, pool, clock: &mut clock };
-        let plain = fit.exact(&rows, fit.space(&rows)?)?.least();
-        scale_rows(&mut rows, Some(factors));
-        let near = Some(plain.lambda).filter(|lambda| TRANSFERABLE_LAMBDAS.contains(lambda));
-        let nearby = looking.clone().with(|task| task.path.near = near);
-        fit.params = &nearby;
-        let standard = fit.exact(&rows, fit.space(&rows)?)?.least();
-        self.clock.end("scaling")?;
-        Ok([plain, standard])
+        let problems = &Problems { targets: problems.targets.with_codes(&codes), weights: &weights, units: &units };
+        let rows: Vec<f64> =
+            compared.rows.iter().flat_map(|&i| &rows[i * n_features..(i + 1) * n_features]).copied().collect();
+        let pool = &Pool::new(compared.threads)?;
+        let mut last = None;
+        let choice = params.choose(&compared, self.clock.monitor, |point, factors, quiet| {
+            // λ of another kernel says little: without errors in training it may be any small one.
+            let is_same = |(of, lambda): &(_, f64)| *of == point.kernel && TRANSFERABLE_LAMBDAS.contains(lambda);
+            let near = last.filter(is_same).map(|(_, lambda)| lambda);
+            let looking = params.clone().kernel(point.kernel).with(|task| {
+                task.path = PathOptions { near, refines: false, confirms: false, ..task.path };
+            });
+            let mut scaled = rows.clone();
+            scale_rows(&mut scaled, factors);
+            let mut fit =
+                Fit { params: &looking, problems, first_come, n_features, pool, clock: &mut Clock::start(quiet) };
+            let attempt = fit.exact(&scaled, fit.space(&scaled)?)?;
+            let best = &attempt.fitted.outcome.best.point;
+            last = Some((point.kernel, best.lambda));
+            let loss = best.loo_squared_hinge.ok_or_else(|| "no C of the path could be solved".to_owned());
+            Ok((LeftOut::of(loss, best.loo_error), best.lambda))
+        })?;
+        if !choice.tried.is_empty() {
+            self.clock.end("choice")?;
+        }
+        Ok(choice)
     }
 
     pub fn space(&self, rows: &[f64]) -> Result<PolynomialSpace> {
@@ -424,7 +400,7 @@ impl Fit<'_, '_> {
     }
 
     /// The exact fit. Samples at the same point share a basis; samples without a coefficient have none.
-    pub fn exact(&mut self, rows: &[f64], space: PolynomialSpace) -> Result<Attempt> {
+    fn exact(&mut self, rows: &[f64], space: PolynomialSpace) -> Result<Attempt> {
         let Fit { params, problems, n_features, pool, .. } = *self;
         let (n, k) = (problems.weights.len(), problems.targets.n_problems());
         let needed = memory::exact_bytes(n, space.n_monomials(), k, pool.threads());

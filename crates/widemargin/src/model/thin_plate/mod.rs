@@ -1,7 +1,7 @@
 //! The thin plate SVM and the smoothing spline: parameters, fit, fitted model and its file.
 
 mod bases;
-mod choose_kernel;
+mod choose;
 mod fit;
 mod kernel_blocks;
 mod model;
@@ -17,7 +17,7 @@ pub(super) mod spline_model;
 mod stream;
 
 pub use bases::ThinPlateBasis;
-pub use choose_kernel::KernelPoint;
+pub use choose::KernelPoint;
 pub(crate) use kernel_blocks::weighted_gram;
 pub use model::{ClassPath, SplineClassification, ThinPlateSvc};
 pub use params::{

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::bases::SAMPLES_PER_BASIS;
-use super::fit::{Fit, Scaled};
+use super::choose::Choice;
+use super::fit::Fit;
 use super::model::ThinPlateSvc;
 use super::params::{ClassificationParams, ThinPlateParams};
 use super::remote::ModelMetadata;
@@ -15,11 +16,9 @@ use crate::error::{Result, require};
 use crate::memory::within;
 use crate::model::clock::Clock;
 use crate::model::manifest::Manifest;
-use crate::model::within_limit::TrainingSet;
 use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
 use crate::problem::OneVsRest;
-use crate::similarity::PolynomialSpace;
 use crate::solve::thin_plate::{BlockStorage, Problems, memory};
 use crate::tuning::SELECTION_SAMPLES;
 
@@ -51,7 +50,7 @@ impl ThinPlateParams {
     /// [`Error::Memory`]: crate::Error::Memory
     /// [`Error::Kind`]: crate::Error::Kind
     pub fn fit_blocks(
-        self,
+        &self,
         samples: &dyn Source<Samples = AnySamples>,
         labels: &Labels,
         sample_weight: Option<&[f64]>,
@@ -60,14 +59,6 @@ impl ThinPlateParams {
     ) -> Result<ThinPlateSvc> {
         self.check()?;
         labels.check(samples.n_samples())?;
-        let kernels = self.open_kernels();
-        if kernels.len() > 1 {
-            let set = TrainingSet { samples, known: labels, sample_weight };
-            let best = self.best_kernel(kernels, set, monitor)?;
-            let mut model = self.kernel(best.kernel).fit_blocks(samples, labels, sample_weight, resources, monitor)?;
-            model.report.notes.push(best.note);
-            return Ok(model);
-        }
         let n_basis = self.n_basis_of_blocks()?;
         let expected = "auto or a number for samples in blocks: C for each class needs all samples in memory";
         require(!self.task.per_class, "C", "auto-per-class", expected)?;
@@ -83,8 +74,7 @@ impl ThinPlateParams {
         // Equal samples are not merged here: each is excluded with all of its weight.
         let units = weights.clone();
         let picked = draw_rows(&weights, SELECTION_SAMPLES.max(SAMPLES_PER_BASIS.saturating_mul(n_basis)), self.seed);
-        let n_columns =
-            PolynomialSpace::new(self.kernel.degree(), vec![0.0; n_features], vec![0.0; n_features])?.n_monomials();
+        let n_columns = self.max_monomials(n_features)?;
         let (least, block) = memory::streamed_bytes(n, n_features, n_basis, n_columns, k, pool.threads());
         // The drawn samples, those that become bases, and a copy for k-means.
         let needed = least.saturating_add(3 * (picked.len() * n_features * size_of::<f64>()) as u64);
@@ -99,14 +89,15 @@ impl ThinPlateParams {
         manifest.settle(&[], resources.checkpoint)?;
         clock.end("scale")?;
 
-        let plain = moments.space(self.kernel.degree())?;
         let some: Vec<f64> = picked.iter().map(|&row| weights[row]).collect();
         let codes: Vec<u32> = picked.iter().map(|&row| labels.codes()[row]).collect();
         let problems = Problems { targets: OneVsRest::of(labels).with_codes(&codes), weights: &some, units: &some };
         let first_come = &(0..picked.len()).collect::<Vec<usize>>();
-        let mut fit = Fit { params: &self, problems: &problems, first_come, n_features, pool, clock: &mut clock };
-        let Scaled { factors: scale, warnings, .. } = fit.scaling(&sample, &plain)?;
-        let space = if scale.is_some() { moments.scaled(scale.as_deref()).space(self.kernel.degree())? } else { plain };
+        let mut fit = Fit { params: self, problems: &problems, first_come, n_features, pool, clock: &mut clock };
+        let plain = moments.space(self.kernel.degree())?;
+        let Choice { kernel, factors, warnings, note, .. } = fit.choose(&sample, plain, &labels.select(&picked))?;
+        let (this, scale) = (self.clone().kernel(kernel), factors);
+        let space = moments.scaled(scale.as_deref()).space(kernel.degree())?;
 
         let stream = Stream { scale: scale.as_deref(), ..stream };
         let (bases, support) = stream.bases((&picked, sample), &weights, (self.basis, n_basis), self.seed, pool)?;
@@ -115,9 +106,9 @@ impl ThinPlateParams {
         let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
         let targets = OneVsRest::of(labels);
         let total_weight = targets.total(&weights);
-        let settings = self.settings(&weights);
+        let settings = this.settings(&weights);
         drop(weights);
-        let basis = SplineBasis { kernel: self.kernel, bases, space };
+        let basis = SplineBasis { kernel, bases, space };
         let storage = BlockStorage {
             n_cached: usize::try_from((resources.memory - needed) / block).unwrap_or(usize::MAX).min(n),
             lifts: false,
@@ -136,6 +127,8 @@ impl ThinPlateParams {
             support: support.into_iter().map(|row| row as u64).collect(),
             stages: clock.stages,
         };
-        self.model(fitted, basis, scale, metadata, warnings)
+        let mut model = this.model(fitted, basis, scale, metadata, warnings)?;
+        model.report.notes.extend(note);
+        Ok(model)
     }
 }

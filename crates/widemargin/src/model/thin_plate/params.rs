@@ -9,7 +9,7 @@ use crate::data::{ClassWeight, Fingerprint};
 use crate::error::{Error, Result, require};
 use crate::macros::{named, setters};
 use crate::model::CChoice;
-use crate::similarity::ConditionalKernel;
+use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::thin_plate::{PathOptions, Polynomials};
 use crate::tuning::{DEFAULT_N_BASIS, UNEVEN_SPREADS};
 
@@ -187,6 +187,13 @@ impl<T> SplineParams<T> {
     pub(super) fn n_basis_of_blocks(&self) -> Result<usize> {
         let expected = "a number of bases: the exact solver holds the kernel of all pairs of samples";
         self.n_basis.ok_or_else(|| Error::parameter("n_basis", "none", expected))
+    }
+
+    /// The most monomials of a candidate for the kernel.
+    pub(super) fn max_monomials(&self, n_features: usize) -> Result<usize> {
+        let degree = self.open_kernels().iter().filter_map(|kernel| kernel.degree()).max();
+        let zeros = vec![0.0; n_features];
+        Ok(PolynomialSpace::new(degree, zeros.clone(), zeros)?.n_monomials())
     }
 
     fn check_spline(&self) -> Result<()> {

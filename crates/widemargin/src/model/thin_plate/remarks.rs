@@ -26,23 +26,13 @@ pub(super) fn dependent(kernel: ConditionalKernel, n_polynomials: usize, rank: u
     })
 }
 
-/// A warning if the columns differ a lot in spread: the scaling, and the losses (unscaled and standardized) behind
-/// the decision.
-pub(super) fn scaling_warning(uneven: f64, losses: Option<[f64; 2]>, standardize: bool) -> Option<String> {
-    if uneven <= DISTANT_SPREADS {
-        return None;
-    }
+/// A warning if columns that differ a lot in spread are used as they are.
+pub(super) fn scaling_warning(uneven: f64, standardize: bool) -> Option<String> {
     let factor = if uneven < 1e6 { format!("{uneven:.0}") } else { format!("{uneven:.1e}") };
-    let differ = format!("the columns differ in spread by a factor of {factor}");
-    let done = if standardize { "they were standardized" } else { "they were used as they are" };
-    match losses {
-        Some([plain, standard]) => Some(format!(
-            "{differ}: {done}, for the lower leave-one-out loss ({plain:.4} as they are, {standard:.4} standardized)",
-        )),
-        None if !standardize => Some(format!(
-            "{differ}: distances see little but the widest; standardize them (standardize = yes) unless they are of one \
-             unit",
-        )),
-        None => None,
-    }
+    (uneven > DISTANT_SPREADS && !standardize).then(|| {
+        format!(
+            "the columns differ in spread by a factor of {factor}: distances see little but the widest; standardize them \
+             (standardize = yes) unless they are of one unit",
+        )
+    })
 }

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
@@ -20,7 +19,6 @@ use crate::par::Pool;
 use crate::problem::{OneVsRest, without_bases};
 use crate::similarity::PolynomialSpace;
 use crate::solve::thin_plate::{BLOCK, BlockStorage, FitSettings, Fitted, RowData, Run, SPAN, fit_blocks};
-use crate::tuning::SELECTION_SAMPLES;
 
 /// Rows read at a time by each thread when only the samples themselves are needed.
 const CHUNK: usize = SPAN * BLOCK / 4;
@@ -170,17 +168,6 @@ pub fn draw_rows(weights: &[f64], most: usize, seed: u64) -> Vec<usize> {
     } else {
         found.into_iter().collect()
     }
-}
-
-/// At most [`SELECTION_SAMPLES`] of n samples, on which scalings and kernels are compared, ascending.
-pub(super) fn compared_rows(n: usize, seed: u64) -> Vec<usize> {
-    let mut rows: Vec<usize> = (0..n).collect();
-    if n > SELECTION_SAMPLES {
-        rows.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
-        rows.truncate(SELECTION_SAMPLES);
-        rows.sort_unstable();
-    }
-    rows
 }
 
 /// The statistics of all samples from one pass.

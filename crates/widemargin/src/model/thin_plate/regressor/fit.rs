@@ -1,11 +1,10 @@
 //! The fit of a smoothing spline.
 
-use super::super::choose_kernel::KernelPoint;
+use super::super::choose::{Choice, KernelPoint};
 use super::super::kernel_blocks::dense_rows;
 use super::super::params::ThinPlateRegressorParams;
 use super::super::remarks::{crowded, dependent};
 use super::super::spline::Spline;
-use super::choose::Choice;
 use super::task::{Solved, Task, exact_bytes};
 use super::{SplineRegression, ThinPlateRegressor};
 use crate::data::{Distinct, PickedRows, Rows, Targets, WeightedCodes, fingerprints};
@@ -116,8 +115,9 @@ impl ThinPlateRegressorParams {
         }
         let n_basis = task.n_basis();
         let solved = match (n_basis, solved) {
+            // Where all samples were compared, the same fit has been solved.
             (None, Some(solved)) => solved,
-            (None, None) => task.exact(kernel, factors.as_deref())?,
+            (None, None) => task.exact(kernel, factors.as_deref(), monitor)?,
             (Some(n_basis), _) => task.on_bases(kernel, factors.as_deref(), n_basis, &distinct.in_callers_order())?,
         };
         clock.end_solved("solve")?;

@@ -1,6 +1,5 @@
 //! The smoothing spline: regression with a conditionally positive definite kernel and the squared loss.
 
-mod choose;
 mod fit;
 mod model;
 mod of_parts;

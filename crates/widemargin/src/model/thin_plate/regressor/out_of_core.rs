@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::super::bases::SAMPLES_PER_BASIS;
+use super::super::choose::Choice;
 use super::super::params::ThinPlateRegressorParams;
 use super::super::remote::BasisPlan;
 use super::super::stream::{Scan, Stream, draw_rows};
 use super::ThinPlateRegressor;
-use super::choose::Choice;
 use super::spline_rows::{SplineRows, WeightedRows};
 use super::task::{Task, degree};
 use crate::data::{About, AnySamples, Label, Labels, Resources, Source, Targets};
@@ -21,7 +21,6 @@ use crate::model::{PartedTargets, TrainingSettings};
 use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
 use crate::partition::Recorded;
-use crate::similarity::PolynomialSpace;
 use crate::solve::ridge::ROWS;
 use crate::tuning::SELECTION_SAMPLES;
 
@@ -145,9 +144,8 @@ impl ThinPlateRegressorParams {
         limit: u64,
     ) -> Result<()> {
         let (n, d) = (stream.n(), stream.n_features);
-        let largest_degree = self.open_kernels().iter().filter_map(|kernel| kernel.degree()).max().unwrap_or(0);
-        let n_columns = PolynomialSpace::new(Some(largest_degree), vec![0.0; d], vec![0.0; d])?.n_monomials();
-        let width = n_basis + n_columns;
+        // A kernel without polynomials gets the constant.
+        let width = n_basis + self.max_monomials(d)?.max(1);
         let needed = [
             memory::product(&[8, width, width, SQUARES + pool.in_flight()]),
             memory::product(&[8, pool.in_flight(), ROWS, COPIES * width + d]),

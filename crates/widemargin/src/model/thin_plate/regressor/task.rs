@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::super::bases::{Placed, choose};
+use super::super::choose::Choice;
 use super::super::kernel_blocks::{merged, scale_rows, weighted_gram, weighted_polynomials};
 use super::super::params::ThinPlateRegressorParams;
 use super::super::spline_basis::SplineBasis;
@@ -17,6 +18,7 @@ use crate::model::thin_plate::BasisPlan;
 use crate::model::{CChoice, RegressionSelection, StandardTargets};
 use crate::monitor::Monitor;
 use crate::par::Pool;
+use crate::search::LeftOut;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::ridge::{Fitted, KernelSolution, LeaveOneOut, Ridge, RowTargets, Spectrum};
 use crate::solve::thin_plate::memory as solver_memory;
@@ -71,6 +73,23 @@ impl Task<'_> {
         self.params.basis_size(self.weights.len(), 1)
     }
 
+    /// Selects the kernel and the scaling, if they are automatic.
+    ///
+    /// # Errors
+    /// As for [`SplineParams::choose`](super::super::params::SplineParams).
+    pub fn choose(&self) -> Result<Choice<Solved>> {
+        let space = self.space(&self.rows, ConditionalKernel::Distance)?;
+        let compared = self.params.compared(&self.targets, &self.weights, space, |n, _| exact_bytes(n));
+        let part = compared.is_part.then(|| self.of_rows(&compared.rows));
+        let task = part.as_ref().unwrap_or(self);
+        self.params.choose(&compared, self.monitor, |point, factors, quiet| {
+            let solved = task.exact(point.kernel, factors, quiet)?;
+            let r2 = solved.chosen.r2();
+            point.r2 = Some(r2);
+            Ok((LeftOut::of(Ok(1.0 - r2), None), solved))
+        })
+    }
+
     /// The polynomials at the samples.
     ///
     /// # Errors
@@ -92,15 +111,15 @@ impl Task<'_> {
     }
 
     /// The exact fit: every sample is a basis, those at the same place one.
-    pub fn exact(&self, kernel: ConditionalKernel, factors: Option<&[f64]>) -> Result<Solved> {
+    pub fn exact(&self, kernel: ConditionalKernel, factors: Option<&[f64]>, monitor: &Monitor<'_>) -> Result<Solved> {
         let (n, d, params) = (self.weights.len(), self.n_features, self.params);
         solver_memory::check(exact_bytes(n), params.memory_limit, n, None, "take bases (n_basis)")?;
         let rows = self.scaled(factors);
         let space = self.space(&rows, kernel)?;
         let ones = vec![1.0; n];
-        let gram = weighted_gram(kernel, &rows, d, &ones, self.pool, self.monitor)?;
+        let gram = weighted_gram(kernel, &rows, d, &ones, self.pool, monitor)?;
         let polynomials = weighted_polynomials(&space, &rows, d, &ones);
-        self.monitor.go_on("solve")?;
+        monitor.go_on("solve")?;
         let standard = StandardTargets::new(&self.targets, (&self.weights, &self.units), true)?;
         let not_finite = || Error::NotFinite { what: "a kernel value of the samples".into(), value: f64::NAN };
         let ridge = Ridge::of_kernel(gram, polynomials, self.fitted(&standard)).ok_or_else(not_finite)?;

@@ -5,7 +5,7 @@
 Models of every method and several kinds of samples are trained here, with the installed package `widemargin`. A flip
 ends well where loading raises `ValueError`, or where every decision value is the same to the last bit. Checkpoints are
 those of the command's fits in blocks: a flip ends well where the command fails with a message, or where the model that
-comes of it is the same but for the seconds in its report. Anything else is told, and the exit code is 1.
+comes of it is the same but for the seconds in its report. Anything else is printed, and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -139,34 +139,34 @@ def main() -> int:
     parser.add_argument("--program", default="target/release/widemargin")
     parser.add_argument("--flips", type=int, default=10_000)
     parser.add_argument("-o", "--output", type=Path)
-    given = parser.parse_args()
-    program = os.path.abspath(given.program)
+    arguments = parser.parse_args()
+    program = os.path.abspath(arguments.program)
     rng = np.random.default_rng(0)
-    told: dict[str, Counter[str]] = {}
+    outcomes: dict[str, Counter[str]] = {}
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        n_checkpoints = int(given.flips * SHARE_OF_CHECKPOINTS)
+        n_checkpoints = int(arguments.flips * SHARE_OF_CHECKPOINTS)
         with warnings.catch_warnings(action="ignore"):
             # Some of the labels are noise.
             made = list(models(rng))
         warnings.simplefilter("error")
-        n_models = given.flips - n_checkpoints
+        n_models = arguments.flips - n_checkpoints
         for number, (name, model, X) in enumerate(made):
             path = folder / "a.model"
             wm.save(model, path)
             data, truth = path.read_bytes(), model.decision_function(X)
             outcome = flip_model(data, X, truth, path)
             share = n_models * (number + 1) // len(made) - n_models * number // len(made)
-            told[name] = Counter(outcome(at) for at in positions(8 * len(data), share, rng))
-            print(name, dict(told[name]), file=sys.stderr)
+            outcomes[name] = Counter(outcome(at) for at in positions(8 * len(data), share, rng))
+            print(name, dict(outcomes[name]), file=sys.stderr)
         fits = list(checkpoints(rng, folder))
         for number, (name, flags) in enumerate(fits):
             share = n_checkpoints * (number + 1) // len(fits) - n_checkpoints * number // len(fits)
-            told[name] = Counter(flip_checkpoint(program, flags, folder, rng, share))
-            print(name, dict(told[name]), file=sys.stderr)
+            outcomes[name] = Counter(flip_checkpoint(program, flags, folder, rng, share))
+            print(name, dict(outcomes[name]), file=sys.stderr)
 
     failures = [
-        f"{name}: {what}" for name, counts in told.items() for what in counts if what not in ("refused", "same")
+        f"{name}: {what}" for name, counts in outcomes.items() for what in counts if what not in ("refused", "same")
     ]
     lines = [
         f"Single-bit flips, widemargin {wm.__version__}",
@@ -174,17 +174,17 @@ def main() -> int:
         "",
         f"{'file':<30} {'flips':>6} {'refused':>8} {'same result':>12} {'failed':>7}",
     ]
-    for name, counts in told.items():
+    for name, counts in outcomes.items():
         n_failed = counts.total() - counts["refused"] - counts["same"]
         lines.append(f"{name:<30} {counts.total():>6} {counts['refused']:>8} {counts['same']:>12} {n_failed:>7}")
-    total = sum((counts for counts in told.values()), Counter())
+    total = sum((counts for counts in outcomes.values()), Counter())
     n_failed = total.total() - total["refused"] - total["same"]
     lines.append(f"{'all':<30} {total.total():>6} {total['refused']:>8} {total['same']:>12} {n_failed:>7}")
     lines += ["", *failures] if failures else []
     text = "\n".join(lines) + "\n"
     print(text, end="")
-    if given.output is not None:
-        given.output.write_text(text)
+    if arguments.output is not None:
+        arguments.output.write_text(text)
     return 1 if failures else 0
 
 

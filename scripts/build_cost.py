@@ -52,12 +52,12 @@ def dependencies() -> tuple[set[str], dict[str, set[str]], dict[str, set[str]]]:
     """Our packages; what each package needs to be built; and what only our tests need."""
     host = subprocess.run(["rustc", "--print", "host-tuple"], capture_output=True, text=True, check=True).stdout.strip()
     command = ["cargo", "metadata", "--locked", "--format-version", "1", "--filter-platform", host]
-    told = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
-    names = {one["id"]: f"{one['name']} {one['version']}" for one in told["packages"]}
-    ours = {names[member] for member in told["workspace_members"]}
+    metadata = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    names = {one["id"]: f"{one['name']} {one['version']}" for one in metadata["packages"]}
+    ours = {names[member] for member in metadata["workspace_members"]}
     needs: dict[str, set[str]] = defaultdict(set)
     for_tests: dict[str, set[str]] = defaultdict(set)
-    for node in told["resolve"]["nodes"]:
+    for node in metadata["resolve"]["nodes"]:
         for needed in node["deps"]:
             kinds = {kind["kind"] for kind in needed["dep_kinds"]}
             (for_tests if kinds == {"dev"} else needs)[names[node["id"]]].add(names[needed["pkg"]])
@@ -93,8 +93,8 @@ def table(seconds: Counter[str]) -> str:
     total = sum(seconds.values())
     lines = ["| | CPU seconds | % | with |", "|---|---:|---:|---|"]
     for name, taken, others in sorted(rows, key=lambda row: -row[1]):
-        told = ", ".join(f"{other.split()[0]} {seconds[other]:.1f}" for other in others[:8] if seconds[other] >= 0.1)
-        lines.append(f"| {name} | {taken:.1f} | {100 * taken / total:.1f} | {told} |")
+        causes = ", ".join(f"{other.split()[0]} {seconds[other]:.1f}" for other in others[:8] if seconds[other] >= 0.1)
+        lines.append(f"| {name} | {taken:.1f} | {100 * taken / total:.1f} | {causes} |")
     return "\n".join([*lines, f"| all | {total:.1f} | 100 | |"])
 
 

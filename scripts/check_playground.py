@@ -175,7 +175,7 @@ def check_clicks(page: Page) -> None:
 
 
 def check_tables(page: Page, folder: Path) -> None:
-    """Files of a visitor, some of which are not tables."""
+    """Files of a visitor; some are not tables."""
 
     def load(name: str, content: bytes) -> None:
         (folder / name).write_bytes(content)
@@ -205,7 +205,7 @@ def check_tables(page: Page, folder: Path) -> None:
 
 
 def check_values(page: Page, folder: Path) -> None:
-    """The decision values of each method beside those of the package, and how long the page took."""
+    """The decision values of each method compared with those of the package, and how long the page took."""
     import numpy as np
 
     import widemargin as wm
@@ -223,17 +223,17 @@ def check_values(page: Page, folder: Path) -> None:
             (folder / "playground.model").write_bytes(page.model())
             saved = wm.load(folder / "playground.model")
             native = getattr(wm, name)(**params, random_state=ExactSeed(0)).fit(X, y)
-            told = f"{example}, {len(X)} points, {method} ({similarity}, C {c or 'auto'})"
+            case = f"{example}, {len(X)} points, {method} ({similarity}, C {c or 'auto'})"
             for what, other in (("the package's fit", native), ("the saved model", saved)):
                 values = np.asarray(other.decision_function(grid)).ravel()
                 off = np.abs(found[: values.size] - values).max() / np.abs(values).max()
-                print(f"  {told}: {ms}, off {what} by {off:.1e}")
-                assert off <= TOLERANCE, f"{told}: decision values are off those of {what} by {off}"
+                print(f"  {case}: {ms}, off {what} by {off:.1e}")
+                assert off <= TOLERANCE, f"{case}: decision values are off those of {what} by {off}"
             shown = found[values.size :]
             off = np.abs(shown - saved.predict_proba(grid).ravel()).max()
-            assert off < 1e-5, f"{told}: probabilities are off those of the saved model by {off}"
+            assert off < 1e-5, f"{case}: probabilities are off those of the saved model by {off}"
             off = np.abs(shown - native.predict_proba(grid).ravel()).max()
-            print(f"  {told}: probabilities off the package's fit by {off:.1e}")
+            print(f"  {case}: probabilities off the package's fit by {off:.1e}")
 
 
 def check_following(page: Page) -> None:

@@ -1,4 +1,4 @@
-"""What the site needs beside its extensions: links to folders, titles of tables, folders for the examples' pictures."""
+"""What the site needs in addition to its extensions: links to folders, titles of tables, folders for the examples' pictures."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _page(folder: Path, target: str) -> str:
 
 
 def _title(path: Path) -> str:
-    """Of a table that has none: where it is from and of which day."""
+    """Of a table that has none: its machine and its day."""
     day, _, name = path.stem.partition("_")
     if not re.fullmatch(r"\d{4}-\d\d-\d\d", day):
         day, name = "", path.stem

@@ -67,7 +67,7 @@ class Files:
 BASIS, PLATE, POWER = "--method basis-expansion", "--method thin-plate", "--method power-mean"
 RBF = "--similarity rbf:gamma=8"
 SHAPES = "--similarity hog:cell=8/rbf+hog:cell=4/rigid:radius=2+hog:cell=4/deformable+hog:cell=8/rigid:radius=1"
-SURFACE = "--similarity rbf:gamma=1 --n-basis 800"
+SURFACE = "--similarity rbf:gamma=1 --n-basis 800 --normalization z-score"
 
 FITS = [
     Fit("letter, C given", "letter", f"{BASIS} {RBF} --n-basis 600 -C 10"),

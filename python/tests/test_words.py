@@ -22,6 +22,7 @@ def words(*paths):
         ("planted.rs", "/// A fit with nothing\n/// given.\n", "planted.rs:1: nothing given → default parameters"),
         ("planted.py", "def normalise(colour): ...\n", "planted.py:1: colour → color"),
         ("planted.rs", "const ROWS_A_CHUNK: usize = 1;\n", "planted.rs:1: ROWS_A_CHUNK → _PER_, or the unit last"),
+        ("planted.rs", "const MOST_ROWS: usize = 1;\n", "planted.rs:1: MOST_ROWS → MAX_ or MIN_ and what it limits"),
     ],
 )
 def test_fails_on_a_planted_phrase(tmp_path, name, text, found):

@@ -30,19 +30,21 @@ pub struct Context {
 impl Context {
     /// Starts the clock, the threads and the progress line.
     ///
-    /// There are no more threads than the machine has cores, whatever was asked for: more would only wait for each other,
+    /// There are no more threads than the machine has cores, whatever was requested: more would only wait for each other,
     /// and many thousands take the machine down.
     pub fn new(mut common: Common) -> Result<Self, Failure> {
         let started = Instant::now();
-        let (asked, cores) = (common.threads, available_parallelism().map_or(1, usize::from));
-        common.threads = asked.min(cores);
+        let (requested, cores) = (common.threads, available_parallelism().map_or(1, usize::from));
+        common.threads = requested.min(cores);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(common.threads).build().map_err(|problem| {
             Failure::from(Error::Threads { threads: common.threads, problem: problem.to_string() })
         })?;
         let context = Context { bar: Bar::new(common.quiet), common, started, pool: Arc::new(pool) };
-        if asked > cores {
+        if requested > cores {
             let s = if cores == 1 { "" } else { "s" };
-            context.note(&format!("note: --threads {asked} is more than the machine has: {cores} thread{s} will work"));
+            context.note(&format!(
+                "note: --threads {requested} is more than the machine has: {cores} thread{s} will work"
+            ));
         }
         Ok(context)
     }

@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use widemargin::monitor::Progress;
 
 /// Work shorter than this shows nothing.
-const A_MOMENT: Duration = Duration::from_secs(2);
+const SHOWN_AFTER: Duration = Duration::from_secs(2);
 
 /// The line. Shown only where standard error is a terminal.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl Bar {
         let shower = (!quiet && std::io::stderr().is_terminal()).then(|| {
             let ((sender, receiver), late) = (channel(), bar.clone());
             let show = move || {
-                if receiver.recv_timeout(A_MOMENT) == Err(RecvTimeoutError::Timeout) {
+                if receiver.recv_timeout(SHOWN_AFTER) == Err(RecvTimeoutError::Timeout) {
                     late.set_draw_target(ProgressDrawTarget::stderr());
                     late.enable_steady_tick(Duration::from_millis(125));
                 }
@@ -105,7 +105,7 @@ fn text(progress: Progress, seconds: f64) -> String {
         (_, Some(_)) => format!(", step {}", progress.done),
     };
     let gap = progress.gap.map(|gap| format!(", largest gap {gap:.1e}")).unwrap_or_default();
-    let left = progress.seconds_left(seconds).filter(|_| seconds >= A_MOMENT.as_secs_f64());
+    let left = progress.seconds_left(seconds).filter(|_| seconds >= SHOWN_AFTER.as_secs_f64());
     let left = left.map(|left| format!(", about {} left", HumanDuration(Duration::from_secs_f64(left.min(1e9)))));
     format!("{}{amount}{gap}{}", progress.stage, left.unwrap_or_default())
 }

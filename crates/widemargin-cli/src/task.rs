@@ -98,7 +98,7 @@ fn check_classes(context: &Context, method: Method, input: &Input, table: &Table
     let (n, distinct) = (labels.len(), n_distinct(labels));
     let is_chosen_by_us = input.label.is_none() && table.label_column.is_some();
     let are_most_different = n >= MIN_LABELED_ROWS && 2 * distinct > n;
-    let taken = match &table.label_column {
+    let chosen = match &table.label_column {
         Some(column) if is_chosen_by_us => format!("column {column} was taken for the label and has"),
         Some(column) => format!("column {column}, the label, has"),
         None => "the labels have".to_owned(),
@@ -115,7 +115,7 @@ fn check_classes(context: &Context, method: Method, input: &Input, table: &Table
         let problem = problem.unwrap_or_else(|| format!("{numbers}: are they classes, or numbers to predict?"));
         let name = table.label_column.as_ref().map_or("", |_| "; or name the label column with --label NAME or NUMBER");
         let help = format!("say which: --task regression for numbers, --task classification for classes{name}");
-        return refused(format!("{file}: {taken} {problem}"), help);
+        return refused(format!("{file}: {chosen} {problem}"), help);
     }
     if let Some(problem) = problem {
         let help = match &table.label_column {
@@ -125,7 +125,7 @@ fn check_classes(context: &Context, method: Method, input: &Input, table: &Table
             Some(_) => "name the column of the labels with --label NAME or NUMBER (1 is the first column, -1 the last)",
             None => "labels are classes, and each class has several samples",
         };
-        return refused(format!("{file}: {taken} {problem}"), help);
+        return refused(format!("{file}: {chosen} {problem}"), help);
     }
     if n >= MIN_WARNING_ROWS && are_most_different {
         let (distinct, n) = (HumanCount(distinct as u64), HumanCount(n as u64));

@@ -71,7 +71,7 @@ fn check_samples(table: &Table, format: Format) -> Result<(), Problem> {
     let has_sets = is_table || format == Format::Libsvm;
     let parts = [
         ("labels", table.labels.as_ref().map(Labels::len), n_rows, true),
-        ("several labels each", table.indicators.as_ref().map(Indicators::n_samples), n_rows, has_sets),
+        ("multilabel targets", table.indicators.as_ref().map(Indicators::n_samples), n_rows, has_sets),
         ("ids", table.ids.as_ref().map(Vec::len), n_rows, is_table),
         ("weights", table.weights.as_ref().map(Vec::len), n_rows, is_table),
         ("groups", table.groups.as_ref().map(Labels::len), n_rows, false),

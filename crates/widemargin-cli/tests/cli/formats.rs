@@ -113,7 +113,7 @@ fn several_labels_ids_and_weights_are_written_or_refused() {
         assert_eq!(folder.read("back.svm"), "1,2 1:1 2:2\n3 1:1\n 2:5\n", "{data}");
     }
     for out in ["o.npz", "o.npy"] {
-        folder.run(&format!("convert ml.svm {out}")).fails(2, &["several labels each"]).helps(&["--label none"]);
+        folder.run(&format!("convert ml.svm {out}")).fails(2, &["multilabel targets"]).helps(&["--label none"]);
         folder.run(&format!("convert ml.svm {out} --label none")).well();
     }
     // What would be read as something else.

@@ -12,7 +12,7 @@ use crate::simd::Simd;
 pub(super) const LENGTH: usize = 9;
 
 /// Kernels of a group.
-pub(super) const A_GROUP: usize = 8;
+pub(super) const GROUP_SIZE: usize = 8;
 
 /// Numbers that may be read behind the last tap of the last time step: those of a vector.
 pub(super) const SLACK: usize = 16;
@@ -28,7 +28,7 @@ pub(super) fn compete(
     x: &[f32],
     (dilation, n_steps): (usize, usize),
     weights: &[f32],
-    out: &mut [f32; 2 * A_GROUP],
+    out: &mut [f32; 2 * GROUP_SIZE],
 ) {
     dispatch!(isa, simd => simd.compiled(
         #[inline(always)]
@@ -42,15 +42,15 @@ fn compete_inlined<S: Simd>(
     x: &[f32],
     (dilation, n_steps): (usize, usize),
     weights: &[f32],
-    out: &mut [f32; 2 * A_GROUP],
+    out: &mut [f32; 2 * GROUP_SIZE],
 ) {
-    assert!(S::LANES <= SLACK && weights.len() == A_GROUP * LENGTH);
+    assert!(S::LANES <= SLACK && weights.len() == GROUP_SIZE * LENGTH);
     assert!(x.len() >= n_steps + (LENGTH - 1) * dilation + SLACK);
     let (zero, never) = (simd.splat(0.0), (simd.splat(f32::INFINITY), simd.splat(f32::NEG_INFINITY)));
-    let (mut sums, mut counts) = ([zero; A_GROUP], [zero; A_GROUP]);
+    let (mut sums, mut counts) = ([zero; GROUP_SIZE], [zero; GROUP_SIZE]);
     for t in (0..n_steps).step_by(S::LANES) {
         let n_inside = (n_steps - t).min(S::LANES);
-        let (mut taps, mut responses) = ([zero; LENGTH], [zero; A_GROUP]);
+        let (mut taps, mut responses) = ([zero; LENGTH], [zero; GROUP_SIZE]);
         for (p, tap) in taps.iter_mut().enumerate() {
             // SAFETY: the last vector ends SLACK numbers behind the last tap at most; see the assertion.
             *tap = unsafe { simd.load_unchecked(x.as_ptr().add(t + p * dilation)) };
@@ -77,7 +77,7 @@ fn compete_inlined<S: Simd>(
             low = simd.where_at_most(response, low, never.1, low);
         }
     }
-    let (of_sums, of_counts) = out.split_at_mut(A_GROUP);
+    let (of_sums, of_counts) = out.split_at_mut(GROUP_SIZE);
     let share = 1.0 / n_steps.max(1) as f32;
     for (out, sum) in of_sums.iter_mut().zip(sums) {
         *out = share * simd.sum(sum);

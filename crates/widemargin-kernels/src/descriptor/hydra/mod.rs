@@ -19,7 +19,7 @@ mod tests;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use self::compete::{A_GROUP, LENGTH, SLACK, compete};
+use self::compete::{GROUP_SIZE, LENGTH, SLACK, compete};
 use super::channel_sets::{self, whole_numbers};
 use super::row::{DescriptorRow, fitted, rows_of};
 use super::{Descriptor, convolved};
@@ -99,7 +99,7 @@ impl Hydra {
         let n_groups = dilations.len() * self.groups;
         let channels = if n_channels > 1 { channel_sets::draw(n_groups, n_channels, self.seed) } else { Vec::new() };
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed ^ 0x6879_6472);
-        let weights = (0..n_groups * A_GROUP).flat_map(|_| kernel(&mut random)).collect();
+        let weights = (0..n_groups * GROUP_SIZE).flat_map(|_| kernel(&mut random)).collect();
         self.set(Fitted { n_channels, dilations, channels, weights });
         Ok(())
     }
@@ -134,7 +134,7 @@ impl Hydra {
         let n_groups = dilations.len() * groups;
         let sets_hold = sets.len() == if n_channels > 1 { n_groups } else { 0 };
         let dilations_hold = !dilations.is_empty() && dilations.iter().all(|&d| d > 0) && dilations.is_sorted();
-        let weights_hold = weights.len() == n_groups * A_GROUP * LENGTH && weights.iter().all(|w| w.is_finite());
+        let weights_hold = weights.len() == n_groups * GROUP_SIZE * LENGTH && weights.iter().all(|w| w.is_finite());
         let holds = sets_hold && dilations_hold && weights_hold;
         holds.then_some(Fitted { n_channels, dilations, channels: sets, weights })
     }
@@ -163,7 +163,7 @@ fn kernel(random: &mut Xoshiro256PlusPlus) -> [f32; LENGTH] {
 
 impl Fitted {
     fn n_features(&self) -> usize {
-        self.weights.len() / (A_GROUP * LENGTH) * 2 * A_GROUP
+        self.weights.len() / (GROUP_SIZE * LENGTH) * 2 * GROUP_SIZE
     }
 
     /// Zeros before and after a channel, so that all kernels at all time steps are within.
@@ -218,8 +218,8 @@ impl Work<'_> {
         // The numbers are finite, but their difference may overflow.
         let difference = |channel, t| (at(channel, t + 1) - at(channel, t)).clamp(f32::MIN, f32::MAX);
         differences.set(n_steps - 1, n_channels, padding, difference);
-        let n_groups = weights.len() / (A_GROUP * LENGTH) / dilations.len();
-        let groups = weights.chunks_exact(A_GROUP * LENGTH).zip(out.as_chunks_mut::<{ 2 * A_GROUP }>().0);
+        let n_groups = weights.len() / (GROUP_SIZE * LENGTH) / dilations.len();
+        let groups = weights.chunks_exact(GROUP_SIZE * LENGTH).zip(out.as_chunks_mut::<{ 2 * GROUP_SIZE }>().0);
         for (number, (weights, out)) in groups.enumerate() {
             let dilation = dilations[number / n_groups];
             let source = &self.sources[number % n_groups / (n_groups / SOURCES)];

@@ -122,7 +122,7 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
         check_number(weights.len(), weights.iter().sum())?;
         clock.end("merge")?;
 
-        let asked = self.expander.n_basis;
+        let n_basis = self.expander.n_basis;
         self.expander.n_basis.get_or_insert(usual_bases(weights.len()));
         let codes = vec![0; weights.len()];
         let all = TrainingSamples { samples, distinct: &distinct, weights, codes: &codes, threads, monitor };
@@ -150,7 +150,7 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
 
         let OneClassParams { contamination, shrinkage } = self.task;
         let task = OneClassTask { contamination, shrinkage, threshold, weights: w, loo_scores: Vec::new() };
-        let training = TrainingSettings { seed, n_basis: asked, ..TrainingSettings::default() };
+        let training = TrainingSettings { seed, n_basis, ..TrainingSettings::default() };
         let mut model =
             BasisExpansionOneClass::of(made.expansion, task, (made.basis, training), (weights.len(), clock.stages));
         model.report.warnings.extend(made.warning.into_iter().chain(warning));
@@ -215,7 +215,7 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         let is_blind = task.threshold <= 0.0 && !expansion.similarity().brings_columns();
         report.warnings.extend(is_blind.then(|| {
             format!(
-                "the threshold is {:.3}, and samples unlike all others have scores about 0: they may not be detected; use \
+                "the threshold is {:.3}, and the scores of samples that are far from all others are about 0: they may not be detected; use \
                  another similarity or fewer bases",
                 task.threshold
             )

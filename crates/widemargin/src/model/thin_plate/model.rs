@@ -57,7 +57,7 @@ pub struct ClassPath {
 impl SplineTask for SplineClassification {
     const METHOD: &'static str = "thin-plate";
     const NAME: &'static str = "the thin plate SVM";
-    const LEAST_DEGREE: Option<u32> = None;
+    const MIN_DEGREE: Option<u32> = None;
 
     fn check(&self, reader: &Reader<'_>, origin: &Origin) -> Result<usize> {
         let (n, n_classes) = (self.per_class.len(), self.classes.len());

@@ -32,7 +32,7 @@ pub trait SplineTask: Clone + std::fmt::Debug + Serialize + DeserializeOwned + S
     const NAME: &'static str;
 
     /// The degree of the polynomials of a kernel without.
-    const LEAST_DEGREE: Option<u32>;
+    const MIN_DEGREE: Option<u32>;
 
     /// Checks what was read, and returns the number of functions.
     ///
@@ -76,7 +76,7 @@ impl<T: SplineTask> SplineModel<T> {
         let k = task.check(reader, &origin)?;
         task.read(reader, k)?;
         Ok(SplineModel {
-            spline: Spline::read(reader, layout, T::LEAST_DEGREE, k)?,
+            spline: Spline::read(reader, layout, T::MIN_DEGREE, k)?,
             task,
             report: report.into_owned(),
             origin,

@@ -73,7 +73,7 @@ part_query! { pub(crate) RidgeRows: ResidualSums "residual_sums" { wanted: Vec<W
     add_any(&mut total.products.column, next.products.column);
 } }
 
-/// Adds the sums of the rows that follow, of which either may be empty.
+/// Adds the sums of the rows that follow; either may be empty.
 fn add_any(sums: &mut Vec<f64>, next: Vec<f64>) {
     if sums.is_empty() {
         *sums = next;

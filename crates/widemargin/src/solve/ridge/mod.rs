@@ -165,11 +165,11 @@ impl Ridge {
         let (k, first, r) = (targets.n_cols(), rows.start, self.spectrum.len());
         let open = rows.clone().flat_map(|row| (0..k).map(move |output| (row, output)));
         let open = open.map(|(row, output)| targets.at(row, output) - self.base.at(row, output)).collect();
-        let fact = |at: usize| {
+        let leverage_of = |at: usize| {
             let row = first + at;
             RowLeverage { root: weights[row].sqrt(), share: units[row] / weights[row], leverage: self.leverages[row] }
         };
-        shrinking.residuals(&self.u[rows.start * r..rows.end * r], open, fact)
+        shrinking.residuals(&self.u[rows.start * r..rows.end * r], open, leverage_of)
     }
 
     /// The coefficients at λ.

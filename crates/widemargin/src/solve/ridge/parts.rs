@@ -172,12 +172,12 @@ impl RidgePart<'_> {
             let mut rotated = vec![0.0; rows.len() * r];
             linalg::times(&mut rotated, &block, rotation, free.n_features);
             let n_free = unpenalized.len() / rows.len();
-            let fact = |at: usize| {
+            let leverage_of = |at: usize| {
                 let (weight, unit) = (self.weights[rows.start + at], self.units[rows.start + at]);
                 let leverage = unpenalized[at * n_free..][..n_free].iter().map(|q| q * q).sum();
                 RowLeverage { root: weight.sqrt(), share: unit / weight, leverage }
             };
-            take(rows.clone(), shrinking.residuals(&rotated, open, fact));
+            take(rows.clone(), shrinking.residuals(&rotated, open, leverage_of));
         }
         Ok(())
     }

@@ -195,7 +195,7 @@ impl Shrinking {
     /// The leave-one-out residuals of some rows, row-major rows × λ × outputs, from their rows of U and the residuals
     /// of their targets after the fit by P, rows × outputs; infinite where a sample is always fitted. 2 · eigenvalues ·
     /// λ · (1 + outputs) flops a row.
-    pub fn residuals(&self, rotated: &[f64], open: Vec<f64>, fact: impl Fn(usize) -> RowLeverage) -> Vec<f64> {
+    pub fn residuals(&self, rotated: &[f64], open: Vec<f64>, leverage_of: impl Fn(usize) -> RowLeverage) -> Vec<f64> {
         let Shrinking { n_lambdas: m, n_outputs: k, .. } = *self;
         let (n, r) = (open.len() / k.max(1), self.gains.len() / m.max(1));
         let squares: Vec<f64> = rotated.iter().map(|x| x * x).collect();
@@ -203,7 +203,7 @@ impl Shrinking {
         linalg::times(&mut leverages, &squares, &self.gains, r);
         linalg::times(&mut values, rotated, &self.fits, r);
         for at in 0..n {
-            let RowLeverage { root, share, leverage } = fact(at);
+            let RowLeverage { root, share, leverage } = leverage_of(at);
             for lambda in 0..m {
                 let rest = 1.0 - share * (leverage + leverages[at * m + lambda]);
                 for output in 0..k {

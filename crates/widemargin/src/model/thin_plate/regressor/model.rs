@@ -34,7 +34,7 @@ pub struct SplineRegression {
 impl SplineTask for SplineRegression {
     const METHOD: &'static str = "thin-plate-regression";
     const NAME: &'static str = "the smoothing spline";
-    const LEAST_DEGREE: Option<u32> = Some(0);
+    const MIN_DEGREE: Option<u32> = Some(0);
 
     fn check(&self, reader: &Reader<'_>, _origin: &Origin) -> Result<usize> {
         reader.require(self.n_outputs > 0, "0 outputs cannot be")?;

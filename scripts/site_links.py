@@ -1,4 +1,4 @@
-"""What the site needs in addition to its extensions: links to folders, titles of tables, folders for the examples' pictures."""
+"""What the site needs in addition to its extensions: links to folders, titles of tables, folders of pictures."""
 
 from __future__ import annotations
 

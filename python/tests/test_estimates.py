@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from compared import expected_error
 from problems import fitted, outcome, problem
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.metrics import r2_score
 
 import widemargin as wm
 
@@ -240,6 +242,28 @@ def test_a_regression_with_repeated_rows_estimates_the_error_of_new_samples(repe
         assert expected_error(model) == pytest.approx(
             np.sqrt(np.mean((model.predict(X[200:]) - y[200:]) ** 2)), rel=0.1
         )
+
+
+@pytest.mark.parametrize("n_repeated", [20, 40, 60])
+def test_points_that_are_measured_twice_are_left_out_one_by_one(n_repeated):
+    rng = np.random.default_rng(n_repeated)
+    X = rng.normal(size=(100, 3))
+    X = np.r_[X, X[:n_repeated]]
+    y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.7 * rng.normal(size=len(X))
+    model = wm.BasisExpansionRegressor("rbf:gamma=0.3", normalization="nystroem", C=1.0, n_basis=1000)
+    refits = (clone(model).fit(np.delete(X, row, 0), np.delete(y, row)) for row in range(len(y)))
+    predicted = [refit.predict(X[row : row + 1])[0] for row, refit in enumerate(refits)]
+    assert model.fit(X, y).estimated_score_ == pytest.approx(r2_score(y, predicted), abs=1e-6)
+
+
+@pytest.mark.parametrize("C", [1, 1000])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_model_that_is_worse_than_a_constant_is_estimated_as_such(C, seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(4400, 5)), (rng.random(4400) < 0.3).astype(int)
+    model = wm.ThinPlateSVC(C=C).fit(X[:400], y[:400])
+    check(model, X[400:], y[400:], 2.5)
+    assert model.estimated_score_ < 1 - np.mean(y[:400])
 
 
 def test_repeated_rows_have_the_false_alarms_that_are_asked_for():

@@ -123,10 +123,14 @@ impl Distinct {
         if self.has_few_contents() {
             return vec![true; n];
         }
-        let is_contested = |at: usize| self.repeats[at] || (at + 1 < n && self.repeats[at + 1]);
-        let contested: f64 = (0..n).filter(|&at| is_contested(at)).map(|at| self.weights[at]).sum();
+        let contested: f64 = (0..n).filter(|&at| self.is_contested(at)).map(|at| self.weights[at]).sum();
         let are_many = contested > MIN_CONTESTED_SHARE * self.weights.iter().sum::<f64>();
-        (0..n).map(|at| are_many && is_contested(at)).collect()
+        (0..n).map(|at| are_many && self.is_contested(at)).collect()
+    }
+
+    /// Whether the content of a sample also occurs in another class, or with another target.
+    pub fn is_contested(&self, at: usize) -> bool {
+        self.repeats[at] || self.repeats.get(at + 1) == Some(&true)
     }
 
     /// Whether few contents have many copies each, as in a table of a few columns with few values. Leave-one-out of all

@@ -35,8 +35,9 @@ impl EstimateMethod {
 ///
 /// Leave-one-out is biased near chance: without a sample its class is smaller, so that a nearly constant model predicts
 /// another class for it. With two classes of equal size, it would be wrong for every sample, but right for half of new
-/// samples. A leave-one-out error is therefore scaled to be at most that of always predicting the largest class, by the
-/// weights of the fit. If class weights make several classes the largest, it is unknown which of them a constant model
+/// samples. A leave-one-out error is therefore scaled to be at most that of predictions that do not depend on the sample
+/// but have the same shares of classes, by the weights of the fit: predictions that are worse depend on the sample because
+/// it was left out. If class weights make several classes the largest, it is unknown which of them a constant model
 /// predicts; the standard error includes this uncertainty.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ErrorEstimate {
@@ -89,7 +90,10 @@ impl ErrorEstimate {
         let spread = spread.sum::<f64>().sqrt() / total;
         let mut counts = targets.label_counts(&weights, |problem, row| row_scores(row)[problem]);
         let (mut bounded, mut unknown) = (error, 0.0);
-        let excess = (!targets.is_multilabel()).then(|| Excess::of(scores, &mistakes, population));
+        let excess = (!targets.is_multilabel()).then(|| {
+            let predicted: Vec<usize> = (0..n).map(|row| OneVsRest::decide(row_scores(row))).collect();
+            Excess::of(scores, (&predicted, &mistakes), population)
+        });
         if method == EstimateMethod::LeaveOneOut {
             if let Some(excess) = &excess {
                 (bounded, unknown) = (error * (1.0 - excess.share), excess.standard_error);
@@ -172,7 +176,7 @@ impl ErrorEstimate {
     }
 }
 
-/// How much of a leave-one-out error is beyond that of always predicting the largest class.
+/// How much of a leave-one-out error is beyond that of predictions that do not depend on the sample.
 struct Excess {
     /// Its share of the error.
     share: f64,
@@ -183,18 +187,20 @@ struct Excess {
 }
 
 impl Excess {
-    /// From the mistakes of all samples, by the weights of the fit. `population` has the weights of the classes without
-    /// class weights.
-    fn of(scores: &HeldOutScores, mistakes: &[f64], population: &[f64]) -> Self {
-        let mut totals = vec![0.0; population.len()];
+    /// From the predictions and the mistakes of all samples, by the weights of the fit. `population` has the weights of
+    /// the classes without class weights.
+    fn of(scores: &HeldOutScores, (predicted, mistakes): (&[usize], &[f64]), population: &[f64]) -> Self {
+        let (mut totals, mut of_predicted) = (vec![0.0; population.len()], vec![0.0; population.len().max(2)]);
         let (mut wrong, mut largest) = (0.0, 0.0f64);
         for (row, (&code, weight)) in scores.codes.iter().zip(&scores.weights).enumerate() {
             totals[code as usize] += weight;
+            of_predicted[predicted[row]] += weight;
             wrong += weight * mistakes[row];
             largest = largest.max(weight / scores.counts[row]);
         }
         let (total, most) = totals.iter().fold((0.0, 0.0f64), |(sum, most), weight| (sum + weight, most.max(*weight)));
-        let chance = 1.0 - most / total;
+        let hits: f64 = totals.iter().zip(&of_predicted).map(|(of_class, predicted)| of_class * predicted).sum();
+        let chance = 1.0 - hits / (total * total);
         let share = if wrong > 0.0 { (1.0 - chance * total / wrong).max(0.0) } else { 0.0 };
         // Classes that are the largest without a sample of another.
         let largest_ones = || population.iter().zip(&totals).filter(|(_, weight)| **weight >= most - largest);

@@ -55,11 +55,11 @@ impl<S: Similarity> Expansion<S> {
     }
 
     /// The features of the bases that leave-one-out judges, by the part of each weight that it removes, and takes away
-    /// with them; none where matrices would be too large.
+    /// with them, unless the basis `remains`; none where matrices would be too large.
     pub fn own_features(
         &self,
         bases: &HashMap<usize, usize>,
-        draws: &[bool],
+        remains: impl Fn(usize) -> bool,
         (weights, units): (&[f64], &[f64]),
     ) -> Vec<OwnFeatures> {
         let n_features = self.expansion.n_features();
@@ -70,7 +70,7 @@ impl<S: Similarity> Expansion<S> {
             let features = bases.get(&row).map_or_else(Vec::new, |&basis| self.expansion.features_of_basis(basis));
             OwnFeatures { row, features, share: units[row] / weights[row] }
         };
-        let rows = (0..weights.len()).filter(|&row| units[row] > 0.0 && !draws[row]);
+        let rows = (0..weights.len()).filter(|&row| units[row] > 0.0 && !remains(row));
         rows.map(of_row).filter(|own| !own.features.is_empty()).collect()
     }
 

@@ -302,7 +302,8 @@ impl<S: Similarity> BasisExpansionParams<S> {
         };
         if validation.method != EstimateMethod::HeldOut && !is_held_out {
             if let Vectors::Dense(phi) = &made.phi {
-                let own = made.own_features(&bases, &draws, (&weights, &judged.units));
+                let own =
+                    made.own_features(&bases, |at| draws[at] || distinct.is_contested(at), (&weights, &judged.units));
                 validation.without_own_features(phi, (others, &costs), (&solver, &solution), &own);
             }
             validation.scores.weigh(&judged);

@@ -172,3 +172,19 @@ def test_frames_of_numbers_are_not_encoded():
         assert wm.ThinPlateSVC(C=1.0).fit(more, y)._table_columns is not None
     svc = wm.BasisExpansionSVC(pairs(lambda a, b: float(a[1] == b[1])), n_basis=5).fit(frame, y)
     assert (svc.kind_, svc._table_columns) == ("objects", None)
+
+
+@pytest.mark.parametrize("make", ESTIMATORS)
+@pytest.mark.parametrize("kind", ["numbers", "mixed"])
+def test_columns_are_matched_by_names_that_are_not_texts(make, kind):
+    X = np.random.default_rng(0).normal(size=(90, 3))
+    y = (X[:, 0] > 0).astype(int)
+    frame = pandas.DataFrame(np.exp(X))
+    if kind == "mixed":
+        frame[7] = np.where(X[:, 1] > 0, "a", "b")
+    fitted = make().fit(frame, y)
+    scores = fitted.decision_function(frame)
+    np.testing.assert_array_equal(fitted.decision_function(frame[list(frame.columns)[::-1]]), scores)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).decision_function(frame[[*frame][::-1]]), scores)
+    with pytest.raises(ValueError, match=r"X has the columns 10, 1, 2.*, and those of the fit are 0, 1, 2"):
+        fitted.decision_function(frame.rename(columns={0: 10}))

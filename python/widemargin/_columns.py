@@ -45,6 +45,23 @@ def names_of_features(estimator: Any) -> npt.NDArray[Any] | None:
     return np.array(json.loads(estimator._model.header())["feature_names"], dtype=object)
 
 
+def ordered(estimator: Any, X: Any) -> Any:
+    """A data frame with its columns in the order of those of the training data, by their names.
+
+    Raises
+    ------
+    ValueError
+        If the names are others. Where all names are texts, scikit-learn's validation reports that.
+    """
+    names = getattr(estimator, "feature_names_in_", None)
+    known = getattr(estimator, "_table_columns", None) or getattr(estimator, "_number_columns", None)
+    if names is None and known is not None and hasattr(X, "columns"):
+        names = [column["name"] for column in json.loads(known)]
+        if sorted(found := [str(name) for name in X.columns]) != sorted(names):
+            raise ValueError(f"X has the columns {', '.join(found)}, and those of the fit are {', '.join(names)}")
+    return by_name(X, names)
+
+
 def validated(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Rows of numbers, as scikit-learn validates them.
 
@@ -68,7 +85,7 @@ def validated(estimator: Any, X: Any, *, reset: bool) -> Any:
         set_features(estimator, X.shape[1], X.names)
         return X
     if not reset:
-        X = by_name(X, getattr(estimator, "feature_names_in_", None))
+        X = ordered(estimator, X)
     columns: str | None = getattr(estimator, "_table_columns", None)
     frame = _columns_of(X) if columns is None and getattr(estimator, "_encodes", True) else []
     are_numeric = all(map(_is_numeric, frame))
@@ -96,9 +113,8 @@ def validated(estimator: Any, X: Any, *, reset: bool) -> Any:
 
 def _columns_of(X: Any) -> list[Any]:
     """The columns of a data frame; none of other objects."""
-    if not hasattr(X, "columns") or sparse.issparse(X) or len(getattr(X, "shape", ())) != 2:
-        return []
-    return [column_at(X, at) for at in range(X.shape[1])]
+    is_frame = hasattr(X, "columns") and not sparse.issparse(X) and len(getattr(X, "shape", ())) == 2
+    return [column_at(X, at) for at in range(X.shape[1])] if is_frame else []
 
 
 def _cells(X: Any, names: Any) -> list[tuple[str, Any]]:

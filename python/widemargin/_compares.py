@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from . import _core, similarity
 from ._base import FittedModel, WatchedMixin, specs_of, with_parameters
 from ._calls import Checked
-from ._columns import set_features, validated
+from ._columns import ordered, set_features, validated
 from ._files import Stored
 from ._kinds import by_name, kind_and_layout, kind_for, kind_of, plain, refuse_one
 from ._parameters import (
@@ -150,7 +150,7 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> tuple
     if reset:
         estimator.__dict__.pop("_n_channels", None)
     else:
-        X = by_name(X, getattr(estimator, "feature_names_in_", None))
+        X = ordered(estimator, X)
     accepted = _accepted_kinds(estimator, resolved, reset)
     samples: Any = None
     if isinstance(X, Stored) and (resolved.calls or "table" not in accepted):

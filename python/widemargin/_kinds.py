@@ -198,25 +198,23 @@ def plain(X: Any) -> Any:
 
 def names_of(X: Any) -> list[str] | None:
     """The column names of a data frame, if all names are strings."""
-    columns = getattr(X, "columns", None)
-    if columns is None or not hasattr(X, "__getitem__"):
-        return None
-    names = list(columns)
+    names = list(X.columns) if hasattr(X, "columns") and hasattr(X, "__getitem__") else []
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
 def by_name(X: Any, trained: npt.NDArray[Any] | list[str] | None) -> Any:
-    """Reorders the columns of a data frame to the order of the names in `trained`.
+    """Reorders the columns of a data frame to the order of the names in `trained`; other names than texts are compared
+    as texts.
 
     Other objects, and frames with other or repeated names, are returned unchanged: scikit-learn's validation reports
     them.
     """
-    if trained is None:
+    if trained is None or not hasattr(X, "columns") or not hasattr(X, "__getitem__"):
         return X
-    found, names = names_of(X), list(trained)
-    if found is None or found == names or len(set(found)) < len(found) or sorted(found) != sorted(names):
+    found, names = {str(name): name for name in X.columns}, list(trained)
+    if list(found) == names or len(found) < len(X.columns) or sorted(found) != sorted(names):
         return X
-    return X[names]
+    return X[[found[name] for name in names]]
 
 
 def refuse_one(X: Any, name: str = "X") -> None:

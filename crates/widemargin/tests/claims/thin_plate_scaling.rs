@@ -73,7 +73,7 @@ fn auto_selects_the_scaling_by_leave_one_out() {
         let note = auto.report().notes.concat();
         assert!(note.contains("mean leave-one-out squared hinge on 150 samples: thin-plate "), "{note}");
         assert!(note.contains(", thin-plate standardized ") && warned(&no, "standardize them"), "{note}");
-        assert!(!warned(&auto, "spread"));
+        assert!(warned(&auto, "leave-one-out"));
         // Losses at one C say nothing of two scalings.
         let fixed = params(Standardize::Auto).c(1.0).fit(&view(&rows, d), &labels).unwrap();
         assert!(fixed.scale().is_none() && warned(&fixed, "standardize them"));

@@ -85,13 +85,10 @@ impl<T> SplineParams<T> {
         let of_kernel = |&kernel| scalings.iter().map(move |&standardized| (kernel, standardized));
         let candidates: Vec<(ConditionalKernel, bool)> = self.open_kernels().iter().flat_map(of_kernel).collect();
         let (kernel, standardized) = candidates[0];
-        let mut warnings = space.warnings();
-        if !is_open {
-            warnings.extend(scaling_warning(uneven, standardized));
-        }
-        let factors = factors_if(standardized);
+        let (factors, warnings) = (factors_if(standardized), space.warnings());
         let mut choice = Choice { kernel, factors, solved: None, tried: Vec::new(), warnings, note: None };
         if candidates.len() == 1 {
+            choice.warnings.extend(scaling_warning(uneven, standardized, false));
             return Ok(choice);
         }
         let limited =
@@ -140,6 +137,7 @@ impl<T> SplineParams<T> {
             if is_regression { "R² of leave-one-out predictions" } else { "mean leave-one-out squared hinge" };
         let losses: Vec<String> = table.tried.iter().map(one).collect();
         choice.note = Some(format!("{measure} on {} samples: {}", rows.len(), losses.join(", ")));
+        choice.warnings.extend(scaling_warning(uneven, choice.factors.is_some(), is_open));
         choice.tried = table.tried;
         Ok(choice)
     }

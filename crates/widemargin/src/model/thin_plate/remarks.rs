@@ -26,13 +26,17 @@ pub(super) fn dependent(kernel: ConditionalKernel, n_polynomials: usize, rank: u
     })
 }
 
-/// A warning if columns that differ a lot in spread are used as they are.
-pub(super) fn scaling_warning(uneven: f64, standardize: bool) -> Option<String> {
+/// A warning if the columns differ a lot in spread, unless they are standardized on request; whether they were may have
+/// been decided by the leave-one-out loss.
+pub(super) fn scaling_warning(uneven: f64, standardized: bool, is_decided: bool) -> Option<String> {
     let factor = if uneven < 1e6 { format!("{uneven:.0}") } else { format!("{uneven:.1e}") };
-    (uneven > DISTANT_SPREADS && !standardize).then(|| {
-        format!(
-            "the columns differ in spread by a factor of {factor}: distances see little but the widest; standardize them \
-             (standardize = yes) unless they are of one unit",
-        )
-    })
+    let done = match (is_decided, standardized) {
+        (true, true) => "they were standardized, for the lower leave-one-out loss",
+        (true, false) => "they were used as they are, for the lower leave-one-out loss",
+        (false, true) => return None,
+        (false, false) => {
+            "distances see little but the widest; standardize them (standardize = yes) unless they are of one unit"
+        }
+    };
+    (uneven > DISTANT_SPREADS).then(|| format!("the columns differ in spread by a factor of {factor}: {done}"))
 }

@@ -9,7 +9,7 @@ import pytest
 from compared import candidates
 from sklearn.datasets import load_diabetes, load_digits, load_wine, make_circles, make_friedman1
 from sklearn.metrics import make_scorer, max_error
-from sklearn.model_selection import KFold, cross_val_score
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 
 from widemargin import AutoRegressor, AutoSVC, BasisExpansionSVC, ThinPlateSVC, load, save, to_onnx
 
@@ -146,10 +146,24 @@ def test_regressors_of_other_samples():
         AutoRegressor(kind="series", methods=["thin_plate"]).fit(np.zeros((60, 5)), y)
 
 
+def test_rows_that_are_sorted_by_their_targets_are_compared_on_shuffled_folds():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = 3 * X[:, 0] + X[:, 1] ** 2 + 0.3 * rng.normal(size=200)
+    order = np.argsort(y)
+    scores = [
+        candidates(AutoRegressor(scoring="r2", random_state=0).fit(X[rows], y[rows]))[0]["score"]
+        for rows in (slice(None), order)
+    ]
+    assert scores[1] == pytest.approx(scores[0], abs=0.03)
+
+
 @pytest.mark.parametrize("make", [AutoSVC, AutoRegressor])
 def test_methods_are_compared_by_any_scorer_on_any_folds(make):
     X, y = load_wine(return_X_y=True)
     folds = KFold(3, shuffle=True, random_state=0)
+    # Shuffled, since rows may be sorted by their targets.
+    usual = (StratifiedKFold if make is AutoSVC else KFold)(shuffle=True, random_state=make(random_state=0)._seed())
     error = make_scorer(max_error, greater_is_better=False)
     for options in ({"scoring": error}, {"cv": folds}, {"scoring": error, "cv": list(folds.split(X))}):
         auto = make(random_state=0, **options).fit(X, y)
@@ -158,7 +172,7 @@ def test_methods_are_compared_by_any_scorer_on_any_folds(make):
         assert auto.method_ == best["method"]
         assert best["selected"]
         own = next(iter(auto._classes.values()))(random_state=0)
-        expected = cross_val_score(own, X, y, scoring=options.get("scoring"), cv=options.get("cv"))
+        expected = cross_val_score(own, X, y, scoring=options.get("scoring"), cv=options.get("cv", usual))
         assert compared[0]["score"] == pytest.approx(expected.mean())
         assert compared[0]["std_test_score"] == pytest.approx(expected.std(ddof=1) / np.sqrt(len(expected)))
     with pytest.raises(ValueError, match="scoring"):

@@ -137,6 +137,9 @@ class Auto(ImportancesMixin, FittedModel):
             folds = StratifiedGroupKFold() if is_classifier(self) and np.ndim(y) == 1 else GroupKFold()
         else:
             folds = check_cv(self.cv, y, classifier=is_classifier(self))
+            if self.cv is None:
+                # Rows may be sorted by their targets.
+                folds = type(folds)(shuffle=True, random_state=self._seed() % 2**32)
         splits = list(folds.split(np.empty(n_samples), y, groups))
         if not splits:
             raise ValueError("cv has no folds: it is empty, or an iterator that has been used before")
@@ -224,7 +227,8 @@ class AutoSVC(Auto, MarginClassifier):
         "accuracy" (all labels of a sample must be correct), "f1_macro", "roc_auc" and "average_precision". Other scores
         need fits on all samples but one fold.
     cv : int, splitter, iterable or None, default=None
-        The cross-validation folds, as in `sklearn.model_selection.cross_val_score`; None means five stratified folds.
+        The cross-validation folds, as in `sklearn.model_selection.cross_val_score`; None means five shuffled stratified
+        folds.
         If `cv` is set and `scoring` is None, the score is the accuracy.
     class_weight : dict, "balanced" or None, default=None
         Class weights, which multiply the sample weights: a dictionary from classes to weights (1 for classes that are
@@ -342,7 +346,7 @@ class AutoRegressor(Auto, FittedRegressor):
         The score by which methods are compared on held-out folds: the name of a scikit-learn scorer, or a callable.
         None means R²; if `cv` is None too, it is computed by leave-one-out, without folds.
     cv : int, splitter, iterable or None, default=None
-        The cross-validation folds, as in `sklearn.model_selection.cross_val_score`; None means five folds.
+        The cross-validation folds, as in `sklearn.model_selection.cross_val_score`; None means five shuffled folds.
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core. The result does not depend on it.
     random_state : int, RandomState or None, default=None

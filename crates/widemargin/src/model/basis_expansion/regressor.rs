@@ -149,15 +149,15 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let made = self.expander.fit(&all_samples, &mut clock)?;
 
         let of_rows = made.bases_of_rows(&distinct);
-        // A sample with the content of a basis is one, whichever of them was taken; without one of them it remains.
+        // A sample with the content of a basis is one, whichever of them was taken.
         let contents: HashSet<usize> =
             of_rows.keys().filter(|&&at| at < weights.len()).map(|&at| distinct.content(at)).collect();
         let bases: Vec<usize> = (0..weights.len()).filter(|&at| contents.contains(&distinct.content(at))).collect();
-        let remains: Vec<bool> = (0..weights.len()).map(|at| distinct.is_contested(at)).collect();
         let draws = if distinct.are_draws(&codes) { distinct.draws() } else { vec![false; weights.len()] };
         let units = distinct.removed_weights_of_targets(&codes);
         let Judged { units, factors } = without_bases((units, weights), &bases, |row| draws[row], |_| 0);
-        let own = made.own_features(&of_rows, |at| draws[at] || remains[at], (weights, &units));
+        let remains = |at| draws[at] || distinct.is_contested(at);
+        let own = made.own_features(&of_rows, remains, (weights, &units));
         let standard = StandardTargets::new(&targets, (weights, &units), self.task.has_intercept)?;
         let fitted = Fitted { targets: standard.values.clone(), weights: weights.clone(), units };
         let pool = Pool::new(threads)?;

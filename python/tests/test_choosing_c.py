@@ -54,15 +54,15 @@ def test_the_estimate_of_a_fit_whose_C_was_chosen_on_a_part_is_of_held_out_sampl
     X = rng.normal(size=(12_000, 4))
     y = (np.sin(2 * X[:, 0]) + X[:, 1] ** 2 + rng.normal(scale=0.5, size=len(X)) > 1).astype(int)
     fitted = wm.BasisExpansionSVC("rbf", n_basis=300, normalization="nystroem").fit(X[:8000], y[:8000])
-    assert fitted.report_["estimate"]["method"] == "held-out"
+    assert fitted.report_["estimate"]["method"] == "held_out"
     # 800 samples are held out: three standard errors.
     assert fitted.estimated_score_ == pytest.approx(fitted.score(X[8000:], y[8000:]), abs=0.04)
     whole = wm.BasisExpansionSVC("rbf", normalization="nystroem").fit(X[:300], y[:300])
-    assert whole.report_["estimate"]["method"] == "leave-one-out"
+    assert whole.report_["estimate"]["method"] == "leave_one_out"
     # With C given each of few samples is held out once.
     given = wm.BasisExpansionSVC("rbf", C=1.0).fit(X[:300], y[:300])
     estimate = given.report_["estimate"]
-    assert estimate["method"] == "held-out"
+    assert estimate["method"] == "held_out"
     assert estimate["n_samples"] > 250
     assert given.estimated_score_ == 1 - estimate["error"]
     assert abs(given.estimated_score_ - given.score(X[8000:], y[8000:])) < 3 * estimate["standard_error"]

@@ -69,7 +69,7 @@ def test_the_power_mean_svm_estimates_the_accuracy_of_the_fit_on_all(options):
     X, y = overlapping(9000, 0.3, 2)
     X = np.abs(X)
     model = wm.PowerMeanSVC(n_jobs=2, **options).fit(X[:5000], y[:5000])
-    assert model.report_["estimate"]["method"] == "held-out"
+    assert model.report_["estimate"]["method"] == "held_out"
     check(model, X[5000:], y[5000:])
 
 

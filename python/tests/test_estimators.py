@@ -259,7 +259,7 @@ def test_a_fit_that_is_cut_short_says_what_gap_it_reached(digits):
     cut = clone(estimator).set_params(C=100.0, max_iter=1, tol=1e-6)
     with pytest.warns(ConvergenceWarning, match="not converged.*gap is"):
         cut.fit(X, y)
-    assert cut.report_["status"] == "iteration-limit"
+    assert cut.report_["status"] == "iteration_limit"
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fitted = clone(estimator).fit(X, y)
@@ -281,7 +281,7 @@ def test_a_time_limit_ends_the_fit():
 
     with pytest.warns(ConvergenceWarning, match="time limit"):
         fitted = fitted_within(0.2)
-    assert fitted.report_["status"] == "time-limit"
+    assert fitted.report_["status"] == "time_limit"
     assert fitted.predict(X[:3]).shape == (3,)
 
 

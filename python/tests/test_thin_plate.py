@@ -62,7 +62,7 @@ def test_a_time_limit_ends_at_a_small_c_and_says_so():
     X, y = unit_length(400, 5, 2, 2.5, 2)
     with pytest.warns(UserWarning, match="not converged when the time limit passed"):
         cut = wm.ThinPlateSVC(time_limit=0.0, kernel="distance", standardize=False).fit(X, y)
-    assert cut.report_["status"] == "time-limit"
+    assert cut.report_["status"] == "time_limit"
     assert path(cut)["lambda"][path(cut)["selected"]] == pytest.approx(1.0)
 
 

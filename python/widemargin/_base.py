@@ -243,7 +243,11 @@ class FittedModel(WatchedMixin):
         """Sets the fitted attributes from a model file's header and the candidates that were compared."""
         for name in _OPTIONAL:
             self.__dict__.pop(name, None)
-        self.report_ = {"notes": [], **header["report"]}
+        report = header["report"]
+        self.report_ = {"notes": [], **report, "status": report["status"].replace("-", "_")}
+        if estimate := report.get("estimate"):
+            self.report_["estimate"] = {**estimate, "method": estimate["method"].replace("-", "_")}
+        self.__dict__.setdefault("kind_", "table")
         specs = header.get("similarity", [header.get("kernel")])
         self.similarity_ = specs[0] if len(specs) == 1 else specs
         if "C" in header:
@@ -254,7 +258,7 @@ class FittedModel(WatchedMixin):
         if "normalization" in header:
             for name, value in normalization_parameters(header["normalization"]).items():
                 setattr(self, f"{name}_", value)
-        rows = header.get("basis_rows", header.get("support"))
+        rows = header.get("basis_rows")
         if rows is not None:
             self.basis_indices_ = np.array(rows, dtype=np.int64)
         self._n_basis = header.get("bases", {}).get("n", header.get("n_bases", len(rows or ())))

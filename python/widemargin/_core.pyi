@@ -204,7 +204,7 @@ def fit_expansion_remote(
 ) -> Model:
     """A model on an expansion, over the features that `rows` represents as for `normalized`: a classifier by Newton's
     method, for labels, C, and some rows and their features, for the starting point and the Hessian; a regression, for
-    targets, C and the loss; or a one-class model, for targets that are all 1, the contamination and the shrinkage."""
+    targets, C and the loss; or a one-class model, for targets that are all 1, the quantile and the shrinkage."""
 
 def check_regression_loss(loss: str) -> None:
     """ValueError for a parameter that does not belong to the loss, such as "huber:epsilon=1", or is out of range."""
@@ -399,7 +399,7 @@ def fit_thin_plate_remote(
     *,
     kernel: str,
     bases: _Floats,
-    support: Sequence[int],
+    basis_rows: Sequence[int],
     C: float | None,
     basis: str,
     stages: _Stages,

@@ -34,7 +34,7 @@ Labels: TypeAlias = npt.NDArray[np.generic]
 
 
 def one_of(name: str, value: object, known: Iterable[str], *, estimator: object | None = None) -> str:
-    """The known name that matches `value` (hyphens and underscores are equivalent), in the library's notation.
+    """`value`, if it is a known name, in the library's notation.
 
     Raises
     ------
@@ -42,8 +42,8 @@ def one_of(name: str, value: object, known: Iterable[str], *, estimator: object 
         Naming the parameter, the known names and the closest of them.
     """
     names = list(known)
-    if isinstance(value, str) and (spelled := value.replace("_", "-")) in {n.replace("_", "-") for n in names}:
-        return spelled
+    if isinstance(value, str) and value in names:
+        return value.replace("_", "-")
     where = f" of {type(estimator).__name__}" if estimator is not None else ""
     allowed = ", ".join(repr(n) for n in names)
     near = difflib.get_close_matches(str(value).replace("-", "_"), names, n=1)

@@ -135,7 +135,7 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
     def _parameters(self) -> dict[str, Any]:
         return {
             "normalization": normalization_of(self, "auto"),
-            "contamination": float(self.quantile),
+            "quantile": float(self.quantile),
             "shrinkage": float(self.shrinkage),
         }
 
@@ -195,11 +195,6 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
     def leave_one_out_scores_(self) -> npt.NDArray[np.float64]:
         """The leave-one-out decision values of the training samples."""
         return self._arrays()["loo_scores"]
-
-    @classmethod
-    def _stored_parameters(cls, header: dict[str, Any]) -> dict[str, Any]:
-        # The name contamination promises the share of the training samples in scikit-learn.
-        return super()._stored_parameters(header) | {"quantile": header["contamination"]}
 
     def _describe(self, header: dict[str, Any], candidates: list[Row] | None = None) -> None:
         super()._describe(header, candidates)

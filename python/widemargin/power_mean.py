@@ -92,6 +92,8 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
         The value of C, set or selected.
     loss_ : str
         The loss, set or selected.
+    kind_ : str
+        The kind of samples: always "table".
     nodes_ : ndarray of shape (n_nodes,)
         The nodes, in units of the scaled features. There are fewer than requested if there are fewer distinct values.
     cv_results_ : dict of arrays

@@ -44,14 +44,18 @@ class ThinPlate(NestedSpecMixin, VectorModel):
             "basis": one_of("basis", self.basis, _SELECTIONS, estimator=self),
         }
 
+    def _describe(self, header: dict[str, Any], candidates: list[Row] | None = None) -> None:
+        super()._describe(header, candidates)
+        self.standardize_ = bool(header["standardized"])
+
     def _kernel(self) -> str:
         """The spec of the kernel, or "auto"."""
         spec = str(getattr(self.kernel, "spec", self.kernel))
         name, colon, rest = spec.partition(":")
+        name = name.replace("-", "_")
         if spec == "auto":
             return spec
-        known = (kernel.replace("-", "_") for kernel in _KERNELS)
-        if name.replace("_", "-").rpartition("/")[2] in SIMILARITIES and name.replace("-", "_") not in known:
+        if name.replace("_", "-").rpartition("/")[2] in SIMILARITIES and name not in _KERNELS:
             name = type(self).__name__
             instead = f"{name.replace('ThinPlate', 'BasisExpansion')}({spec!r}, normalization='centered')"
             wanted = f"{name}'s kernels of vectors; on any similarity it is {instead}"
@@ -71,7 +75,7 @@ class ThinPlate(NestedSpecMixin, VectorModel):
         if header.get("per_class"):
             stored["C"] = "auto_per_class"
         # Files that do not state how bases were selected imply it if bases are not samples.
-        basis = header.get("training", {}).get("basis", "none" if header["support"] else "kmeans")
+        basis = header.get("training", {}).get("basis", "none" if header["basis_rows"] else "kmeans")
         return stored if basis == "none" else stored | {"n_basis": header["n_bases"], "basis": basis}
 
 
@@ -146,13 +150,17 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
         The value of C, set or selected. With ``C="auto_per_class"`` and three or more classes, one value per class.
     similarity_ : str
         The spec of the kernel, set or selected.
+    standardize_ : bool
+        Whether columns are divided by their standard deviations, set or selected.
+    kind_ : str
+        The kind of samples: always "table".
     loss_ : str
         Always "squared_hinge".
     cv_results_ : dict of arrays
         The kernels and scalings that were compared, and all values of C on the path of the selected one, as in
         `BasisExpansionSVC`; with ``C="auto_per_class"``, on the path of each class, which is ``param_label``. Entries
         of a path also have ``lambda``, which is 1/(2C) in units of the mean diagonal of the projected kernel and
-        comparable between data sets, ``objective``, ``violators`` and ``steps``. If ``loo_exact`` is 1, the
+        comparable between data sets, ``objective``, ``n_support`` and ``steps``. If ``loo_exact`` is 1, the
         leave-one-out estimates come from refits without each sample; this is the case at the selected C if all samples
         are bases, for up to 10,000 samples. Otherwise they assume that no other sample crosses the margin when one is
         left out; they are then suitable for comparing values of C, but not as estimates of the error. With fewer bases,
@@ -268,6 +276,10 @@ class ThinPlateRegressor(ThinPlate, FittedRegressor):
         The value of C, set or selected.
     similarity_ : str
         The spec of the kernel, set or selected.
+    standardize_ : bool
+        Whether columns are divided by their standard deviations, set or selected.
+    kind_ : str
+        The kind of samples: always "table".
     loss_ : str
         Always "squared_error".
     cv_results_ : dict of arrays

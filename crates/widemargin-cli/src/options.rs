@@ -98,9 +98,9 @@ pub struct ModelArgs {
     /// Class weights: balanced, or LABEL:WEIGHT,... (others: 1)
     #[arg(long, value_name = "WEIGHTS", allow_hyphen_values = true)]
     class_weight: Vec<String>,
-    /// Expected fraction of outliers, such as 0.05 (the default)
+    /// Fraction of usual samples below the threshold of outliers [default: 0.05]
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
-    contamination: Vec<String>,
+    quantile: Vec<String>,
 }
 
 fn tasks() -> impl TypedValueParser<Value = Task> {
@@ -143,7 +143,7 @@ impl ModelArgs {
             "normalization" => &self.normalization,
             "loss" => &self.loss,
             "class-weight" => &self.class_weight,
-            _ => &self.contamination,
+            _ => &self.quantile,
         }
     }
 
@@ -337,7 +337,7 @@ mod tests {
         for (line, expected) in [
             ("--kernel chi2", "--kernel applies to --method power-mean and thin-plate (add --method power-mean)"),
             ("--method thin-plate --loss hinge", "--loss applies to --method basis-expansion and power-mean"),
-            ("--contamination 0.1", "--contamination applies to --task outlier-detection"),
+            ("--quantile 0.1", "--quantile applies to --task outlier-detection"),
             ("--method basis-expansion:nodes=3", "basis-expansion has no parameter 'nodes'"),
             ("--method power-mean:node=3", "did you mean nodes?"),
             ("--method thin-plait", "did you mean thin-plate?"),

@@ -7,7 +7,7 @@ const EVERY_TASK: [Task; 3] = [Classification, Regression, OutlierDetection];
 
 /// The options, in the order of a table's columns.
 pub const OPTIONS: [&str; 9] =
-    ["similarity", "kernel", C, "n-basis", "basis", "normalization", "loss", "class-weight", "contamination"];
+    ["similarity", "kernel", C, "n-basis", "basis", "normalization", "loss", "class-weight", "quantile"];
 
 /// Parameters of the library that are no settings: options of all methods, and another form of `nodes`.
 const NO_SETTINGS: [&str; 4] = ["seed", "threads", "memory_limit", "n_nodes"];
@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(methods("similarity", OutlierDetection), [auto, basis_expansion]);
         assert_eq!(methods("kernel", Classification), [power_mean, thin_plate]);
         assert_eq!(methods("class-weight", Classification), Method::ALL);
-        assert_eq!(tasks_with("contamination").collect::<Vec<_>>(), [OutlierDetection]);
+        assert_eq!(tasks_with("quantile").collect::<Vec<_>>(), [OutlierDetection]);
         assert_eq!(settings_of(auto), ["methods", "scoring"]);
         assert_eq!(settings_of(basis_expansion), ["intercept", "max_basis", "max_iter", "penalty", "shrinkage", "tol"]);
         assert_eq!(settings_of(power_mean), ["approximation", "max_iter", "nodes", "scale", "tol"]);

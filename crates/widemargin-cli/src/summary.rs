@@ -189,7 +189,7 @@ pub fn expected(model: &AnyModel) -> Option<String> {
             Some(format!("D² {d2:.4}, mean {loss} loss {losses} ({how})"))
         }
         AnyModel::OneClass(model) => {
-            Some(format!("{} % of usual samples below the threshold (leave-one-out)", 100.0 * model.contamination()))
+            Some(format!("{} % of usual samples below the threshold (leave-one-out)", 100.0 * model.quantile()))
         }
     }
 }

@@ -93,7 +93,7 @@ type Brought<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray2<'py, f32>);
 pub(crate) enum Problem<'py> {
     /// A classifier: C, and some rows for the starting point and the Hessian.
     Classes(PyRef<'py, WeightedLabels>, f64, Option<Brought<'py>>),
-    /// An outlier detector, of targets that are all 1: the contamination and the shrinkage.
+    /// An outlier detector, of targets that are all 1: the quantile and the shrinkage.
     OneClass(PyRef<'py, WeightedTargets>, f64, f64),
     /// A regression: C, and the loss.
     Targets(PyRef<'py, WeightedTargets>, Option<f64>, String),
@@ -162,8 +162,8 @@ pub(crate) fn fit_expansion_remote(
                 Ok(AnyModel::Classifier(Box::new(model)))
             })
         }
-        Problem::OneClass(ones, contamination, shrinkage) => {
-            let (ones, numbers, of_fit) = (&ones.0, (contamination, shrinkage), of(training(&common)));
+        Problem::OneClass(ones, quantile, shrinkage) => {
+            let (ones, numbers, of_fit) = (&ones.0, (quantile, shrinkage), of(training(&common)));
             fit_remote(py, rows, common, |workers, _, monitor| {
                 let model = BasisExpansionOneClass::of_workers(expansion, ones, workers, numbers, of_fit, monitor)?;
                 Ok(AnyModel::OneClass(Box::new(model)))
@@ -183,7 +183,7 @@ pub(crate) fn fit_expansion_remote(
 /// A thin plate model on bases: first sums over the samples that `samples` represents, then a fit to their features,
 /// `features(plan, lift)`.
 #[pyfunction]
-#[pyo3(signature = (samples, features, weighted, *, kernel, bases, support, C, basis, stages, common,
+#[pyo3(signature = (samples, features, weighted, *, kernel, bases, basis_rows, C, basis, stages, common,
     polynomials = "auto"))]
 pub(crate) fn fit_thin_plate_remote(
     py: Python<'_>,
@@ -192,7 +192,7 @@ pub(crate) fn fit_thin_plate_remote(
     weighted: Weighted<'_>,
     kernel: &str,
     bases: PyReadonlyArray2<'_, f64>,
-    support: Vec<usize>,
+    basis_rows: Vec<usize>,
     C: Option<f64>,
     basis: String,
     stages: Vec<(String, f64)>,
@@ -209,7 +209,7 @@ pub(crate) fn fit_thin_plate_remote(
             let params = params.threads(common.threads);
             let training = TrainingSettings { basis: Some(basis), ..labels.training(&common) };
             let labeled = labels.of_all();
-            let metadata = (support.into_iter().map(|row| row as u64).collect(), stages);
+            let metadata = (basis_rows.into_iter().map(|row| row as u64).collect(), stages);
             fit_remote(py, samples, common, |workers, to_caller, monitor| {
                 let features = |plan: &_, lift| features_on_workers(&features, plan, lift, to_caller);
                 let (kind, rows) = ((kernel, polynomials), (workers, features));
@@ -219,7 +219,7 @@ pub(crate) fn fit_thin_plate_remote(
             })
         }
         Weighted::Targets(targets) => {
-            let preparation = Preparation { basis, basis_rows: support, training: training(&common), stages };
+            let preparation = Preparation { basis, basis_rows, training: training(&common), stages };
             let targets = &targets.0;
             fit_remote(py, samples, common, |workers, to_caller, monitor| {
                 let features = |plan: &_, lift| features_on_workers(&features, plan, lift, to_caller);

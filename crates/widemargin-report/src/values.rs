@@ -91,7 +91,7 @@ pub fn of_outliers(model: &dyn OneClass, cases: Option<Cases<'_>>) -> Result<Sec
     let further = vec![("threshold", number(model.threshold()))];
     let selection = html! {
         p {
-            "Of samples like the training ones a share of " b { (percent(model.contamination())) }
+            "Of samples like the training ones a share of " b { (percent(model.quantile())) }
             " is expected below the threshold, by leave-one-out."
         }
     };

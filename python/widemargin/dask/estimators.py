@@ -287,7 +287,7 @@ class BasisExpansionOneClass(DaskExpansion, _one_class.BasisExpansionOneClass):
         arguments = [(one.targets, one.weights, False, one.first) for one in data.pieces]
         # Leave-one-out decision values are needed in the order of the samples.
         rows = data.ordered_rows(features.called("ridge", arguments))
-        problem = data.weighted, parameters["contamination"], parameters["shrinkage"]
+        problem = data.weighted, parameters["quantile"], parameters["shrinkage"]
         model = _core.fit_expansion_remote(features.expansion, rows, problem, **bases, **self._finish(data))
         return model, rows
 
@@ -320,13 +320,13 @@ class DaskThinPlate(DaskEstimator):
         if parameters["kernel"] == "auto":
             parameters["kernel"] = self._selected_kernel(data) if parameters["C"] is None else "distance"
             data.end("kernel")
-        bases, support = self._bases(data, parameters["basis"])
+        bases, basis_rows = self._bases(data, parameters["basis"])
         data.end("bases")
         # Leave-one-out of a regression is for fixed bases.
-        units = (one.units_of_others(support, data.n) if is_classifier(self) else one.units for one in data.present)
+        units = (one.units_of_others(basis_rows, data.n) if is_classifier(self) else one.units for one in data.present)
         arguments = [(one.targets, own) for one, own in zip(data.present, units, strict=True)]
         features = BasisFeatures(data, arguments)
-        own: dict[str, Any] = {"bases": bases, "support": support.tolist()}
+        own: dict[str, Any] = {"bases": bases, "basis_rows": basis_rows.tolist()}
         own |= {name: parameters[name] for name in ("kernel", "C", "basis", "polynomials") if name in parameters}
         model = _core.fit_thin_plate_remote(features.samples, features, data.weighted, **own, **self._finish(data))
         return model, features.rows

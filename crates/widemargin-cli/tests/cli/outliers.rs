@@ -36,7 +36,7 @@ fn outliers_are_detected_and_scored() {
     assert_eq!(reported["method"], "basis-expansion-one-class");
     assert_eq!((&reported["n_samples"], &reported["n_features"]), (&json!(200), &json!(2)));
     assert_eq!(
-        (&reported["parameters"]["task"], &reported["chosen"]["contamination"]),
+        (&reported["parameters"]["task"], &reported["chosen"]["quantile"]),
         (&json!("outlier-detection"), &json!(0.05))
     );
     let threshold = reported["chosen"]["threshold"].as_f64().unwrap();
@@ -78,7 +78,7 @@ fn the_share_of_outliers_and_the_penalty_are_chosen() {
         folder.run(&format!("{TRAIN} {flags}")).well();
         folder.predict("m train.csv").lines().filter(|line| *line == "-1").count()
     };
-    let (few, many) = (share("--contamination 0.02"), share("--contamination 0.4"));
+    let (few, many) = (share("--quantile 0.02"), share("--quantile 0.4"));
     assert!(few < 15 && many > 40, "{few} {many}");
     folder.run(&format!("{SHRUNK} --n-basis 20 --similarity laplacian:gamma=1 --basis random")).well();
     let reported = folder.inspect("m")["parameters"].clone();
@@ -106,7 +106,7 @@ fn strings_have_a_similarity_of_their_own() {
     folder.write("names.txt", names.replace(' ', "\n") + "\n");
     let train = "train names.txt --format strings --task outlier-detection -o m";
     folder.run(train).fails(2, &["name a similarity of strings", "without labels"]);
-    folder.run(&format!("{train} --similarity edit --contamination 0.1")).well();
+    folder.run(&format!("{train} --similarity edit --quantile 0.1")).well();
     folder.write("new.txt", "rosso\nkrzyzewski\n");
     assert_eq!(folder.predict("m new.txt --format strings"), "1\n-1\n");
 }
@@ -124,8 +124,8 @@ fn what_is_of_labels_is_refused() {
         let train = TRAIN.replace("basis-expansion", &format!("basis-expansion:{setting}"));
         folder.run(&train).fails(2, &[setting.split('=').next().unwrap(), "applies to --task"]);
     }
-    folder.run(&format!("{TRAIN} --contamination 1.5")).fails(2, &["--contamination 1.5", "below 1"]);
-    folder.run(&format!("{TRAIN} --contamination 0.1 --contamination 0.2")).fails(2, &["--contamination", "takes one"]);
+    folder.run(&format!("{TRAIN} --quantile 1.5")).fails(2, &["--quantile 1.5", "below 1"]);
+    folder.run(&format!("{TRAIN} --quantile 0.1 --quantile 0.2")).fails(2, &["--quantile", "takes one"]);
     folder.run(&SHRUNK.replace("=1", "=-1")).fails(2, &["shrinkage", "above 0"]);
     folder.run(&format!("{TRAIN} --memory-limit 1GB")).fails(2, &["--task outlier-detection", "in memory"]);
     for method in ["power-mean", "thin-plate"] {
@@ -139,7 +139,7 @@ fn what_is_of_labels_is_refused() {
     folder
         .run("train --method basis-expansion:shrinkage=1 test.csv -o n")
         .fails(2, &["shrinkage", "--task outlier-detection"]);
-    folder.run("train --method basis-expansion test.csv --contamination 0.1 -o n").fails(2, &["--contamination"]);
+    folder.run("train --method basis-expansion test.csv --quantile 0.1 -o n").fails(2, &["--quantile"]);
     folder
         .run("train --method basis-expansion:shrinkage=1 test.csv --task regression -o n")
         .fails(2, &["shrinkage", "--task outlier-detection"]);

@@ -59,12 +59,12 @@ fn inspect_shows_the_path_and_what_was_chosen() {
     assert_eq!((&parameters["rank"], &parameters["n_polynomials"]), (&3.into(), &3.into()));
     assert_eq!((&parameters["kernel"], &parameters["polynomials"]), (&"thin-plate".into(), &"penalized".into()));
     assert_eq!(parameters["C_by_leave_one_out"], true);
-    assert!(parameters["violators"].as_u64().unwrap() > 0 && path.len() > 5);
+    assert!(parameters["n_support"].as_u64().unwrap() > 0 && path.len() > 5);
     let loss = |point: &serde_json::Value| point["loo_squared_hinge"].as_f64().unwrap();
     let best = path.iter().min_by(|a, b| loss(a).total_cmp(&loss(b))).unwrap();
     assert_eq!(best["C"], parameters["C"]);
     let text = folder.run("inspect m").well().out;
-    for words in ["rank ", "violators", "leave-one-out loss", "* chosen", "polynomials", "Newton steps"] {
+    for words in ["rank ", "support vectors", "leave-one-out loss", "* chosen", "polynomials", "Newton steps"] {
         assert!(text.contains(words), "{words}: {text}");
     }
     assert_eq!(text.matches("* chosen").count(), 1);

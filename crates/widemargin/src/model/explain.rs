@@ -128,7 +128,7 @@ impl Spline {
         };
         for (index, &value) in block.iter().enumerate() {
             let weights = (0..k).map(|problem| self.coefficients[problem * n + index]).collect();
-            let row = self.support.get(index).map(|&row| row as usize);
+            let row = self.basis_rows.get(index).map(|&row| row as usize);
             add(TermSource::Basis { index, row }, value, weights);
         }
         for (monomial, &value) in monomials.iter().enumerate() {

@@ -343,7 +343,7 @@ impl<T: SplineTask> Model for SplineModel<T> {
     model_methods!(T::METHOD);
 
     fn of_picked(&mut self, rows: &[usize]) {
-        self.spline.support.iter_mut().for_each(|row| *row = rows[*row as usize] as u64);
+        self.spline.basis_rows.iter_mut().for_each(|row| *row = rows[*row as usize] as u64);
         self.task.of_picked();
     }
 
@@ -352,7 +352,7 @@ impl<T: SplineTask> Model for SplineModel<T> {
             "kernel": self.kernel().to_string(),
             "standardized": self.scale().is_some(),
             "n_bases": self.n_bases(),
-            "bases": if self.support().is_empty() { "centers" } else { "samples" },
+            "bases": if self.basis_rows().is_empty() { "centers" } else { "samples" },
         });
         Parameters::of(self.task.parameters(self.spline.basis.space.n_monomials(), &self.report)).and(own)
     }
@@ -392,7 +392,7 @@ impl<T: SplineTask> Model for SplineModel<T> {
     fn basis_weights(&self) -> (Vec<f64>, Vec<usize>) {
         let n = self.n_bases();
         let norm = |basis: usize| self.coefficients().iter().skip(basis).step_by(n).map(|a| a * a).sum::<f64>().sqrt();
-        ((0..n).map(norm).collect(), self.support().iter().map(|&row| row as usize).collect())
+        ((0..n).map(norm).collect(), self.basis_rows().iter().map(|&row| row as usize).collect())
     }
 
     fn header(&self) -> Result<String> {

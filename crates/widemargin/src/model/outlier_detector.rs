@@ -11,7 +11,7 @@ pub trait OneClass: Model {
     fn threshold(&self) -> f64;
 
     /// The expected fraction of new samples like the training samples that are below the threshold.
-    fn contamination(&self) -> f64;
+    fn quantile(&self) -> f64;
 
     /// The leave-one-out score of each training sample, from a fit without one copy of it.
     fn loo_scores(&self) -> &[f64];

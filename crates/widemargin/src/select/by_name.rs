@@ -108,7 +108,7 @@ by_name!(BasisExpansionOneClassParams<AdditiveKernel>, |params, name, text| {
     "n_basis" => params.n_basis(whole(name, text)?),
     "basis" => params.basis(text.parse()?),
     "normalization" => params.normalization(text.parse()?),
-    "contamination" => params.contamination(number(name, text)?),
+    "quantile" => params.quantile(number(name, text)?),
     "shrinkage" => params.shrinkage(number(name, text)?),
 });
 

@@ -53,7 +53,7 @@ fn the_estimate_is_that_of_refits_without_a_fifth_of_the_samples() {
         let model = fit(&params, &samples, &labels, None);
         let point = &model.path()[0];
         assert!(!point.loo_exact && model.loo_values().is_empty());
-        let is_basis = |row: usize| model.support().contains(&(row as u64));
+        let is_basis = |row: usize| model.basis_rows().contains(&(row as u64));
         let wrong: usize = (0..5)
             .map(|fold| {
                 // Bases are not judged: a fifth of them is left out of each fit.
@@ -70,7 +70,7 @@ fn the_estimate_is_that_of_refits_without_a_fifth_of_the_samples() {
                 (0..150).filter(|&row| fold_of(row) == fold && !is_basis(row) && !right(row)).count()
             })
             .sum();
-        let error = wrong as f64 / (150 - model.support().len()) as f64;
+        let error = wrong as f64 / (150 - model.basis_rows().len()) as f64;
         assert!((point.fold_error.unwrap() - error).abs() < 1e-12, "{polynomials}: {point:?} {error}");
         let estimate = model.report().estimate.clone().unwrap();
         assert_eq!(estimate.method, EstimateMethod::Folds);
@@ -115,8 +115,8 @@ fn bases_of_every_choice_do_about_as_well() {
         let model = fit(&params, &samples, &labels, None);
         assert!(wrong(&model) <= memory + 0.04, "{choice}: {} {memory}", wrong(&model));
         let is_k_means = choice == ThinPlateBasis::KMeans;
-        assert_eq!((model.n_bases(), model.support().len()), (30, if is_k_means { 0 } else { 30 }));
-        for (base, &row) in model.bases().chunks(d).zip(model.support()) {
+        assert_eq!((model.n_bases(), model.basis_rows().len()), (30, if is_k_means { 0 } else { 30 }));
+        for (base, &row) in model.bases().chunks(d).zip(model.basis_rows()) {
             assert_eq!(base, &wide[row as usize * d..(row as usize + 1) * d]);
         }
     }

@@ -68,7 +68,7 @@ fn scores_and_left_out_scores_are_those_of_refits() {
     {
         for shrinkage in [1e-3, 0.01, 1.0] {
             let normalization: Normalization = normalization.parse().unwrap();
-            let of = params().n_basis(n_basis).normalization(normalization).shrinkage(shrinkage).contamination(0.1);
+            let of = params().n_basis(n_basis).normalization(normalization).shrinkage(shrinkage).quantile(0.1);
             let model = fit(of, &samples, &weights);
             let phi = model.expansion().transform(&samples, 1).unwrap();
             let lambda = penalty(&phi, &weights, shrinkage);
@@ -110,7 +110,7 @@ fn the_number_of_bases_is_at_most_half_of_the_samples() {
     assert_eq!(params().fit(&samples(&rows(19, 0))).unwrap().n_bases(), 19);
     assert_eq!(params().fit(&samples(&rows(1200, 0))).unwrap().n_bases(), 500);
     // All are bases, and determine the threshold nevertheless.
-    let model = params().n_basis(100).contamination(0.3).fit(&samples(&rows(20, 0))).unwrap();
+    let model = params().n_basis(100).quantile(0.3).fit(&samples(&rows(20, 0))).unwrap();
     assert_eq!((model.n_bases(), model.report().warnings.len()), (20, 1));
     let mut scores = model.loo_scores().to_vec();
     scores.sort_by(f64::total_cmp);
@@ -121,7 +121,7 @@ fn the_number_of_bases_is_at_most_half_of_the_samples() {
 #[test]
 fn outliers_are_detected() {
     let values = rows(400, 3);
-    let model = params().contamination(0.1).fit(&samples(&values)).unwrap();
+    let model = params().quantile(0.1).fit(&samples(&values)).unwrap();
     let far: Vec<f32> = rows(50, 4).iter().map(|x| x + 4.0).collect();
     let (far, others, monitor) = (samples(&far), samples(&rows(1000, 5)), Monitor::none());
     let view = SamplesView::Other(&far);
@@ -138,8 +138,8 @@ fn outliers_are_detected() {
 #[test]
 fn rejects_wrong_parameters_and_weights() {
     let refused = |params: Params, n: usize| params.fit(&samples(&rows(n, 0))).unwrap_err().to_string();
-    for contamination in [0.0, 1.0, -0.1, f64::NAN] {
-        assert!(refused(params().contamination(contamination), 9).contains("contamination"));
+    for quantile in [0.0, 1.0, -0.1, f64::NAN] {
+        assert!(refused(params().quantile(quantile), 9).contains("quantile"));
     }
     for shrinkage in [0.0, -1.0, f64::INFINITY, f64::NAN] {
         assert!(refused(params().shrinkage(shrinkage), 9).contains("shrinkage"));

@@ -75,9 +75,9 @@ fn solved_problems() {
 
         let violators: Vec<u64> = case["violators"].as_array().unwrap().iter().map(|x| x.as_u64().unwrap()).collect();
         // They are stored in an order of their content.
-        let mut support = model.support().to_vec();
-        support.sort_unstable();
-        assert_eq!(support, violators);
+        let mut basis_rows = model.basis_rows().to_vec();
+        basis_rows.sort_unstable();
+        assert_eq!(basis_rows, violators);
         let ours = alpha(&model, signs.len());
         assert!(relative(&numbers(&case["alpha"]), &ours) <= 1e-6);
 
@@ -105,5 +105,5 @@ fn the_printed_stop_rule_stops_too_early_and_ours_does_not() {
     let model = params.fit(&view(&values, d), &labels).unwrap();
     assert_eq!(model.report().status, Status::Converged);
     close(model.report().objective, c * case["optimal_objective"].as_f64().unwrap(), 1e-6);
-    assert_eq!(model.support().len() as u64, case["n_violators"].as_u64().unwrap());
+    assert_eq!(model.basis_rows().len() as u64, case["n_violators"].as_u64().unwrap());
 }

@@ -67,7 +67,7 @@ fn free_polynomials_solve_the_bordered_system() {
 
             // The violators as the model has them: those of the system's own solution must be the same, which
             // makes it the minimum of a convex problem.
-            let s: Vec<usize> = model.support().iter().map(|&row| row as usize).collect();
+            let s: Vec<usize> = model.basis_rows().iter().map(|&row| row as usize).collect();
             let phi = gram(kernel(spec), &values, d);
             let p: Vec<Vec<f64>> = values.chunks(d).map(|row| monomials(row, degree)).collect();
             let (m, q, lambda) = (s.len(), p[0].len(), 0.5 / c);
@@ -90,9 +90,9 @@ fn free_polynomials_solve_the_bordered_system() {
                 smooth + p[i].iter().zip(beta).map(|(p, b)| p * b).sum::<f64>()
             };
             let violators: Vec<usize> = (0..y.len()).filter(|&i| y[i] * f(i) < 1.0).collect();
-            let mut support = s.clone();
-            support.sort_unstable();
-            assert_eq!(violators, support, "{what}");
+            let mut basis_rows = s.clone();
+            basis_rows.sort_unstable();
+            assert_eq!(violators, basis_rows, "{what}");
             let penalty: f64 = s
                 .iter()
                 .zip(truth)

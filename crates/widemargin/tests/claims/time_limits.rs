@@ -66,7 +66,7 @@ fn classifiers_are_fitted_to_as_many_samples_as_it_allows() {
     let params = ThinPlateParams::new(ConditionalKernel::Distance);
     let model = cut(|monitor| params.fit_with(&view, &labels, None, monitor));
     assert_of_some(model.report());
-    assert!(model.support().iter().any(|&row| row as usize > N / 2) && model.loo_values().is_empty());
+    assert!(model.basis_rows().iter().any(|&row| row as usize > N / 2) && model.loo_values().is_empty());
     assert!(wrong(model.decision_function(&view, 1).unwrap().values()) < N / 10);
 
     let model = cut(|monitor| PowerMeanParams::auto().fit_with(&view, &labels, None, monitor));
@@ -100,7 +100,7 @@ fn regressors_and_detectors_are_fitted_to_as_many_samples_as_it_allows() {
     let params = ThinPlateRegressorParams::new(ConditionalKernel::Distance);
     let model = cut(|monitor| params.fit_with(&view, &targets, None, monitor));
     assert_of_some(model.report());
-    assert!(model.support().iter().any(|&row| row as usize > N / 2));
+    assert!(model.basis_rows().iter().any(|&row| row as usize > N / 2));
 }
 
 #[test]

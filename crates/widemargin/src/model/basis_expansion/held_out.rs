@@ -166,7 +166,7 @@ pub(super) fn select_on_held_out(
                     c,
                     lambda,
                     objective: report.objective,
-                    violators: report.n_support.iter().map(|&n| u64::from(n)).sum(),
+                    n_support: report.n_support.iter().map(|&n| u64::from(n)).sum(),
                     steps: report.max_iterations(),
                     ..PathPoint::default()
                 },

@@ -20,7 +20,7 @@ pub type BasisExpansionOneClass<S> = ExpansionModel<S, OneClassTask>;
 /// The task of an outlier detector on a basis expansion.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OneClassTask {
-    pub(crate) contamination: f64,
+    pub(crate) quantile: f64,
     pub(crate) shrinkage: f64,
     pub(crate) threshold: f64,
     #[serde(skip)]
@@ -29,10 +29,10 @@ pub struct OneClassTask {
     pub(crate) loo_scores: Vec<f64>,
 }
 
-/// Refuses a contamination or a shrinkage that cannot be.
-pub(super) fn check_numbers(contamination: f64, shrinkage: f64) -> Result<()> {
-    let is_share = contamination > 0.0 && contamination < 1.0;
-    require(is_share, "contamination", contamination, "a number above 0 and below 1")?;
+/// Refuses a quantile or a shrinkage that cannot be.
+pub(super) fn check_numbers(quantile: f64, shrinkage: f64) -> Result<()> {
+    let is_share = quantile > 0.0 && quantile < 1.0;
+    require(is_share, "quantile", quantile, "a number above 0 and below 1")?;
     require(shrinkage > 0.0 && shrinkage.is_finite(), "shrinkage", shrinkage, "a finite number above 0")
 }
 
@@ -64,7 +64,7 @@ impl ExpansionTask for OneClassTask {
     }
 
     fn read(&mut self, reader: &Reader<'_>, _origin: &Origin, n_features: usize) -> Result<()> {
-        check_numbers(self.contamination, self.shrinkage).map_err(|error| reader.caused(&error))?;
+        check_numbers(self.quantile, self.shrinkage).map_err(|error| reader.caused(&error))?;
         self.weights = reader.tensor("weights", &[n_features])?;
         self.loo_scores = reader.tensor("loo_scores", &[reader.size("loo_scores", 0)])?;
         Ok(())
@@ -78,7 +78,7 @@ impl ExpansionTask for OneClassTask {
     }
 
     fn parameters(&self) -> Value {
-        json!({ "contamination": self.contamination, "shrinkage": self.shrinkage, "threshold": self.threshold })
+        json!({ "quantile": self.quantile, "shrinkage": self.shrinkage, "threshold": self.threshold })
     }
 
     fn of_picked(&mut self) {
@@ -114,7 +114,7 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
     getters! {
         task =>
         /// The share of samples like the training ones that is expected below the threshold.
-        copy contamination: f64;
+        copy quantile: f64;
         /// κ of the penalty.
         copy shrinkage: f64;
         /// The score below which samples are outliers.
@@ -130,8 +130,8 @@ impl<S: Similarity> OneClass for BasisExpansionOneClass<S> {
         self.task.threshold
     }
 
-    fn contamination(&self) -> f64 {
-        self.task.contamination
+    fn quantile(&self) -> f64 {
+        self.task.quantile
     }
 
     fn loo_scores(&self) -> &[f64] {

@@ -44,24 +44,24 @@ pub type BasisExpansionOneClassParams<S> = ExpansionParams<S, OneClassParams>;
 /// Those of the task.
 #[derive(Clone, Debug)]
 pub struct OneClassParams {
-    contamination: f64,
+    quantile: f64,
     shrinkage: f64,
 }
 
 impl<S: Similarity> BasisExpansionOneClassParams<S> {
     /// The defaults for a similarity: 500 evenly spaced bases, but at most half of the samples, so that the other half
-    /// sets the threshold (with fewer than 20 samples, all); `nystroem` normalization, contamination 0.05, shrinkage
+    /// sets the threshold (with fewer than 20 samples, all); `nystroem` normalization, quantile 0.05, shrinkage
     /// 0.01, one thread per core.
     pub fn new(similarity: S) -> Self {
         let normalization = Normalization::Nystroem(NegativeEigenvalues::Clip);
-        let task = OneClassParams { contamination: 0.05, shrinkage: 0.01 };
+        let task = OneClassParams { quantile: 0.05, shrinkage: 0.01 };
         ExpansionParams::of(similarity, normalization, NystroemCut::PreciseMillionth, task)
     }
 
     setters! {
         /// The share of samples like the training ones that are expected to be classified as outliers, above 0 and
         /// below 1: the threshold is this quantile of the leave-one-out scores.
-        contamination: f64 => task.contamination = contamination;
+        quantile: f64 => task.quantile = quantile;
         /// κ of the penalty, above 0. Little follows the samples closely, much averages similarities to them.
         shrinkage: f64 => task.shrinkage = shrinkage;
     }
@@ -71,7 +71,7 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
     /// # Errors
     /// [`Error::Parameter`](crate::Error::Parameter) naming the first that is invalid.
     pub fn check(&self) -> Result<()> {
-        check_numbers(self.task.contamination, self.task.shrinkage)?;
+        check_numbers(self.task.quantile, self.task.shrinkage)?;
         check_normalization(self.expander.normalization)?;
         self.expander.check(false)
     }
@@ -145,11 +145,11 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
             others[place] = weights[place] - units[place];
         }
         let enough = others_for_threshold(made.expansion.normalization());
-        let threshold = threshold(&loo_values, (weights, &units), (&others, enough), self.task.contamination);
+        let threshold = threshold(&loo_values, (weights, &units), (&others, enough), self.task.quantile);
         clock.end("leave-one-out")?;
 
-        let OneClassParams { contamination, shrinkage } = self.task;
-        let task = OneClassTask { contamination, shrinkage, threshold, weights: w, loo_scores: Vec::new() };
+        let OneClassParams { quantile, shrinkage } = self.task;
+        let task = OneClassTask { quantile, shrinkage, threshold, weights: w, loo_scores: Vec::new() };
         let training = TrainingSettings { seed, n_basis, ..TrainingSettings::default() };
         let mut model =
             BasisExpansionOneClass::of(made.expansion, task, (made.basis, training), (weights.len(), clock.stages));
@@ -173,19 +173,19 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
     /// copies of a basis only the row that is the basis does not count for the threshold.
     ///
     /// # Errors
-    /// [`Error::Parameter`](crate::Error::Parameter) for a wrong contamination or shrinkage, a single sample, or too many
+    /// [`Error::Parameter`](crate::Error::Parameter) for a wrong quantile or shrinkage, a single sample, or too many
     /// features for the sums of their products; [`Error::NotFinite`](crate::Error::NotFinite); an error of the rows;
     /// [`Error::Cancelled`](crate::Error::Cancelled).
     pub fn of_workers(
         expansion: BasisExpansion<S>,
         targets: &PartedTargets,
         workers: impl Workers,
-        (contamination, shrinkage): (f64, f64),
+        (quantile, shrinkage): (f64, f64),
         preparation: Preparation,
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
         let Preparation { basis: choice, basis_rows: rows, training, mut stages } = preparation;
-        check_numbers(contamination, shrinkage)?;
+        check_numbers(quantile, shrinkage)?;
         check_normalization(expansion.normalization())?;
         check_number(targets.n_present(), targets.total())?;
         let started = Instant::now();
@@ -197,9 +197,9 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         let (weights_of_rows, mut others) = (targets.weights(), targets.weights().to_vec());
         rows.iter().filter(|row| **row < loo_values.len()).for_each(|&row| others[row] = 0.0);
         let enough = others_for_threshold(expansion.normalization());
-        let threshold = threshold(&loo_values, (weights_of_rows, weights_of_rows), (&others, enough), contamination);
+        let threshold = threshold(&loo_values, (weights_of_rows, weights_of_rows), (&others, enough), quantile);
         stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
-        let task = OneClassTask { contamination, shrinkage, threshold, weights, loo_scores: loo_values };
+        let task = OneClassTask { quantile, shrinkage, threshold, weights, loo_scores: loo_values };
         let basis = (Basis { choice, rows }, training);
         Ok(BasisExpansionOneClass::of(expansion, task, basis, (targets.n_present(), stages)))
     }

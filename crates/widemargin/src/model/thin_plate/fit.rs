@@ -177,7 +177,7 @@ impl ThinPlateParams {
         metadata: ModelMetadata<'_>,
         warnings: Vec<String>,
     ) -> Result<ThinPlateSvc> {
-        let ModelMetadata { classes, targets, total_weight, evaluated_on, support, stages } = metadata;
+        let ModelMetadata { classes, targets, total_weight, evaluated_on, basis_rows, stages } = metadata;
         let mut report = self.report(&fitted, stages, total_weight)?;
         report.warnings.splice(0..0, warnings);
         let point = &fitted.outcome.best.point;
@@ -187,7 +187,7 @@ impl ThinPlateParams {
             report_folds(&mut report, &fitted.outcome.best.fold_sums, labels, weights, n as f64);
         }
         let (coefficients, polynomial, n_functions) = (fitted.alpha.concat(), fitted.beta.concat(), fitted.alpha.len());
-        let spline = Spline { basis, scale, support, coefficients, polynomial, n_functions };
+        let spline = Spline { basis, scale, basis_rows, coefficients, polynomial, n_functions };
         let task = SplineClassification {
             c: point.c,
             lambda: point.lambda,
@@ -310,7 +310,7 @@ struct Attempt {
     fitted: Fitted,
     basis: SplineBasis,
     /// The samples that are bases, if bases are samples.
-    support: Vec<usize>,
+    basis_rows: Vec<usize>,
     /// Warnings about how it was done.
     warnings: Vec<String>,
 }
@@ -326,7 +326,7 @@ impl Fit<'_, '_> {
         };
         let Fit { params, problems, .. } = *self;
         let Problems { targets, weights, units } = *problems;
-        let Attempt { mut fitted, basis, support, warnings } = attempt;
+        let Attempt { mut fitted, basis, basis_rows, warnings } = attempt;
         let best = &mut fitted.outcome.best;
         let mut validation = Validation {
             loo_values: std::mem::take(&mut best.loo_values),
@@ -336,7 +336,7 @@ impl Fit<'_, '_> {
         };
         if n_basis.is_some() {
             let is_draw = |row: usize| units[row] < weights[row];
-            validation.units = without_bases((validation.units, weights), &support, is_draw, |_| 0).units;
+            validation.units = without_bases((validation.units, weights), &basis_rows, is_draw, |_| 0).units;
         }
         let loo_values = validation.loo_values.iter().flat_map(|values| distinct.of_present(values)).collect();
         let metadata = ModelMetadata {
@@ -344,7 +344,7 @@ impl Fit<'_, '_> {
             targets,
             total_weight: targets.total(weights),
             evaluated_on: None,
-            support: support.iter().map(|&i| distinct.rows[i] as u64).collect(),
+            basis_rows: basis_rows.iter().map(|&i| distinct.rows[i] as u64).collect(),
             stages: self.clock.stages.clone(),
         };
         let model = params.model(fitted, basis, factors.clone(), metadata, warnings)?;
@@ -418,10 +418,10 @@ impl Fit<'_, '_> {
         let (firsts, alpha) = merged(&fitted.alpha, rows, n_features);
         let used: Vec<usize> = (0..firsts.len()).filter(|&at| alpha.iter().any(|alpha| alpha[at] != 0.0)).collect();
         fitted.alpha = alpha.iter().map(|alpha| used.iter().map(|&at| alpha[at]).collect()).collect();
-        let support: Vec<usize> = used.into_iter().map(|at| firsts[at]).collect();
-        let bases = support.iter().flat_map(|&i| &rows[i * n_features..(i + 1) * n_features]).copied().collect();
+        let basis_rows: Vec<usize> = used.into_iter().map(|at| firsts[at]).collect();
+        let bases = basis_rows.iter().flat_map(|&i| &rows[i * n_features..(i + 1) * n_features]).copied().collect();
         let basis = SplineBasis { kernel: params.kernel, bases, space };
-        Ok(Attempt { fitted, basis, support, warnings: Vec::new() })
+        Ok(Attempt { fitted, basis, basis_rows, warnings: Vec::new() })
     }
 
     fn on_bases(&mut self, n_basis: usize, rows: &[f64], space: PolynomialSpace) -> Result<Attempt> {
@@ -435,7 +435,7 @@ impl Fit<'_, '_> {
         let needed = memory::basis_bytes(n, n_basis, space.n_monomials(), k, pool.threads());
         memory::check(needed.least, params.memory_limit, n, Some(n_basis), "take fewer bases")?;
         let samples = Placed { rows, n_features, weights: problems.weights, first_come: self.first_come };
-        let (bases, support) = choose(params.basis, n_basis, samples, params.seed, pool)?;
+        let (bases, basis_rows) = choose(params.basis, n_basis, samples, params.seed, pool)?;
         self.clock.end("bases")?;
         let roots = problems.roots();
         let n_blocks = n.div_ceil(BLOCK);
@@ -445,7 +445,7 @@ impl Fit<'_, '_> {
         let read = |some: Range<usize>| Ok(Cow::Borrowed(&rows[some.start * n_features..some.end * n_features]));
         let (rows, of_rows) = ((&read as _, &roots[..]), (problems.targets, problems.units));
         let settings = &params.settings(problems.units);
-        let fitted = basis.fit(rows, of_rows, &support, settings, storage, (pool, self.clock))?;
+        let fitted = basis.fit(rows, of_rows, &basis_rows, settings, storage, (pool, self.clock))?;
         warnings.extend(free.map(|free| {
             format!(
                 "the features of {n} samples on {n_basis} bases take {} and {} are free: {:.0} % of them \
@@ -455,7 +455,7 @@ impl Fit<'_, '_> {
                 100.0 * n_cached as f64 / n_blocks as f64,
             )
         }));
-        Ok(Attempt { fitted, basis, support, warnings })
+        Ok(Attempt { fitted, basis, basis_rows, warnings })
     }
 }
 

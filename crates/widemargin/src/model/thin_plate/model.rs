@@ -88,7 +88,7 @@ impl SplineTask for SplineClassification {
             "polynomials": self.polynomials.to_string(),
             "n_polynomials": n_polynomials,
             "rank": self.rank,
-            "violators": report.n_support.iter().map(|&n| u64::from(n)).sum::<u64>(),
+            "n_support": report.n_support.iter().map(|&n| u64::from(n)).sum::<u64>(),
             "loo_squared_hinge": chosen.and_then(|point| point.loo_squared_hinge),
             "loo_error": chosen.and_then(|point| point.loo_error),
             "loo_exact": chosen.is_some_and(|point| point.loo_exact),

@@ -100,7 +100,7 @@ impl ThinPlateParams {
         let space = moments.scaled(scale.as_deref()).space(kernel.degree())?;
 
         let stream = Stream { scale: scale.as_deref(), ..stream };
-        let (bases, support) = stream.bases((&picked, sample), &weights, (self.basis, n_basis), self.seed, pool)?;
+        let (bases, basis_rows) = stream.bases((&picked, sample), &weights, (self.basis, n_basis), self.seed, pool)?;
         clock.end("bases")?;
 
         let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
@@ -116,7 +116,7 @@ impl ThinPlateParams {
         };
         let read = |rows: Range<usize>| stream.rows(rows).map(Cow::Owned);
         let rows = (&read as _, &roots[..]);
-        let fitted = basis.fit(rows, (targets, &units), &support, &settings, storage, (pool, &mut clock))?;
+        let fitted = basis.fit(rows, (targets, &units), &basis_rows, &settings, storage, (pool, &mut clock))?;
 
         let plain_weights = sample_weight.map_or_else(|| Cow::Owned(vec![1.0; n]), Cow::Borrowed);
         let metadata = ModelMetadata {
@@ -124,7 +124,7 @@ impl ThinPlateParams {
             targets,
             total_weight,
             evaluated_on: Some((labels, &plain_weights)),
-            support: support.into_iter().map(|row| row as u64).collect(),
+            basis_rows: basis_rows.into_iter().map(|row| row as u64).collect(),
             stages: clock.stages,
         };
         let mut model = this.model(fitted, basis, scale, metadata, warnings)?;

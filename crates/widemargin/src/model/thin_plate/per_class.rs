@@ -28,7 +28,7 @@ pub(super) fn joined(models: Vec<ThinPlateSvc>, classes: &[Label]) -> Option<Thi
     // Bases of several classes are one.
     let (d, k) = (models.first()?.n_features(), models.len());
     let of_all = models.iter().flat_map(|model| model.bases()).copied().collect::<Vec<f64>>();
-    let rows_of_all: Vec<u64> = models.iter().flat_map(|model| model.support()).copied().collect();
+    let rows_of_all: Vec<u64> = models.iter().flat_map(|model| model.basis_rows()).copied().collect();
     let mut alpha = vec![vec![0.0; of_all.len() / d]; k];
     let mut at = 0;
     for (model, alpha) in models.iter().zip(&mut alpha) {
@@ -37,7 +37,7 @@ pub(super) fn joined(models: Vec<ThinPlateSvc>, classes: &[Label]) -> Option<Thi
     }
     let (distinct, coefficients) = merged(&alpha, &of_all, d);
     let bases = distinct.iter().flat_map(|&at| &of_all[at * d..(at + 1) * d]).copied().collect();
-    let support = distinct.iter().filter_map(|&at| rows_of_all.get(at)).copied().collect();
+    let basis_rows = distinct.iter().filter_map(|&at| rows_of_all.get(at)).copied().collect();
     let coefficients = coefficients.concat();
     let is_solved = models.iter().all(|model| !model.task.loo_values.is_empty());
     let loo_values =
@@ -55,7 +55,7 @@ pub(super) fn joined(models: Vec<ThinPlateSvc>, classes: &[Label]) -> Option<Thi
         ..first.task
     };
     Some(ThinPlateSvc {
-        spline: Spline { basis, support, coefficients, polynomial, n_functions: k, ..first.spline },
+        spline: Spline { basis, basis_rows, coefficients, polynomial, n_functions: k, ..first.spline },
         task,
         report,
         ..first

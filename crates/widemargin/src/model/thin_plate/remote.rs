@@ -115,7 +115,7 @@ pub(crate) struct ModelMetadata<'a> {
     /// the caller does that.
     pub evaluated_on: Option<(&'a Labels, &'a [f64])>,
     /// Row of each basis among the samples; empty if bases are means of samples.
-    pub support: Vec<u64>,
+    pub basis_rows: Vec<u64>,
     /// Stages before the path, which appends its own.
     pub stages: Vec<Stage>,
 }
@@ -261,7 +261,7 @@ impl ThinPlateParams {
         bases: Vec<f64>,
         (samples, mut features): (W, impl FnMut(&BasisPlan, PartLift) -> Result<W>),
         labeled: WeightedLabels<'_>,
-        (support, mut stages): (Vec<u64>, Vec<Stage>),
+        (basis_rows, mut stages): (Vec<u64>, Vec<Stage>),
         monitor: &Monitor<'_>,
     ) -> Result<ThinPlateSvc> {
         let mut clock = Clock::start(monitor);
@@ -294,7 +294,7 @@ impl ThinPlateParams {
             targets,
             total_weight: targets.total(weights),
             evaluated_on: Some((labels, sample_weights)),
-            support,
+            basis_rows,
             stages,
         };
         let warnings = basis.space.warnings();

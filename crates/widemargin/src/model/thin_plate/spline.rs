@@ -24,7 +24,7 @@ pub(crate) struct Spline {
     /// The factor of each feature, if features were standardized.
     pub scale: Option<Vec<f64>>,
     /// Rows of the bases among the training samples; empty if bases are means of samples.
-    pub support: Vec<u64>,
+    pub basis_rows: Vec<u64>,
     /// α, functions × bases.
     pub coefficients: Vec<f64>,
     /// β, functions × monomials.
@@ -40,13 +40,13 @@ pub(crate) struct SplineLayout {
     pub n_features: usize,
     n_bases: usize,
     standardized: bool,
-    support: Vec<u64>,
+    basis_rows: Vec<u64>,
 }
 
 impl SplineLayout {
     /// Refuses sizes that cannot be.
     pub fn check(&self, reader: &Reader<'_>) -> Result<()> {
-        let (d, n, rows) = (self.n_features, self.n_bases, self.support.len());
+        let (d, n, rows) = (self.n_features, self.n_bases, self.basis_rows.len());
         let found = format_args!("{d} features and {rows} rows of {n} bases cannot be");
         reader.require(d > 0 && (rows == 0 || rows == n), found)
     }
@@ -60,13 +60,13 @@ impl Spline {
             n_features: self.basis.n_features(),
             n_bases: self.basis.n_bases(),
             standardized: self.scale.is_some(),
-            support: self.support.clone(),
+            basis_rows: self.basis_rows.clone(),
         }
     }
 
     /// Its part of a model file; `least` is the degree of the polynomials of a kernel without.
     pub fn read(reader: &Reader<'_>, layout: SplineLayout, least: Option<u32>, n_functions: usize) -> Result<Self> {
-        let SplineLayout { kernel, n_features, n_bases, standardized, support } = layout;
+        let SplineLayout { kernel, n_features, n_bases, standardized, basis_rows } = layout;
         // The tensor sizes are checked against the file size before memory for the monomials is allocated.
         let center = reader.tensor("center", &[n_features])?;
         let factors = reader.tensor("factors", &[n_features])?;
@@ -75,7 +75,7 @@ impl Spline {
         let scale = reader.tensor("scale", &[if standardized { n_features } else { 0 }])?;
         Ok(Spline {
             scale: standardized.then_some(scale),
-            support,
+            basis_rows,
             coefficients: reader.tensor("coefficients", &[n_functions, n_bases])?,
             polynomial: reader.tensor("polynomial", &[n_functions, space.n_monomials()])?,
             basis: SplineBasis { kernel, bases: reader.tensor("bases", &[n_bases, n_features])?, space },

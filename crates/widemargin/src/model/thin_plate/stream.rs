@@ -261,12 +261,12 @@ impl ColumnMoments {
 pub(crate) type ReadRows<'a> = dyn Fn(Range<usize>) -> Result<Cow<'a, [f64]>> + Sync + 'a;
 
 impl SplineBasis {
-    /// The fit of one-vs-rest problems on the bases, whose samples are `support`; of rows times `roots`, √w.
+    /// The fit of one-vs-rest problems on the bases, whose samples are `basis_rows`; of rows times `roots`, √w.
     pub fn fit(
         &self,
         (read, roots): (&ReadRows<'_>, &[f64]),
         (targets, units): (OneVsRest<'_>, &[f64]),
-        support: &[usize],
+        basis_rows: &[usize],
         settings: &FitSettings,
         storage: BlockStorage<'_>,
         (pool, clock): (&Pool, &mut Clock<'_>),
@@ -274,7 +274,7 @@ impl SplineBasis {
         let feature_map = self.feature_map(pool, clock.monitor)?;
         let weights: Vec<f64> = roots.iter().map(|root| root * root).collect();
         let is_draw = |row: usize| units[row] < (1.0 - f64::EPSILON * 4.0) * weights[row];
-        let units = without_bases((units.to_vec(), &weights), support, is_draw, |_| 0).units;
+        let units = without_bases((units.to_vec(), &weights), basis_rows, is_draw, |_| 0).units;
         let spreads = self.spreads();
         let rows = (RowData { targets, roots, units: &units }, &spreads[..]);
         let raw = |rows: Range<usize>, with_kernel: bool| {

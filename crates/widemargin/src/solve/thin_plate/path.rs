@@ -50,7 +50,7 @@ pub struct PathPoint {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub label_errors: Vec<f64>,
     /// Samples inside the margin, summed over the two-class problems.
-    pub violators: u64,
+    pub n_support: u64,
     /// The largest number of Newton steps of the two-class problems.
     pub steps: u32,
 }
@@ -160,7 +160,7 @@ impl Candidate {
             objective: c * solutions.iter().map(|solution| solution.objective).sum::<f64>(),
             loo_squared_hinge: sums.map(|sums| sums.mean_hinge(solutions.len())),
             loo_error: sums.map(LeaveOneOutSums::error),
-            violators: solutions.iter().map(|solution| solution.n_inside).sum(),
+            n_support: solutions.iter().map(|solution| solution.n_inside).sum(),
             steps: solutions.iter().map(|solution| solution.steps).max().unwrap_or(0),
             ..PathPoint::default()
         };
@@ -236,7 +236,7 @@ struct EveryField {
     loo_exact: bool,
     fold_error: Option<f64>,
     label_errors: Vec<f64>,
-    violators: u64,
+    n_support: u64,
     steps: u32,
 }
 

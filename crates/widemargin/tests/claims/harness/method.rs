@@ -220,9 +220,9 @@ impl Model {
     /// The training rows of the bases, as far as the model has them, ascending.
     pub fn bases(&self) -> Vec<usize> {
         let mut rows = if let Some(model) = self.own::<ThinPlateSvc>() {
-            model.support().iter().map(|&row| row as usize).collect()
+            model.basis_rows().iter().map(|&row| row as usize).collect()
         } else if let Some(model) = self.own::<ThinPlateRegressor>() {
-            model.support().iter().map(|&row| row as usize).collect()
+            model.basis_rows().iter().map(|&row| row as usize).collect()
         } else if let Some(model) = self.own::<BasisExpansionSvc<AnySimilarity>>() {
             model.basis_rows().to_vec()
         } else if let Some(model) = self.own::<BasisExpansionRegressor<AnySimilarity>>() {

@@ -203,7 +203,7 @@ fn outlier_detectors() -> Vec<Problem> {
     let problem = |(kind, spec, normalization): (Kind, &'static str, &'static str)| {
         let make = move || {
             let params = BasisExpansionOneClassParams::new(AnySimilarity::new(&[spec]).unwrap());
-            params.normalization(normalization.parse().unwrap()).n_basis(12).contamination(0.2).shrinkage(0.03)
+            params.normalization(normalization.parse().unwrap()).n_basis(12).quantile(0.2).shrinkage(0.03)
         };
         Problem {
             name: format!("one class on {spec} {normalization}"),

@@ -204,7 +204,7 @@ impl Rows<'_> {
         let features = features.into_iter().map(|part| Numbers::Single(part, width)).collect();
         let kind = |first| PartFeatures::Plain { has_intercept: false, first };
         let workers = Self::ridge(features, kind, &ones, self.ends);
-        let numbers = (OneClass::contamination(here), here.shrinkage());
+        let numbers = (OneClass::quantile(here), here.shrinkage());
         let preparation = preparation(here.basis(), here.basis_rows());
         let model = BasisExpansionOneClass::of_workers(expansion, &ones, workers, numbers, preparation, self.monitor)?;
         Ok(Model(AnyModel::OneClass(Box::new(model))))
@@ -260,14 +260,14 @@ impl Rows<'_> {
         labels: &Labels,
     ) -> Result<Model> {
         let (parts, samples) = self.vectors();
-        let (bases, support) = self.first_bases(here.n_bases())?;
+        let (bases, basis_rows) = self.first_bases(here.n_bases())?;
         let (present, ends) = (self.present(), self.present_ends());
         let of_present =
             |of: &dyn Fn(usize) -> f64| parted(&present.iter().map(|&row| of(row)).collect::<Vec<f64>>(), 1, &ends);
         let codes = parted(&present.iter().map(|&row| labels.codes()[row]).collect::<Vec<u32>>(), 1, &ends);
         let roots = of_present(&|row| self.weights[row].sqrt());
         // Bases are not judged.
-        let units = of_present(&|row| if support.contains(&(row as u64)) { 0.0 } else { self.weights[row] });
+        let units = of_present(&|row| if basis_rows.contains(&(row as u64)) { 0.0 } else { self.weights[row] });
         let features = |plan: &BasisPlan, lift: PartLift| {
             let n_penalized = lift.n_penalized;
             let place = |(at, features): (usize, _)| {
@@ -278,7 +278,7 @@ impl Rows<'_> {
             Ok(Places::new(Self::lifted(&parts, plan, &lift)?.into_iter().enumerate().map(place)))
         };
         let kind = (here.kernel(), polynomials);
-        let metadata = (support.clone(), Vec::new());
+        let metadata = (basis_rows.clone(), Vec::new());
         let labeled = self.labeled(labels);
         let model = params.fit_on_workers(kind, bases, (samples, features), labeled, metadata, self.monitor)?;
         Ok(Model::of_classes(model))
@@ -286,7 +286,7 @@ impl Rows<'_> {
 
     fn smooth(&self, here: &ThinPlateRegressor, targets: &Targets) -> Result<Model> {
         let (parts, samples) = self.vectors();
-        let (bases, support) = self.first_bases(here.n_bases())?;
+        let (bases, basis_rows) = self.first_bases(here.n_bases())?;
         let targets = PartedTargets::new(targets, Some(self.weights), true)?;
         // Only samples of weight above 0 have features.
         let present = targets.present();
@@ -295,8 +295,8 @@ impl Rows<'_> {
             Ok(Self::ridge(Self::lifted(&parts, plan, &lift)?, kind, &present, &self.present_ends()))
         };
         let c = if here.path().len() > 1 { CChoice::Auto } else { CChoice::Value(here.c()) };
-        let support: Vec<usize> = support.into_iter().map(|row| row as usize).collect();
-        let (rows, choice) = ((samples, features), (c, preparation("index", &support)));
+        let basis_rows: Vec<usize> = basis_rows.into_iter().map(|row| row as usize).collect();
+        let (rows, choice) = ((samples, features), (c, preparation("index", &basis_rows)));
         let model = ThinPlateRegressor::fit_on_workers(here.kernel(), bases, rows, &targets, choice, self.monitor)?;
         Ok(Model(AnyModel::Regressor(Box::new(model))))
     }

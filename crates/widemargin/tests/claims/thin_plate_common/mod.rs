@@ -55,7 +55,7 @@ pub fn read_labeled(name: &str) -> (Vec<f64>, usize, Labels, Vec<f64>) {
 /// α of every training sample, for the first problem.
 pub fn alpha(model: &ThinPlateSvc, n: usize) -> Vec<f64> {
     let mut alpha = vec![0.0; n];
-    for (&row, value) in model.support().iter().zip(model.coefficients()) {
+    for (&row, value) in model.basis_rows().iter().zip(model.coefficients()) {
         alpha[row as usize] = *value;
     }
     alpha

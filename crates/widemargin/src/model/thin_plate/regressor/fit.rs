@@ -128,8 +128,8 @@ impl ThinPlateRegressorParams {
         let bases = n_basis.map_or_else(|| "none".into(), |_| self.basis.to_string());
         let training = TrainingSettings { seed: self.seed, basis: Some(bases), ..TrainingSettings::default() };
 
-        let support = solved.support.iter().map(|&i| distinct.rows[i]).collect();
-        let mut model = Solved { support, ..solved }.into_model(n, training, clock.stages);
+        let basis_rows = solved.basis_rows.iter().map(|&i| distinct.rows[i]).collect();
+        let mut model = Solved { basis_rows, ..solved }.into_model(n, training, clock.stages);
         model.spline.scale = factors;
         model.report.notes.extend(note);
         model.report.warnings.splice(0..0, warnings);
@@ -152,8 +152,9 @@ impl Solved {
         let mut polynomial = restored(&self.betas);
         // The first monomial is the constant.
         polynomial.iter_mut().step_by(space.n_monomials()).zip(means).for_each(|(constant, mean)| *constant += mean);
-        let (coefficients, support) = (restored(&self.alphas), self.support.iter().map(|&row| row as u64).collect());
-        let spline = Spline { basis: self.basis, scale: None, support, coefficients, polynomial, n_functions: k };
+        let (coefficients, basis_rows) =
+            (restored(&self.alphas), self.basis_rows.iter().map(|&row| row as u64).collect());
+        let spline = Spline { basis: self.basis, scale: None, basis_rows, coefficients, polynomial, n_functions: k };
         let task = SplineRegression {
             loss: Loss::SquaredError,
             c: self.chosen.c(),

@@ -61,7 +61,7 @@ impl BasisPlan {
         let solved = self.solve_spline(settled, of_all, c, (rows, MAX_PARTED_FEATURES), monitor)?;
         stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
         let training = TrainingSettings { basis: Some(basis), ..training };
-        let mut model = Solved { support: basis_rows, ..solved }.into_model(targets.n_present(), training, stages);
+        let mut model = Solved { basis_rows, ..solved }.into_model(targets.n_present(), training, stages);
         model.report.warnings.splice(0..0, self.basis.space.warnings());
         Ok(model)
     }
@@ -91,7 +91,7 @@ impl BasisPlan {
             half_norms: columns(&weights).iter().map(half_norm).collect(),
             standard: standard.clone(),
             basis: self.basis.clone(),
-            support: Vec::new(),
+            basis_rows: Vec::new(),
             chosen,
             alphas,
             betas,

@@ -103,7 +103,8 @@ impl ThinPlateRegressorParams {
             clock.end("choice")?;
         }
         let stream = Stream { scale: scale.as_deref(), ..stream };
-        let (bases, support) = stream.bases((&picked, task.rows), &weights, (self.basis, n_basis), self.seed, &pool)?;
+        let (bases, basis_rows) =
+            stream.bases((&picked, task.rows), &weights, (self.basis, n_basis), self.seed, &pool)?;
         clock.end("bases")?;
 
         let all_alike = Labels::from_codes(vec![Label::Integer(0)], vec![0; n])?;
@@ -121,7 +122,7 @@ impl ThinPlateRegressorParams {
         let mut rows = Recorded::new(rows, resources.checkpoint, ANSWERS)?;
         let preparation = Preparation {
             basis: self.basis.to_string(),
-            basis_rows: support,
+            basis_rows,
             training: TrainingSettings { seed: self.seed, ..TrainingSettings::default() },
             stages: clock.stages,
         };

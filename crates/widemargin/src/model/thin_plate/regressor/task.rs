@@ -46,7 +46,7 @@ pub(super) struct Solved {
     pub lambda: f64,
     pub rank: usize,
     /// The samples that are bases, if bases are samples.
-    pub support: Vec<usize>,
+    pub basis_rows: Vec<usize>,
     /// α of each output.
     pub alphas: Vec<Vec<f64>>,
     /// β of each output.
@@ -132,8 +132,8 @@ impl Task<'_> {
             0.5 * numbers.map(|((a, y), weight)| a * (y - chosen.lambda * a / weight)).sum::<f64>().max(0.0)
         };
         let half_norms = (0..alphas.n_cols()).map(half_norm).collect();
-        let (support, alphas) = merged(&columns(&alphas), &rows, d);
-        let bases = support.iter().flat_map(|&i| &rows[i * d..(i + 1) * d]).copied().collect();
+        let (basis_rows, alphas) = merged(&columns(&alphas), &rows, d);
+        let bases = basis_rows.iter().flat_map(|&i| &rows[i * d..(i + 1) * d]).copied().collect();
         Ok(Solved {
             lambda: chosen.lambda / (ridge.spectrum().unit() * standard.typical_weight),
             rank: ridge.n_free(),
@@ -143,7 +143,7 @@ impl Task<'_> {
             basis: SplineBasis { kernel, bases, space },
             standard,
             chosen,
-            support,
+            basis_rows,
         })
     }
 
@@ -161,7 +161,7 @@ impl Task<'_> {
         let needed = memory::product(&[8, n_basis, n_basis, 6]) + memory::product(&[8, n, 3, n_columns]);
         solver_memory::check(needed, params.memory_limit, n, Some(n_basis), "take fewer bases")?;
         let placed = Placed { rows: &rows, n_features, weights: &self.weights, first_come };
-        let (bases, support) = choose(params.basis, n_basis, placed, params.seed, self.pool)?;
+        let (bases, basis_rows) = choose(params.basis, n_basis, placed, params.seed, self.pool)?;
         let moments = ColumnMoments::of(&DenseView::new(&rows, n, n_features)?, &self.weights)?;
         let plan = BasisPlan::new(kernel, degree(kernel), bases, moments)?;
         let standard = StandardTargets::new(&self.targets, (&self.weights, &self.units), true)?;
@@ -173,7 +173,7 @@ impl Task<'_> {
         let rows = &mut SplineRows::new(&plan, &settled, source, targets, self.pool);
         let of_all = (&standard, targets.total());
         let solved = plan.solve_spline(&settled, of_all, params.c, (rows, usize::MAX), self.monitor)?;
-        Ok(Solved { support, ..solved })
+        Ok(Solved { basis_rows, ..solved })
     }
 }
 

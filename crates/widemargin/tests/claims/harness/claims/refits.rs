@@ -229,8 +229,8 @@ fn check_classes(case: &Case, model: &Model, weights: &[f64], refits: &[(Vec<f64
     let Some(model) = model.own::<ThinPlateSvc>().filter(|_| has_values) else { return };
     let mut n_compared = 0;
     for (row, (scores, refit)) in refits.iter().enumerate() {
-        let others: Vec<u64> = model.support().iter().copied().filter(|&other| other != row as u64).collect();
-        if refit.own::<ThinPlateSvc>().unwrap().support() == others && !model.loo_values().is_empty() {
+        let others: Vec<u64> = model.basis_rows().iter().copied().filter(|&other| other != row as u64).collect();
+        if refit.own::<ThinPlateSvc>().unwrap().basis_rows() == others && !model.loo_values().is_empty() {
             n_compared += 1;
             assert_close(&[model.loo_values()[row]], scores, 1e-6, &format!("{}, row {row}", case.name));
         }

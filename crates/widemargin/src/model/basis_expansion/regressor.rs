@@ -276,7 +276,10 @@ impl Problem<'_> {
         })?;
         let solution = solver.solution(chosen.lambda)?;
         let mut loo_values = Matrix::zeros(0, solution.intercepts.len());
-        if leaves_out || !self.own.is_empty() || self.factors.iter().any(|factor| *factor > 1.0) {
+        let judged = fitted.units.iter().zip(self.factors).filter(|(unit, _)| **unit > 0.0);
+        // The same factor for all changes no mean.
+        let are_equal = judged.map(|(_, factor)| factor).is_sorted_by(|a, b| a == b);
+        if leaves_out || !self.own.is_empty() || !are_equal {
             loo_values = solver.loo_values(chosen.lambda, monitor)?;
             if let Vectors::Dense(phi) = self.phi {
                 self.without_own_features(phi, fitted, (&solution, chosen.c()), &mut loo_values);

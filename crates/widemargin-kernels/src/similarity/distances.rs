@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use super::radial::{Measure, Strips, TILE, tiled, tiled_distances};
+use super::radial::{Measure, TILE, tiled, tiled_distances};
 use super::shared_features::{check_widths, products, sum_over_features};
 use crate::data::{DenseMatrix, Rows, Samples, Vectors};
 use crate::error::{Error, Result};
@@ -227,8 +227,7 @@ pub(super) fn sums_of_terms(
     block: &mut [f32],
     term: impl Fn(f32, f32) -> f32 + Copy,
 ) {
-    let strips = Strips { length: FEATURES, continue_sums: false };
-    tiled(&samples.values, &bases.values, bases.n_cols, strips, block, term, |_| ());
+    tiled(&samples.values, &bases.values, bases.n_cols, FEATURES, block, term, |_| ());
 }
 
 /// Turns products into distances, norm + norm + factor · product, and recomputes those affected by cancellation.

@@ -29,29 +29,19 @@ pub(super) fn tiled_distances(
     out: &mut [f64],
     apply: impl Fn(&mut [f64]),
 ) {
-    let strips = Strips { length: STRIP, continue_sums: true };
     match measure {
-        Measure::Absolute => tiled(samples, bases, n_features, strips, out, |x, y| (x - y).abs(), apply),
-        Measure::Squared => tiled(samples, bases, n_features, strips, out, |x, y| (x - y) * (x - y), apply),
+        Measure::Absolute => tiled(samples, bases, n_features, STRIP, out, |x, y| (x - y).abs(), apply),
+        Measure::Squared => tiled(samples, bases, n_features, STRIP, out, |x, y| (x - y) * (x - y), apply),
     }
 }
 
-/// Features that are summed at a time.
-#[derive(Clone, Copy)]
-pub(super) struct Strips {
-    pub length: usize,
-    /// Whether a strip continues the sums of the last, so that terms are added in the order of the features. Otherwise
-    /// the sums of strips are added, which rounds less.
-    pub continue_sums: bool,
-}
-
-/// Fills `out`, row-major samples × bases, with sums of a term over the features of samples and bases, both row-major,
-/// in strips. `apply` replaces the whole sums of some pairs in place.
+/// Fills `out`, row-major samples × bases, with sums of a term over the features of samples and bases, both row-major.
+/// The sums of strips of features are added, which rounds less. `apply` replaces the whole sums of some pairs in place.
 pub(super) fn tiled<T: num_traits::Float>(
     samples: &[T],
     bases: &[T],
     n_features: usize,
-    Strips { length: strip, continue_sums }: Strips,
+    strip: usize,
     out: &mut [T],
     term: impl Fn(T, T) -> T + Copy,
     apply: impl Fn(&mut [T]),
@@ -66,8 +56,7 @@ pub(super) fn tiled<T: num_traits::Float>(
                 tile.iter_mut().zip(&basis[features.clone()]).for_each(|(feature, value)| feature[at] = *value);
             }
             for (sample, out) in samples.chunks(n_features).zip(out.chunks_mut(n_bases)) {
-                let begun = (first > 0).then_some(continue_sums);
-                sum_terms(&sample[features.clone()], &tile, begun, &mut out[left..right], term);
+                sum_terms(&sample[features.clone()], &tile, first > 0, &mut out[left..right], term);
             }
         }
         out.chunks_mut(n_bases).for_each(|out| apply(&mut out[left..right]));
@@ -75,26 +64,26 @@ pub(super) fn tiled<T: num_traits::Float>(
 }
 
 compiled! {
-    /// Fills `out` with Σ_j term(x_j, y_j) for the bases of a tile, \[feature\]\[basis\]; continues its sums, or adds
-    /// these, if it has some. Squared distances are computed from differences: the expansion ‖x‖² + ‖y‖² − 2x·y would
+    /// Fills `out` with Σ_j term(x_j, y_j) for the bases of a tile, \[feature\]\[basis\], or adds them. Squared distances are computed from differences: the expansion ‖x‖² + ‖y‖² − 2x·y would
     /// lose half the digits.
     fn sum_terms<T: num_traits::Float>(
         sample: &[T],
         tile: &[[T; TILE]],
-        continues: Option<bool>,
+        adds: bool,
         out: &mut [T],
         term: impl Fn(T, T) -> T,
     ) {
         let mut sums = [T::zero(); TILE];
-        if continues == Some(true) {
-            sums[..out.len()].copy_from_slice(out);
-        }
         for (x, bases) in sample.iter().zip(tile) {
             for (sum, y) in sums.iter_mut().zip(bases) {
                 *sum = *sum + term(*x, *y);
             }
         }
-        out.iter_mut().zip(sums).for_each(|(out, sum)| *out = if continues == Some(false) { *out + sum } else { sum });
+        if adds {
+            out.iter_mut().zip(&sums).for_each(|(out, sum)| *out = *out + *sum);
+        } else {
+            out.copy_from_slice(&sums[..out.len()]);
+        }
     }
 }
 
@@ -145,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_over_more_features_than_a_strip_are_in_the_order_of_features() {
+    fn sums_over_more_features_than_a_strip_are_those_of_the_strips() {
         let (n_features, n_samples, n_bases) = (2 * STRIP + 3, 3, TILE + 1);
         let number = |i: usize| (i * 7919 % 1009) as f64 / 97.0;
         let samples: Vec<f64> = (0..n_samples * n_features).map(number).collect();
@@ -156,11 +145,12 @@ mod tests {
             for (at, found) in found.into_iter().enumerate() {
                 let sample = samples.chunks(n_features).nth(at / n_bases).unwrap();
                 let basis = bases.chunks(n_features).nth(at % n_bases).unwrap();
-                let terms = sample.iter().zip(basis).map(|(x, y)| x - y);
-                let expected = match measure {
-                    Measure::Squared => terms.fold(0.0, |sum, term| sum + term * term),
-                    Measure::Absolute => terms.fold(0.0, |sum, term| sum + term.abs()),
-                };
+                let terms = sample.iter().zip(basis).map(|(x, y)| match measure {
+                    Measure::Squared => (x - y) * (x - y),
+                    Measure::Absolute => (x - y).abs(),
+                });
+                let terms: Vec<f64> = terms.collect();
+                let expected: f64 = terms.chunks(STRIP).map(|strip| strip.iter().sum::<f64>()).sum();
                 assert_eq!(found, expected, "{measure:?} {at}");
             }
         }

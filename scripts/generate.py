@@ -63,8 +63,10 @@ def _class(row: dict[str, Any]) -> str:
     base = "Similarity" if row["name"] in SIMILARITIES else "DescriptorMixin"
     text = []
     for line in documentation(row, base.removesuffix("Mixin")).split("\n"):
-        indent = "    " + re.match(" *", line)[0]
-        text += textwrap.wrap(line, WIDTH - 4, initial_indent="    ", subsequent_indent=indent) or [""]
+        indent = "    " + " " * len(re.match(r" *(\.\. \[\d+\] )?", line)[0])
+        text += textwrap.wrap(
+            line, WIDTH - 4, initial_indent="    ", subsequent_indent=indent, break_on_hyphens=False
+        ) or [""]
     body = "\n".join(text).strip()
     lines = [f"class {row['class']}(Named, {base}):", f'    """{body}\n    """', ""]
     lines += [f'    _name: ClassVar[str] = "{row["name"]}"']
@@ -121,6 +123,9 @@ def documentation(row: dict[str, Any], kind: str) -> str:
         range = f"{one['range'][0].upper()}{one['range'][1:]}." if one["range"] else ""
         if range or one["about"]:
             lines.append(f"    {range} {one['about']}".rstrip().replace("     ", "    "))
+    if row["references"]:
+        lines += ["", "References", "----------"]
+    lines += [f".. [{number}] {one}" for number, one in enumerate(row["references"], 1)]
     text = "\n".join(lines).replace("`", "``")
     return f"{text}\n\nExamples\n--------\n{_example(row).strip()}\n"
 
@@ -186,7 +191,8 @@ def _section(name: str) -> str:
     text = f"\n### `{_usage(row)}`\n\n{{py:class}}`~widemargin.similarity.{row['class']}`: {row['formula']}.\n"
     remarks = [row["about"], "" if "definite" in row["about"] else DEFINITE.get(row["definite"], "")]
     text += "".join(f"\n{remark}" for remark in [" ".join(filter(None, remarks))] if remark)
-    text = "\n".join(line for one in text.split("\n") for line in textwrap.wrap(one, WIDTH) or [""]) + "\n"
+    wrapped = [textwrap.wrap(one, WIDTH, break_on_hyphens=False) or [""] for one in text.split("\n")]
+    text = "\n".join(line for one in wrapped for line in one) + "\n"
     if row["parameters"]:
         heads = ["parameter", "default", "values", ""]
         cells = [heads, ["---"] * len(heads), *map(_parameter, row["parameters"])]

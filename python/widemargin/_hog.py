@@ -31,6 +31,12 @@ class HOG(DescriptorMixin, TransformerMixin, BaseEstimator):
         columns, 31), for similarities of grids.
     n_jobs : int or None, default=None
 
+    References
+    ----------
+    .. [1] N. Dalal and B. Triggs, *Histograms of oriented gradients for human detection*, CVPR 2005.
+    .. [2] P. F. Felzenszwalb, R. B. Girshick, D. McAllester and D. Ramanan, *Object detection with discriminatively
+           trained part-based models*, IEEE Transactions on Pattern Analysis and Machine Intelligence 32(9), 2010.
+
     Examples
     --------
     >>> import numpy as np

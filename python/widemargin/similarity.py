@@ -85,6 +85,10 @@ __all__ = [
 class Linear(Named, Similarity):
     """Similarity of vectors: x·y.
 
+    References
+    ----------
+    .. [1] B. Schölkopf and A. J. Smola, *Learning with Kernels*, MIT Press, 2002.
+
     Examples
     --------
     >>> from widemargin.similarity import Linear
@@ -102,6 +106,10 @@ class RBF(Named, Similarity):
     ----------
     gamma : float, "scale" or None, default=None
         Above 0. By default 1 / mean ‖y − mean‖² over the training samples, also written ``scale``.
+
+    References
+    ----------
+    .. [1] B. Schölkopf and A. J. Smola, *Learning with Kernels*, MIT Press, 2002.
 
     Examples
     --------
@@ -123,6 +131,11 @@ class Laplacian(Named, Similarity):
     ----------
     gamma : float, "scale" or None, default=None
         Above 0. By default 1 / mean ‖y − mean‖₁ over the training samples, also written ``scale``.
+
+    References
+    ----------
+    .. [1] O. Chapelle, P. Haffner and V. N. Vapnik, *Support vector machines for histogram-based image
+           classification*, IEEE Transactions on Neural Networks 10(5), 1999.
 
     Examples
     --------
@@ -151,6 +164,11 @@ class Polynomial(Named, Similarity):
     coef0 : float, default=1.0
         The constant term.
 
+    References
+    ----------
+    .. [1] B. E. Boser, I. M. Guyon and V. N. Vapnik, *A training algorithm for optimal margin classifiers*, COLT
+           1992.
+
     Examples
     --------
     >>> from widemargin.similarity import Polynomial
@@ -177,6 +195,11 @@ class Sigmoid(Named, Similarity):
     coef0 : float, default=0.0
         The constant term.
 
+    References
+    ----------
+    .. [1] H.-T. Lin and C.-J. Lin, *A study on sigmoid kernels for SVM and the training of non-PSD kernels by
+           SMO-type methods*, technical report, National Taiwan University, 2003.
+
     Examples
     --------
     >>> from widemargin.similarity import Sigmoid
@@ -196,6 +219,11 @@ class Cosine(Named, Similarity):
 
     Two empty sets, or two zero vectors, have similarity 1.
 
+    References
+    ----------
+    .. [1] G. Salton, A. Wong and C. S. Yang, *A vector space model for automatic indexing*, Communications of the
+           ACM 18(11), 1975.
+
     Examples
     --------
     >>> from widemargin.similarity import Cosine
@@ -210,6 +238,13 @@ class Tanimoto(Named, Similarity):
     """Similarity of bit sets or vectors: x·y / (x·x + y·y − x·y), which is |x ∩ y| / |x ∪ y| for sets.
 
     Two empty sets, or two zero vectors, have similarity 1.
+
+    References
+    ----------
+    .. [1] P. Jaccard, *The distribution of the flora in the alpine zone*, New Phytologist 11(2), 1912.
+    .. [2] D. J. Rogers and T. T. Tanimoto, *A computer program for classifying plants*, Science 132, 1960.
+    .. [3] L. Ralaivola, S. J. Swamidass, H. Saigo and P. Baldi, *Graph kernels for chemical informatics*, Neural
+           Networks 18(8), 2005.
 
     Examples
     --------
@@ -226,6 +261,11 @@ class Chi2(Named, Similarity):
 
     Features must be non-negative, such as histograms.
 
+    References
+    ----------
+    .. [1] A. Vedaldi and A. Zisserman, *Efficient additive kernels via explicit feature maps*, IEEE Transactions on
+           Pattern Analysis and Machine Intelligence 34(3), 2012.
+
     Examples
     --------
     >>> from widemargin.similarity import Chi2
@@ -240,6 +280,11 @@ class Hellinger(Named, Similarity):
     """Similarity of vectors: Σ √(x_j y_j).
 
     Features must be non-negative, such as histograms.
+
+    References
+    ----------
+    .. [1] A. Vedaldi and A. Zisserman, *Efficient additive kernels via explicit feature maps*, IEEE Transactions on
+           Pattern Analysis and Machine Intelligence 34(3), 2012.
 
     Examples
     --------
@@ -256,6 +301,12 @@ class Intersection(Named, Similarity):
 
     Features must be non-negative, such as histograms.
 
+    References
+    ----------
+    .. [1] M. J. Swain and D. H. Ballard, *Color indexing*, International Journal of Computer Vision 7(1), 1991.
+    .. [2] S. Maji, A. C. Berg and J. Malik, *Classification using intersection kernel support vector machines is
+           efficient*, CVPR 2008.
+
     Examples
     --------
     >>> from widemargin.similarity import Intersection
@@ -270,6 +321,13 @@ class JensenShannon(Named, Similarity):
     """Similarity of vectors: Σ x_j/2 log₂((x_j + y_j)/x_j) + y_j/2 log₂((x_j + y_j)/y_j).
 
     Features must be non-negative, such as histograms.
+
+    References
+    ----------
+    .. [1] J. Lin, *Divergence measures based on the Shannon entropy*, IEEE Transactions on Information Theory
+           37(1), 1991.
+    .. [2] A. Vedaldi and A. Zisserman, *Efficient additive kernels via explicit feature maps*, IEEE Transactions on
+           Pattern Analysis and Machine Intelligence 34(3), 2012.
 
     Examples
     --------
@@ -292,6 +350,10 @@ class PowerMean(Named, Similarity):
         From -inf to inf (-1 is chi-squared, 0 Hellinger, -inf the minimum, 1 the mean, inf the maximum); a kernel
         from -inf to 0.
 
+    References
+    ----------
+    .. [1] J. Wu, *Power mean SVM for large scale visual classification*, CVPR 2012.
+
     Examples
     --------
     >>> from widemargin.similarity import PowerMean
@@ -313,6 +375,12 @@ class ThinPlate(Named, Similarity):
     order : int, default=2
         From 2 to 16. The order; 2 gives r² log r.
 
+    References
+    ----------
+    .. [1] J. Duchon, *Splines minimizing rotation-invariant semi-norms in Sobolev spaces*, Constructive Theory of
+           Functions of Several Variables, Lecture Notes in Mathematics 571, Springer, 1977.
+    .. [2] C. Walder and O. Chapelle, *Learning with transformation invariant kernels*, NIPS 2007.
+
     Examples
     --------
     >>> from widemargin.similarity import ThinPlate
@@ -329,6 +397,10 @@ class ThinPlate(Named, Similarity):
 class Distance(Named, Similarity):
     """Similarity of vectors: −r with r = ‖x − y‖.
 
+    References
+    ----------
+    .. [1] B. Schölkopf, *The kernel trick for distances*, NIPS 2000.
+
     Examples
     --------
     >>> from widemargin.similarity import Distance
@@ -341,6 +413,11 @@ class Distance(Named, Similarity):
 
 class Cubic(Named, Similarity):
     """Similarity of vectors: r³ with r = ‖x − y‖.
+
+    References
+    ----------
+    .. [1] J. Duchon, *Splines minimizing rotation-invariant semi-norms in Sobolev spaces*, Constructive Theory of
+           Functions of Several Variables, Lecture Notes in Mathematics 571, Springer, 1977.
 
     Examples
     --------
@@ -360,6 +437,11 @@ class Polyharmonic(Named, Similarity):
     exponent : float
         Above 0 and at most 32, not even. The exponent of the distance.
 
+    References
+    ----------
+    .. [1] J. Duchon, *Splines minimizing rotation-invariant semi-norms in Sobolev spaces*, Constructive Theory of
+           Functions of Several Variables, Lecture Notes in Mathematics 571, Springer, 1977.
+
     Examples
     --------
     >>> from widemargin.similarity import Polyharmonic
@@ -374,7 +456,7 @@ class Polyharmonic(Named, Similarity):
 
 
 class Spline(Named, Similarity):
-    """Similarity of vectors: ± r^(2 order − dims) with r = ‖x − y‖, times log r if the exponent is even.
+    """Similarity of vectors: (−1)^⌊e/2 + 1⌋ r^e with r = ‖x − y‖ and e = 2 order − dims, times log r if e is even.
 
     Parameters
     ----------
@@ -382,6 +464,12 @@ class Spline(Named, Similarity):
         From 1 to 16. The order of the spline, above dims / 2.
     dims : int
         From 1 to 31. The dimension of the space.
+
+    References
+    ----------
+    .. [1] J. Duchon, *Splines minimizing rotation-invariant semi-norms in Sobolev spaces*, Constructive Theory of
+           Functions of Several Variables, Lecture Notes in Mathematics 571, Springer, 1977.
+    .. [2] G. Wahba, *Spline Models for Observational Data*, SIAM, 1990.
 
     Examples
     --------
@@ -399,6 +487,11 @@ class Spline(Named, Similarity):
 
 class Cityblock(Named, Similarity):
     """Similarity of vectors: −‖x − y‖₁.
+
+    References
+    ----------
+    .. [1] I. J. Schoenberg, *Metric spaces and positive definite functions*, Transactions of the American
+           Mathematical Society 44(3), 1938.
 
     Examples
     --------
@@ -419,6 +512,11 @@ class Log(Named, Similarity):
         Above 0.
     exponent : float, default=2.0
         Above 0 and at most 2. The exponent of the distance.
+
+    References
+    ----------
+    .. [1] S. Boughorbel, J.-P. Tarel and N. Boujemaa, *Conditionally positive definite kernels for SVM based image
+           recognition*, ICME 2005.
 
     Examples
     --------
@@ -442,6 +540,13 @@ class Multiquadric(Named, Similarity):
     gamma : float
         Above 0.
 
+    References
+    ----------
+    .. [1] R. L. Hardy, *Multiquadric equations of topography and other irregular surfaces*, Journal of Geophysical
+           Research 76(8), 1971.
+    .. [2] C. A. Micchelli, *Interpolation of scattered data: distance matrices and conditionally positive definite
+           functions*, Constructive Approximation 2, 1986.
+
     Examples
     --------
     >>> from widemargin.similarity import Multiquadric
@@ -462,6 +567,11 @@ class InverseMultiquadric(Named, Similarity):
     ----------
     gamma : float
         Above 0.
+
+    References
+    ----------
+    .. [1] C. A. Micchelli, *Interpolation of scattered data: distance matrices and conditionally positive definite
+           functions*, Constructive Approximation 2, 1986.
 
     Examples
     --------
@@ -486,6 +596,11 @@ class Canberra(Named, Similarity):
     gamma : float or None, default=None
         Above 0. By default 1 / the number of features.
 
+    References
+    ----------
+    .. [1] G. N. Lance and W. T. Williams, *Mixed-data classificatory programs I. Agglomerative systems*, Australian
+           Computer Journal 1(1), 1967.
+
     Examples
     --------
     >>> from widemargin.similarity import Canberra
@@ -503,9 +618,10 @@ class EarthMover(Named, Similarity):
     """Similarity of vectors: −d, or exp(−gamma d) if gamma is set, where d(x, y) is the earth mover's distance between
     histograms over bins on a line or a circle.
 
-    Features must be non-negative; each histogram is divided by its sum. Moving it to the next bin costs 1. An empty
-    histogram counts as one in a bin after the last on a line, and has the largest distance from each bin on a
-    circle. Conditionally positive definite on a line, and indefinite on a circle.
+    Features must be non-negative; each histogram is divided by its sum. Then d is Σ_k |D_k| on a line, and Σ_k |D_k
+    − c| on a circle, where D_k = Σ_{j ≤ k} (x_j − y_j) and c is the median of all D_k: moving a histogram to the
+    next bin costs 1. An empty histogram counts as one in a bin after the last on a line, and has the largest
+    distance from each bin on a circle. Conditionally positive definite on a line, and indefinite on a circle.
 
     Parameters
     ----------
@@ -513,6 +629,13 @@ class EarthMover(Named, Similarity):
         Above 0. If not set, the similarity is −d.
     ground : {"line", "circle"}, default="line"
         The arrangement of the bins; on a circle, the last bin is next to the first.
+
+    References
+    ----------
+    .. [1] Y. Rubner, C. Tomasi and L. J. Guibas, *The earth mover's distance as a metric for image retrieval*,
+           International Journal of Computer Vision 40(2), 2000.
+    .. [2] J. Rabin, J. Delon and Y. Gousseau, *Circular earth mover's distance for the comparison of local
+           features*, ICPR 2008.
 
     Examples
     --------
@@ -540,6 +663,11 @@ class Rigid(Named, Similarity):
         From 0 to 1024. The largest shift z along each axis, in cells.
     penalty : float, default=0.0
         At least 0. The factor of ‖z‖², which is subtracted.
+
+    References
+    ----------
+    .. [1] O. Aghazadeh and S. Carlsson, *Large scale, large margin classification using indefinite similarity
+           measures*, 2014.
 
     Examples
     --------
@@ -572,6 +700,11 @@ class Deformable(Named, Similarity):
     penalty : float, default=0.0
         At least 0. The factor of ‖z‖², and of ‖u‖² for each cell, which are subtracted.
 
+    References
+    ----------
+    .. [1] O. Aghazadeh and S. Carlsson, *Large scale, large margin classification using indefinite similarity
+           measures*, 2014.
+
     Examples
     --------
     >>> import numpy as np
@@ -593,9 +726,10 @@ class Deformable(Named, Similarity):
 class Match(Named, Similarity):
     """Similarity of grids of cells: max over shifts z of x and z' of y of base(φ(x, z), φ(y, z')) + R(z) + R(z').
 
-    φ(y, z') is the grid y shifted by z' and padded with zeros. With ``local``, each cell has an additional
-    displacement; the base must then be a sum over cells: ``linear``, ``chi2``, ``hellinger``, ``intersection``,
-    ``jensen-shannon``, ``power-mean`` or ``cityblock``.
+    φ(y, z') is the grid y shifted by z' and padded with zeros. With ``local``, each cell c has an additional
+    displacement u_c; the base must then be a sum over cells: ``linear``, ``chi2``, ``hellinger``, ``intersection``,
+    ``jensen-shannon``, ``power-mean`` or ``cityblock``. R(z) = −quadratic (‖z‖² + Σ_c ‖u_c‖²) − smooth Σ ‖u_c −
+    u_c'‖² over all pairs of neighboring cells c and c'.
 
     Parameters
     ----------
@@ -624,6 +758,11 @@ class Match(Named, Similarity):
     smooth : float, default=0.0
         At least 0. The factor of the squared difference of the displacements of neighboring cells, which is
         subtracted; requires ``local`` or ``basis_local``.
+
+    References
+    ----------
+    .. [1] O. Aghazadeh and S. Carlsson, *Large scale, large margin classification using indefinite similarity
+           measures*, 2014.
 
     Examples
     --------
@@ -690,6 +829,10 @@ class Jitter(Named, Similarity):
     p : float or None, default=None
         From -inf to 0. The p of the base ``power-mean``, which requires it.
 
+    References
+    ----------
+    .. [1] D. DeCoste and B. Schölkopf, *Training invariant support vector machines*, Machine Learning 46, 2002.
+
     Examples
     --------
     >>> import numpy as np
@@ -722,20 +865,27 @@ class Jitter(Named, Similarity):
 
 
 class DTW(Named, Similarity):
-    """Similarity of time series: −d, or exp(−gamma d) if gamma is set, where d(x, y) is the smallest sum of squared
-    differences on a path.
+    """Similarity of time series: −d, or exp(−gamma d) if gamma is set, where d(x, y) is the smallest Σ ‖x_i − y_j‖²
+    over the pairs (i, j) of time steps on a path.
+
+    A path leads from the first time steps to the last; at each step, i, j or both increase by 1.
 
     Parameters
     ----------
     window : float, default=1.0
-        From 0 to 1. The half-width of the band of warping paths, as a fraction of the longer series; 1 means no
-        band.
+        From 0 to 1. The half-width of the band of warping paths, as a fraction of the longer series, but at least
+        the difference of the lengths; 1 means no band.
     gamma : float, "auto" or None, default=None
         Above 0. If not set, the similarity is −d. ``auto`` is 1 / mean d over pairs of training series.
     root : bool, default=False
         Whether to take the square root of the sum.
     normalize : bool, default=False
-        Whether to divide by the total length, before the root.
+        Whether to divide by the sum of both lengths, before the root.
+
+    References
+    ----------
+    .. [1] H. Sakoe and S. Chiba, *Dynamic programming algorithm optimization for spoken word recognition*, IEEE
+           Transactions on Acoustics, Speech, and Signal Processing 26(1), 1978.
 
     Examples
     --------
@@ -768,12 +918,17 @@ class WDTW(Named, Similarity):
     Parameters
     ----------
     window : float, default=1.0
-        From 0 to 1. The half-width of the band of warping paths, as a fraction of the longer series; 1 means no
-        band.
+        From 0 to 1. The half-width of the band of warping paths, as a fraction of the longer series, but at least
+        the difference of the lengths; 1 means no band.
     g : float, default=0.05
         At least 0. The steepness of the weight as a function of |i − j|.
     gamma : float, "auto" or None, default=None
         Above 0. If not set, the similarity is −d. ``auto`` is 1 / mean d over pairs of training series.
+
+    References
+    ----------
+    .. [1] Y.-S. Jeong, M. K. Jeong and O. A. Omitaomu, *Weighted dynamic time warping for time series
+           classification*, Pattern Recognition 44(9), 2011.
 
     Examples
     --------
@@ -794,17 +949,27 @@ class MSM(Named, Similarity):
     """Similarity of time series: −d, or exp(−gamma d) if gamma is set, where d(x, y) is the smallest cost of moves,
     splits and merges.
 
-    Move-split-merge (Stefan, Athitsos and Das, 2013). Without a band, d is a metric for a single channel.
+    Move-split-merge (Stefan, Athitsos and Das, 2013). For series of m and n time steps, d = D_{m,n} with D_{i,j} =
+    min(D_{i−1,j−1} + ‖x_i − y_j‖, D_{i−1,j} + C(x_i, x_{i−1}, y_j), D_{i,j−1} + C(y_j, y_{j−1}, x_i)). C(u, v, w)
+    is c if (u − v)·(u − w) ≤ 0, and c + min(‖u − v‖, ‖u − w‖) otherwise. D_{0,0} = 0, and the other D_{i,0} and
+    D_{0,j} are infinite. Without a band, d is a metric for a single channel.
 
     Parameters
     ----------
     window : float, default=1.0
-        From 0 to 1. The half-width of the band of warping paths, as a fraction of the longer series; 1 means no
-        band.
+        From 0 to 1. The half-width of the band of warping paths, as a fraction of the longer series, but at least
+        the difference of the lengths; 1 means no band.
     c : float, default=1.0
         At least 0. The cost of a split or a merge.
     gamma : float, "auto" or None, default=None
         Above 0. If not set, the similarity is −d. ``auto`` is 1 / mean d over pairs of training series.
+
+    References
+    ----------
+    .. [1] A. Stefan, V. Athitsos and G. Das, *The move-split-merge metric for time series*, IEEE Transactions on
+           Knowledge and Data Engineering 25(6), 2013.
+    .. [2] A. Shifaz, C. Pelletier, F. Petitjean and G. I. Webb, *Elastic similarity and distance measures for
+           multivariate time series*, Knowledge and Information Systems 65, 2023.
 
     Examples
     --------
@@ -824,19 +989,27 @@ class MSM(Named, Similarity):
 class TWE(Named, Similarity):
     """Similarity of time series: −d, or exp(−gamma d) if gamma is set, where d(x, y) is the time warp edit distance.
 
-    Time steps are matched or deleted (Marteau, 2009). Without a band, d is a metric.
+    Time steps are matched or deleted (Marteau, 2009). For series of m and n time steps, d = D_{m,n} with D_{i,j} =
+    min(D_{i−1,j−1} + ‖x_i − y_j‖ + ‖x_{i−1} − y_{j−1}‖ + 2 nu |i − j|, D_{i−1,j} + ‖x_i − x_{i−1}‖ + nu + penalty,
+    D_{i,j−1} + ‖y_j − y_{j−1}‖ + nu + penalty) and x_0 = y_0 = 0. D_{0,0} = 0, and the other D_{i,0} and D_{0,j}
+    are infinite. Without a band, d is a metric.
 
     Parameters
     ----------
     window : float, default=1.0
-        From 0 to 1. The half-width of the band of warping paths, as a fraction of the longer series; 1 means no
-        band.
+        From 0 to 1. The half-width of the band of warping paths, as a fraction of the longer series, but at least
+        the difference of the lengths; 1 means no band.
     nu : float, default=0.001
         At least 0. The stiffness: the cost of a difference in time, per time step.
     penalty : float, default=1.0
         At least 0. The cost of a deletion, lambda in the paper.
     gamma : float, "auto" or None, default=None
         Above 0. If not set, the similarity is −d. ``auto`` is 1 / mean d over pairs of training series.
+
+    References
+    ----------
+    .. [1] P.-F. Marteau, *Time warp edit distance with stiffness adjustment for time series matching*, IEEE
+           Transactions on Pattern Analysis and Machine Intelligence 31(2), 2009.
 
     Examples
     --------
@@ -864,17 +1037,23 @@ class ERP(Named, Similarity):
     """Similarity of time series: −d, or exp(−gamma d) if gamma is set, where d(x, y) is the edit distance with real
     penalty.
 
-    Steps are matched, or skipped at their distance to g (Chen and Ng, 2004). Without a band, d is a metric.
+    Steps are matched, or skipped at their distance to g (Chen and Ng, 2004). For series of m and n time steps, d =
+    D_{m,n} with D_{i,j} = min(D_{i−1,j−1} + ‖x_i − y_j‖, D_{i−1,j} + ‖x_i − g‖, D_{i,j−1} + ‖y_j − g‖), without the
+    terms that do not exist, and D_{0,0} = 0. Without a band, d is a metric.
 
     Parameters
     ----------
     window : float, default=1.0
-        From 0 to 1. The half-width of the band of warping paths, as a fraction of the longer series; 1 means no
-        band.
+        From 0 to 1. The half-width of the band of warping paths, as a fraction of the longer series, but at least
+        the difference of the lengths; 1 means no band.
     g : float, default=0.0
         The value with which skipped time steps are compared.
     gamma : float, "auto" or None, default=None
         Above 0. If not set, the similarity is −d. ``auto`` is 1 / mean d over pairs of training series.
+
+    References
+    ----------
+    .. [1] L. Chen and R. Ng, *On the marriage of Lp-norms and edit distance*, VLDB 2004.
 
     Examples
     --------
@@ -895,17 +1074,21 @@ class LCSS(Named, Similarity):
     """Similarity of time series: −d, or exp(−gamma d) if gamma is set, where d(x, y) = 1 − L / n, L is the length of
     the longest common subsequence, and n the length of the shorter series.
 
-    Time steps match if they differ by at most epsilon (Vlachos, Kollios and Gunopulos, 2002).
+    Time steps match if ‖x_i − y_j‖ ≤ epsilon (Vlachos, Kollios and Gunopulos, 2002).
 
     Parameters
     ----------
     window : float, default=1.0
-        From 0 to 1. The half-width of the band of warping paths, as a fraction of the longer series; 1 means no
-        band.
+        From 0 to 1. The half-width of the band of warping paths, as a fraction of the longer series, but at least
+        the difference of the lengths; 1 means no band.
     epsilon : float, default=1.0
         At least 0. The largest Euclidean distance of matching time steps.
     gamma : float, "auto" or None, default=None
         Above 0. If not set, the similarity is −d. ``auto`` is 1 / mean d over pairs of training series.
+
+    References
+    ----------
+    .. [1] M. Vlachos, G. Kollios and D. Gunopulos, *Discovering similar multidimensional trajectories*, ICDE 2002.
 
     Examples
     --------
@@ -931,14 +1114,19 @@ class SoftDTW(Named, Similarity):
     Parameters
     ----------
     window : float, default=1.0
-        From 0 to 1. The half-width of the band of warping paths, as a fraction of the longer series; 1 means no
-        band.
+        From 0 to 1. The half-width of the band of warping paths, as a fraction of the longer series, but at least
+        the difference of the lengths; 1 means no band.
     smoothing : float, default=1.0
         Above 0. The softness of the minimum, in units of cost.
     divergence : bool, default=False
         Whether to subtract (d(x, x) + d(y, y)) / 2.
     gamma : float, "auto" or None, default=None
         Above 0. If not set, the similarity is −d. ``auto`` is 1 / mean d over pairs of training series.
+
+    References
+    ----------
+    .. [1] M. Cuturi and M. Blondel, *Soft-DTW: a differentiable loss function for time series*, ICML 2017.
+    .. [2] M. Blondel, A. Mensch and J.-P. Vert, *Differentiable divergences between time series*, AISTATS 2021.
 
     Examples
     --------
@@ -963,13 +1151,17 @@ class SoftDTW(Named, Similarity):
 
 
 class Edit(Named, Similarity):
-    """Similarity of strings: 1 − d / d_max, or exp(−gamma d / d_max) if gamma is set, where d is the number of edits,
-    at most d_max.
+    """Similarity of strings: 1 − d / d_max, or exp(−gamma d / d_max) if gamma is set, where d is the smallest cost of
+    edits that turn x into y, at most d_max.
 
-    ``levenshtein`` allows insertions, deletions and substitutions; ``osa`` and ``damerau`` add transpositions;
-    ``indel`` has no substitutions; ``lcs`` counts the characters outside the longest common subsequence. ``jaro``
-    and ``jaro-winkler`` are similarities. They are not symmetric, and neither are different costs of insertion and
-    deletion.
+    ``levenshtein`` allows insertions, deletions and substitutions; ``osa`` and ``damerau`` add transpositions of
+    neighbors, and ``osa`` edits no substring twice; ``indel`` has no substitutions. For strings of m and n
+    characters, ``lcs`` has d = max(m, n) − L, where L is the length of the longest common subsequence. d_max is m +
+    n for ``indel``, and max(m, n) otherwise; with costs, it is min(m delete + n insert, min(m, n) substitute + the
+    cost of deleting m − n or inserting n − m characters). For ``jaro``, the similarity is s = (k / m + k / n + (k −
+    t) / k) / 3 with k characters that both strings have at most max(m, n) / 2 − 1 places apart, 2t or 2t + 1 of
+    them in different order; ``jaro-winkler`` is s + 0.1 l (1 − s) if s > 0.7, where l is the number of equal first
+    characters, at most 4. They are not symmetric, and neither are different costs of insertion and deletion.
 
     Parameters
     ----------
@@ -985,6 +1177,18 @@ class Edit(Named, Similarity):
         From 1 to 1000. The cost of a substitution.
     unit : {"character", "grapheme"}, default="character"
         Whether to compare code points, or grapheme clusters such as a letter with its accents.
+
+    References
+    ----------
+    .. [1] V. I. Levenshtein, *Binary codes capable of correcting deletions, insertions, and reversals*, Soviet
+           Physics Doklady 10(8), 1966.
+    .. [2] F. J. Damerau, *A technique for computer detection and correction of spelling errors*, Communications of
+           the ACM 7(3), 1964.
+    .. [3] M. A. Jaro, *Advances in record-linkage methodology as applied to matching the 1985 census of Tampa,
+           Florida*, Journal of the American Statistical Association 84(406), 1989.
+    .. [4] W. E. Winkler, *String comparator metrics and enhanced decision rules in the Fellegi-Sunter model of
+           record linkage*, Proceedings of the Section on Survey Research Methods, American Statistical Association,
+           1990.
 
     Examples
     --------
@@ -1015,7 +1219,9 @@ class Edit(Named, Similarity):
 class Align(Named, Similarity):
     """Similarity of strings: score(x, y) / √(score(x, x) score(y, y)), where score is that of the best alignment.
 
-    A gap of k characters scores open + (k − 1) extend.
+    An alignment scores the sum over its pairs of characters, ``match``, ``mismatch`` or an entry of ``matrix``, and
+    over its gaps; a gap of k characters scores open + (k − 1) extend. ``local`` is the best score of substrings, at
+    least 0.
 
     Parameters
     ----------
@@ -1036,6 +1242,17 @@ class Align(Named, Similarity):
         Whether to divide by √(score(x, x) score(y, y)).
     unit : {"character", "grapheme"}, default="character"
         Whether to compare code points, or grapheme clusters such as a letter with its accents.
+
+    References
+    ----------
+    .. [1] S. B. Needleman and C. D. Wunsch, *A general method applicable to the search for similarities in the
+           amino acid sequence of two proteins*, Journal of Molecular Biology 48(3), 1970.
+    .. [2] T. F. Smith and M. S. Waterman, *Identification of common molecular subsequences*, Journal of Molecular
+           Biology 147(1), 1981.
+    .. [3] O. Gotoh, *An improved algorithm for matching biological sequences*, Journal of Molecular Biology 162(3),
+           1982.
+    .. [4] S. Henikoff and J. G. Henikoff, *Amino acid substitution matrices from protein blocks*, Proceedings of
+           the National Academy of Sciences 89(22), 1992.
 
     Examples
     --------
@@ -1068,7 +1285,8 @@ class Align(Named, Similarity):
 
 
 class NGram(Named, Similarity):
-    """Similarity of strings: the cosine of the counts of substrings of n characters.
+    """Similarity of strings: c(x)·c(y) / (‖c(x)‖ ‖c(y)‖), where c_u(x) is the number of times that x contains the
+    substring u of n characters.
 
     A string shorter than n counts as one substring.
 
@@ -1078,6 +1296,11 @@ class NGram(Named, Similarity):
         From 1 to 64. Substring length.
     unit : {"character", "grapheme"}, default="character"
         Whether to compare code points, or grapheme clusters such as a letter with its accents.
+
+    References
+    ----------
+    .. [1] C. Leslie, E. Eskin and W. S. Noble, *The spectrum kernel: a string kernel for SVM protein
+           classification*, Pacific Symposium on Biocomputing, 2002.
 
     Examples
     --------
@@ -1095,7 +1318,8 @@ class NGram(Named, Similarity):
 
 
 class Mismatch(Named, Similarity):
-    """Similarity of strings: the cosine of the counts of substrings of k letters, with up to m mismatches.
+    """Similarity of strings: c(x)·c(y) / (‖c(x)‖ ‖c(y)‖), where c_u(x) is the number of substrings of x that differ
+    from the string u of k letters in at most m places.
 
     The mismatch kernel of Leslie et al. (2004). A string shorter than k matches only identical strings.
 
@@ -1110,6 +1334,11 @@ class Mismatch(Named, Similarity):
         training strings.
     unit : {"character", "grapheme"}, default="character"
         Whether to compare code points, or grapheme clusters such as a letter with its accents.
+
+    References
+    ----------
+    .. [1] C. S. Leslie, E. Eskin, A. Cohen, J. Weston and W. S. Noble, *Mismatch string kernels for discriminative
+           protein classification*, Bioinformatics 20(4), 2004.
 
     Examples
     --------
@@ -1129,9 +1358,11 @@ class Mismatch(Named, Similarity):
 
 
 class Gappy(Named, Similarity):
-    """Similarity of strings: the cosine of the counts of subsequences of k characters in windows of g characters.
+    """Similarity of strings: c(x)·c(y) / (‖c(x)‖ ‖c(y)‖), where c_u(x) is the number of windows of g characters in x
+    that contain the subsequence u of k characters.
 
-    The gappy k-mer kernel of Leslie and Kuang (2004). A string shorter than g is a single window.
+    The gappy k-mer kernel of Leslie and Kuang (2004). A string shorter than g is a single window, and one shorter
+    than k counts as one subsequence.
 
     Parameters
     ----------
@@ -1141,6 +1372,11 @@ class Gappy(Named, Similarity):
         From 1 to 16. The length of a window, at least k.
     unit : {"character", "grapheme"}, default="character"
         Whether to compare code points, or grapheme clusters such as a letter with its accents.
+
+    References
+    ----------
+    .. [1] C. Leslie and R. Kuang, *Fast string kernels using inexact matching for protein sequences*, Journal of
+           Machine Learning Research 5, 2004.
 
     Examples
     --------
@@ -1159,8 +1395,8 @@ class Gappy(Named, Similarity):
 
 
 class Subsequence(Named, Similarity):
-    """Similarity of strings: the cosine of the counts of subsequences of n characters, where a subsequence that spans
-    l characters counts decay^l.
+    """Similarity of strings: c(x)·c(y) / (‖c(x)‖ ‖c(y)‖), where c_u(x) is the sum of decay^l over all occurrences in x
+    of the subsequence u of n characters, and l is the number of characters that an occurrence spans.
 
     A string shorter than n matches only identical strings.
 
@@ -1172,6 +1408,11 @@ class Subsequence(Named, Similarity):
         From 0.01 to 1. The weight of each spanned character.
     unit : {"character", "grapheme"}, default="character"
         Whether to compare code points, or grapheme clusters such as a letter with its accents.
+
+    References
+    ----------
+    .. [1] H. Lodhi, C. Saunders, J. Shawe-Taylor, N. Cristianini and C. Watkins, *Text classification using string
+           kernels*, Journal of Machine Learning Research 2, 2002.
 
     Examples
     --------
@@ -1205,6 +1446,11 @@ class Precomputed(Named, Similarity):
         From 0 to 10000. The number of columns at the end with values of polynomials, for the normalization
         ``centered``.
 
+    References
+    ----------
+    .. [1] E. Pękalska and R. P. W. Duin, *The Dissimilarity Representation for Pattern Recognition*, World
+           Scientific, 2005.
+
     Examples
     --------
     >>> from widemargin.similarity import Precomputed
@@ -1222,7 +1468,7 @@ class Precomputed(Named, Similarity):
 
 
 class Features(Named, Similarity):
-    """Similarity of vectors: the features of y, in which the model is linear.
+    """Similarity of vectors: the features y_j of y, in which the model is linear.
 
     There are no bases. The normalization must be mean-norm, z-score, covariance or none.
 
@@ -1237,7 +1483,7 @@ class Features(Named, Similarity):
 
 
 class Pixels(Named, DescriptorMixin):
-    """Descriptor of images: a grid with one cell per pixel, and a number from 0 to 1 per channel.
+    """Descriptor of images: a grid with one cell per pixel, and the number v / 255 for the value v of each channel.
 
     Examples
     --------
@@ -1253,12 +1499,20 @@ class PHOG(Named, DescriptorMixin):
     """Descriptor of images: a vector of histograms of gradient directions in the image, its quarters, sixteenths, …,
     with sum 1.
 
+    Each number is Σ ‖g‖ / S, where the sum is over the gradients g in a part of the image whose direction is
+    nearest to that of the bin, and S is the sum over all parts and bins. Pixels at the edges of the image have no
+    gradient.
+
     Parameters
     ----------
     levels : int, default=3
         From 0 to 6. The number of divisions of the image into quarters.
     signed : bool, default=False
         Whether opposite directions differ: 18 bins, not 9.
+
+    References
+    ----------
+    .. [1] A. Bosch, A. Zisserman and X. Munoz, *Representing shape with a spatial pyramid kernel*, CIVR 2007.
 
     Examples
     --------
@@ -1277,12 +1531,19 @@ class PHOG(Named, DescriptorMixin):
 class Colors(Named, DescriptorMixin):
     """Descriptor of images: a vector of color histograms of cells × cells parts of the image, with sum 1.
 
+    Each number is the number of pixels of one color in one part, divided by the number of pixels of the image. The
+    color of a pixel is ⌊bins v / 256⌋ for the value v of each channel.
+
     Parameters
     ----------
     cells : int, default=2
         From 1 to 64. The number of parts along each side.
     bins : int, default=4
         From 1 to 256. The number of intervals per channel; there are bins³ colors.
+
+    References
+    ----------
+    .. [1] M. J. Swain and D. H. Ballard, *Color indexing*, International Journal of Computer Vision 7(1), 1991.
 
     Examples
     --------
@@ -1300,6 +1561,9 @@ class Colors(Named, DescriptorMixin):
 
 class Resize(Named, DescriptorMixin):
     """Descriptor of images: an image of height × width pixels, by linear interpolation with antialiasing.
+
+    Along each side, with s = old side / new side, pixel i is the mean of the old pixels j with weights max(0, 1 −
+    |j + 1/2 − (i + 1/2) s| / max(1, s)), rounded.
 
     Parameters
     ----------
@@ -1326,6 +1590,11 @@ class MeanNorm(Named, DescriptorMixin):
     """Descriptor of vectors or grids of cells: (y − mean) / mean ‖y − mean‖.
 
     The means are learned from the training samples.
+
+    References
+    ----------
+    .. [1] O. Aghazadeh and S. Carlsson, *Large scale, large margin classification using indefinite similarity
+           measures*, 2014.
 
     Examples
     --------
@@ -1362,7 +1631,15 @@ class ZScore(Named, DescriptorMixin):
 
 
 class ZNorm(Named, DescriptorMixin):
-    """Descriptor of time series: the series, with each channel scaled to mean 0 and standard deviation 1.
+    """Descriptor of time series: the series (y_i − mean) / standard deviation, with the moments of each channel of the
+    series.
+
+    Constant channels become 0.
+
+    References
+    ----------
+    .. [1] D. Q. Goldin and P. C. Kanellakis, *On similarity queries for time-series data: constraint specification
+           and implementation*, CP 1995.
 
     Examples
     --------
@@ -1384,6 +1661,11 @@ class Derivative(Named, DescriptorMixin):
     ----------
     estimate : {"slope", "difference"}, default="slope"
 
+    References
+    ----------
+    .. [1] E. J. Keogh and M. J. Pazzani, *Derivative dynamic time warping*, SIAM International Conference on Data
+           Mining, 2001.
+
     Examples
     --------
     >>> from widemargin.similarity import DTW, Derivative
@@ -1398,10 +1680,12 @@ class Derivative(Named, DescriptorMixin):
 
 
 class MiniRocket(Named, DescriptorMixin):
-    """Descriptor of time series: a vector of the fractions of values above a bias in convolutions with 84 dilated
-    kernels (MiniRocket).
+    """Descriptor of time series: a vector of the fractions of time steps i with Σ_k w_k y_{i + (k − 5) dilation} >
+    bias, for 84 kernels w with several dilations and biases (MiniRocket).
 
-    The biases are learned from the training samples.
+    Three of the nine weights w_k are 2, and six are −1. The fractions are over all time steps, where y is 0 outside
+    the series, or over those at which the kernel lies within the series, alternately. The biases are learned from
+    the training samples.
 
     Parameters
     ----------
@@ -1410,6 +1694,11 @@ class MiniRocket(Named, DescriptorMixin):
     seed : int, default=0
         From 0 to 9007199254740992. The seed of the selection of a series for each bias and, for several channels,
         of the channels to add.
+
+    References
+    ----------
+    .. [1] A. Dempster, D. F. Schmidt and G. I. Webb, *MiniRocket: a very fast (almost) deterministic transform for
+           time series classification*, KDD 2021.
 
     Examples
     --------
@@ -1430,7 +1719,10 @@ class Hydra(Named, DescriptorMixin):
     """Descriptor of time series: a vector of soft counts of maxima and hard counts of minima in groups of eight
     dilated kernels (Hydra).
 
-    Half of the groups are applied to the series, and half to its first differences.
+    With the responses r_k(i) = Σ_l w_{k,l} y_{i + (l − 5) dilation} of the kernels k of a group, the two features
+    of a kernel are √max(0, Σ r_k(i) / n) over the time steps i at which r_k(i) is the largest response of the
+    group, and √(c / n), where r_k(i) is the smallest at c of the n time steps. Half of the groups are applied to
+    the series, and half to its first differences.
 
     Parameters
     ----------
@@ -1438,6 +1730,11 @@ class Hydra(Named, DescriptorMixin):
         From 2 to 1024. The number of groups per dilation, even.
     seed : int, default=0
         From 0 to 9007199254740992. The seed of the kernels and, for several channels, of the channels to add.
+
+    References
+    ----------
+    .. [1] A. Dempster, D. F. Schmidt and G. I. Webb, *Hydra: competing convolutional kernels for fast and accurate
+           time series classification*, Data Mining and Knowledge Discovery 37, 2023.
 
     Examples
     --------
@@ -1455,7 +1752,9 @@ class Hydra(Named, DescriptorMixin):
 
 
 class NGrams(Named, DescriptorMixin):
-    """Descriptor of strings: the set of the substrings of n characters, hashed.
+    """Descriptor of strings: the set of hash(u) mod bits for all substrings u of n characters.
+
+    A nonempty string shorter than n counts as one substring.
 
     Parameters
     ----------
@@ -1465,6 +1764,12 @@ class NGrams(Named, DescriptorMixin):
         From 1 to 16777216. The number of hash buckets.
     unit : {"character", "grapheme"}, default="character"
         Whether to compare code points, or grapheme clusters such as a letter with its accents.
+
+    References
+    ----------
+    .. [1] D. Vidal, M. Thormann and M. Pons, *LINGO, an efficient holographic text based method to calculate
+           biophysical properties and intermolecular similarities*, Journal of Chemical Information and Modeling
+           45(2), 2005.
 
     Examples
     --------
@@ -1483,7 +1788,10 @@ class NGrams(Named, DescriptorMixin):
 
 
 class NGramCounts(Named, DescriptorMixin):
-    """Descriptor of strings: a vector of the counts of the substrings of n characters, hashed.
+    """Descriptor of strings: a vector whose component b is the number of substrings u of n characters with hash(u) mod
+    bits = b.
+
+    A nonempty string shorter than n counts as one substring.
 
     Parameters
     ----------
@@ -1493,6 +1801,11 @@ class NGramCounts(Named, DescriptorMixin):
         From 1 to 16777216. The number of hash buckets.
     unit : {"character", "grapheme"}, default="character"
         Whether to compare code points, or grapheme clusters such as a letter with its accents.
+
+    References
+    ----------
+    .. [1] M. Damashek, *Gauging similarity with n-grams: language-independent categorization of text*, Science 267,
+           1995.
 
     Examples
     --------
@@ -1530,6 +1843,11 @@ class Tfidf(Named, DescriptorMixin):
     unit : {"character", "grapheme"}, default="character"
         Whether to compare code points, or grapheme clusters such as a letter with its accents.
 
+    References
+    ----------
+    .. [1] G. Salton and C. Buckley, *Term-weighting approaches in automatic text retrieval*, Information Processing
+           & Management 24(5), 1988.
+
     Examples
     --------
     >>> from widemargin.similarity import Features, Tfidf
@@ -1559,9 +1877,11 @@ class WeisfeilerLehman(Named, DescriptorMixin):
     """Descriptor of strings: a sparse vector with the counts of the nodes of a graph with each label, and with each
     pattern of labels within 1, 2, … edges.
 
-    Weisfeiler-Lehman subtree counts (Shervashidze et al. 2011). A graph is a JSON string with its node labels and
-    edges, such as {"nodes": ["C", "O"], "edges": [[0, 1]]}; an edge can have a third element, its label. The last
-    column is the norm of the counts of patterns that no training graph has.
+    Weisfeiler-Lehman subtree counts (Shervashidze et al. 2011): l_0(v) is the label of a node v, l_{i+1}(v) is a
+    hash of l_i(v) and of the sorted pairs of l_i(u) and the label of the edge for all neighbors u of v, and each
+    number is that of the nodes with one value of l_i. A graph is a JSON string with its node labels and edges, such
+    as {"nodes": ["C", "O"], "edges": [[0, 1]]}; an edge can have a third element, its label. The last column is the
+    norm of the counts of patterns that no training graph has.
 
     Parameters
     ----------
@@ -1569,6 +1889,11 @@ class WeisfeilerLehman(Named, DescriptorMixin):
         From 0 to 20. The number of iterations; 0 counts the labels alone.
     directed : bool, default=False
         Whether edges have a direction.
+
+    References
+    ----------
+    .. [1] N. Shervashidze, P. Schweitzer, E. J. van Leeuwen, K. Mehlhorn and K. M. Borgwardt, *Weisfeiler-Lehman
+           graph kernels*, Journal of Machine Learning Research 12, 2011.
 
     Examples
     --------

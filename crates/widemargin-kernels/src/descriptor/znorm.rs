@@ -8,8 +8,12 @@ pub(crate) const ZNORM: DescriptorRow = DescriptorRow {
     name: "znorm",
     class: "ZNorm",
     samples: &["time series"],
-    formula: "the series, with each channel scaled to mean 0 and standard deviation 1",
-    about: "",
+    formula: "the series (y_i − mean) / standard deviation, with the moments of each channel of the series",
+    about: "Constant channels become 0.",
+    references: &[
+        "D. Q. Goldin and P. C. Kanellakis, *On similarity queries for time-series data: constraint specification and \
+         implementation*, CP 1995.",
+    ],
     parameters: &[],
     usual: "dtw",
     build: |step| ZNORM.arguments(step).map(|_| vec![Box::new(ZNorm) as _]),

@@ -32,11 +32,27 @@ use crate::spec::Step;
 pub(super) const EDIT: SimilarityRow = SimilarityRow {
     name: "edit",
     class: "Edit",
-    formula: "1 − d / d_max, or exp(−gamma d / d_max) if gamma is set, where d is the number of edits, at most d_max",
-    about: "`levenshtein` allows insertions, deletions and substitutions; `osa` and `damerau` add transpositions; \
-            `indel` has no substitutions; `lcs` counts the characters outside the longest common subsequence. `jaro` \
-            and `jaro-winkler` are similarities. They are not symmetric, and neither are different costs of insertion \
-            and deletion.",
+    formula: "1 − d / d_max, or exp(−gamma d / d_max) if gamma is set, where d is the smallest cost of edits that \
+              turn x into y, at most d_max",
+    about: "`levenshtein` allows insertions, deletions and substitutions; `osa` and `damerau` add transpositions of \
+            neighbors, and `osa` edits no substring twice; `indel` has no substitutions. For strings of m and n \
+            characters, `lcs` has d = max(m, n) − L, where L is the length of the longest common subsequence. d_max \
+            is m + n for `indel`, and max(m, n) otherwise; with costs, it is min(m delete + n insert, min(m, n) \
+            substitute + the cost of deleting m − n or inserting n − m characters). For `jaro`, the similarity is s = \
+            (k / m + k / n + (k − t) / k) / 3 with k characters that both strings have at most max(m, n) / 2 − 1 \
+            places apart, 2t or 2t + 1 of them in different order; `jaro-winkler` is s + 0.1 l (1 − s) if s > 0.7, \
+            where l is the number of equal first characters, at most 4. They are not symmetric, and neither are \
+            different costs of insertion and deletion.",
+    references: &[
+        "V. I. Levenshtein, *Binary codes capable of correcting deletions, insertions, and reversals*, Soviet Physics \
+         Doklady 10(8), 1966.",
+        "F. J. Damerau, *A technique for computer detection and correction of spelling errors*, Communications of the \
+         ACM 7(3), 1964.",
+        "M. A. Jaro, *Advances in record-linkage methodology as applied to matching the 1985 census of Tampa, \
+         Florida*, Journal of the American Statistical Association 84(406), 1989.",
+        "W. E. Winkler, *String comparator metrics and enhanced decision rules in the Fellegi-Sunter model of record \
+         linkage*, Proceedings of the Section on Survey Research Methods, American Statistical Association, 1990.",
+    ],
     parameters: &[
         Parameter::new(
             "metric",
@@ -85,7 +101,7 @@ pub enum EditMetric {
     Lcs,
     /// Jaro: the proportion of common characters.
     Jaro,
-    /// Jaro with a bonus of 0.1 each for up to four common first characters.
+    /// Jaro with a bonus of 0.1 each for up to four common first characters, if it is above 0.7.
     JaroWinkler,
 }
 

@@ -15,7 +15,8 @@ use crate::tuning::GAMMA_PROBES;
 pub(super) const WINDOW: Parameter = Parameter::new(
     "window",
     Values::SHARE,
-    "The half-width of the band of warping paths, as a fraction of the longer series; 1 means no band.",
+    "The half-width of the band of warping paths, as a fraction of the longer series, but at least the difference of the \
+     lengths; 1 means no band.",
 )
 .or("1");
 

@@ -559,7 +559,6 @@ def test_every_row_has_its_class(row):
     assert row["class"] in similarities.__all__
     assert issubclass(cls, Similarity if row["name"] in SIMILARITIES else similarities.DescriptorMixin)
     assert (cls.__module__, cls.__qualname__) == ("widemargin.similarity", row["class"]) or cls is HOG
-    assert all(reference in " ".join(cls.__doc__.split()) for reference in row["references"])
     if cls is not HOG:
         assert list(inspect.signature(cls).parameters) == [one["name"] for one in row["parameters"]]
         assert f"s: {' '.join(row['formula'].split())}." in " ".join(cls.__doc__.split())

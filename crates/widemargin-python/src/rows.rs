@@ -40,7 +40,6 @@ macro_rules! row {
             "samples": $row.samples,
             "formula": $row.formula,
             "about": $row.about,
-            "references": $row.references,
             "parameters": $row.parameters.iter().map(parameter).collect::<Vec<_>>(),
             "usual": $usual,
             "examples": $examples,

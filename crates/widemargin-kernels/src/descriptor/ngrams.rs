@@ -20,11 +20,6 @@ const SETS: DescriptorRow = DescriptorRow {
     samples: &["strings"],
     formula: "the set of hash(u) mod bits for all substrings u of n characters",
     about: "A nonempty string shorter than n counts as one substring.",
-    references: &[
-        "D. Vidal, M. Thormann and M. Pons, *LINGO, an efficient holographic text based method to calculate \
-         biophysical properties and intermolecular similarities*, Journal of Chemical Information and Modeling 45(2), \
-         2005.",
-    ],
     parameters: &[
         Parameter::new("n", Values::Whole(1, 64), "Substring length.").or("3").written(),
         Parameter::new("bits", Values::Whole(1, 1 << 24), "The number of hash buckets.").or("2048"),
@@ -38,10 +33,6 @@ const COUNTS: DescriptorRow = DescriptorRow {
     name: "ngram-counts",
     class: "NGramCounts",
     formula: "a vector whose component b is the number of substrings u of n characters with hash(u) mod bits = b",
-    references: &[
-        "M. Damashek, *Gauging similarity with n-grams: language-independent categorization of text*, Science 267, \
-         1995.",
-    ],
     usual: "rbf",
     ..SETS
 };

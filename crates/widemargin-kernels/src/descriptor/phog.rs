@@ -23,9 +23,6 @@ pub(crate) const PHOG: DescriptorRow = DescriptorRow {
     about: "Each number is Σ ‖g‖ / S, where the sum is over the gradients g in a part of the image whose direction is \
             nearest to that of the bin, and S is the sum over all parts and bins. Pixels at the edges of the image \
             have no gradient.",
-    references: &[
-        "A. Bosch, A. Zisserman and X. Munoz, *Representing shape with a spatial pyramid kernel*, CIVR 2007.",
-    ],
     parameters: &[
         Parameter::new("levels", Values::Whole(0, 6), "The number of divisions of the image into quarters.").or("3"),
         Parameter::new("signed", Values::Flag, "Whether opposite directions differ: 18 bins, not 9.").or("false"),

@@ -10,7 +10,6 @@ pub(crate) const PIXELS: DescriptorRow = DescriptorRow {
     samples: &["images"],
     formula: "a grid with one cell per pixel, and the number v / 255 for the value v of each channel",
     about: "",
-    references: &[],
     parameters: &[],
     usual: "match",
     build: |step| PIXELS.arguments(step).map(|_| vec![Box::new(Pixels) as _]),

@@ -20,8 +20,6 @@ pub struct DescriptorRow {
     pub formula: &'static str,
     /// Notes, in sentences.
     pub about: &'static str,
-    /// The publications that it is from: authors, title, venue, year.
-    pub references: &'static [&'static str],
     /// Its parameters, in the order of the Python class.
     pub parameters: &'static [Parameter],
     /// A similarity that usually follows it.

@@ -15,10 +15,6 @@ const MEAN_NORM: DescriptorRow = DescriptorRow {
     samples: &["vectors", "grids of cells"],
     formula: "(y − mean) / mean ‖y − mean‖",
     about: "The means are learned from the training samples.",
-    references: &[
-        "O. Aghazadeh and S. Carlsson, *Large scale, large margin classification using indefinite similarity \
-         measures*, 2014.",
-    ],
     parameters: &[],
     usual: "rbf",
     build: |step| MEAN_NORM.arguments(step).map(|_| vec![Box::new(Scaler::new(Scaling::MeanNorm)) as _]),
@@ -32,7 +28,6 @@ const Z_SCORE: DescriptorRow = DescriptorRow {
     class: "ZScore",
     formula: "(y_j − mean_j) / standard deviation_j",
     about: "The moments are learned from the training samples. Constant features become 0.",
-    references: &[],
     parameters: &[WEIGHTS],
     build: |step| {
         let weights: Option<List> = Z_SCORE.arguments(step)?.get("weights")?;

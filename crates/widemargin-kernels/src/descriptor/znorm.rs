@@ -10,10 +10,6 @@ pub(crate) const ZNORM: DescriptorRow = DescriptorRow {
     samples: &["time series"],
     formula: "the series (y_i − mean) / standard deviation, with the moments of each channel of the series",
     about: "Constant channels become 0.",
-    references: &[
-        "D. Q. Goldin and P. C. Kanellakis, *On similarity queries for time-series data: constraint specification and \
-         implementation*, CP 1995.",
-    ],
     parameters: &[],
     usual: "dtw",
     build: |step| ZNORM.arguments(step).map(|_| vec![Box::new(ZNorm) as _]),

@@ -29,16 +29,12 @@ const P: Parameter = Parameter::new(
     "",
 );
 
-const VEDALDI: &str = "A. Vedaldi and A. Zisserman, *Efficient additive kernels via explicit feature maps*, IEEE \
-                       Transactions on Pattern Analysis and Machine Intelligence 34(3), 2012.";
-
 const CHI2: SimilarityRow = SimilarityRow {
     name: "chi2",
     class: "Chi2",
     samples: &["vectors"],
     formula: "Σ 2 x_j y_j / (x_j + y_j)",
     about: "Features must be non-negative, such as histograms.",
-    references: &[VEDALDI],
     parameters: &[],
     examples: &["chi2"],
     definite: Definite::Positive,
@@ -60,11 +56,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         name: "intersection",
         class: "Intersection",
         formula: "Σ min(x_j, y_j)",
-        references: &[
-            "M. J. Swain and D. H. Ballard, *Color indexing*, International Journal of Computer Vision 7(1), 1991.",
-            "S. Maji, A. C. Berg and J. Malik, *Classification using intersection kernel support vector machines is \
-             efficient*, CVPR 2008.",
-        ],
         examples: &["intersection"],
         onnx: Onnx::Expression("power_mean(-inf)"),
         ..CHI2
@@ -73,11 +64,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         name: "jensen-shannon",
         class: "JensenShannon",
         formula: "Σ x_j/2 log₂((x_j + y_j)/x_j) + y_j/2 log₂((x_j + y_j)/y_j)",
-        references: &[
-            "J. Lin, *Divergence measures based on the Shannon entropy*, IEEE Transactions on Information Theory \
-             37(1), 1991.",
-            VEDALDI,
-        ],
         examples: &["jensen-shannon"],
         onnx: Onnx::Expression("jensen_shannon"),
         ..CHI2
@@ -87,7 +73,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         class: "PowerMean",
         formula: "Σ ((x_j^p + y_j^p)/2)^(1/p)",
         about: "Features must be non-negative. Positive semi-definite for p up to 0, and indefinite for p above 0.",
-        references: &["J. Wu, *Power mean SVM for large scale visual classification*, CVPR 2012."],
         parameters: &[P],
         examples: &["power-mean:p=-8", "power-mean:p=-0.5", "power-mean:p=-inf"],
         onnx: Onnx::Expression("power_mean(p)"),

@@ -20,18 +20,12 @@ use crate::error::{Error, Result};
 use crate::parameters::{Arguments, Parameter, Values};
 use crate::spec::Step;
 
-const DUCHON: &str = "J. Duchon, *Splines minimizing rotation-invariant semi-norms in Sobolev spaces*, Constructive \
-                      Theory of Functions of Several Variables, Lecture Notes in Mathematics 571, Springer, 1977.";
-const MICCHELLI: &str = "C. A. Micchelli, *Interpolation of scattered data: distance matrices and conditionally positive \
-                         definite functions*, Constructive Approximation 2, 1986.";
-
 const DISTANCE: SimilarityRow = SimilarityRow {
     name: "distance",
     class: "Distance",
     samples: &["vectors"],
     formula: "−r with r = ‖x − y‖",
     about: "",
-    references: &["B. Schölkopf, *The kernel trick for distances*, NIPS 2000."],
     parameters: &[],
     examples: &["distance"],
     definite: Definite::Conditional,
@@ -44,10 +38,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         name: "thin-plate",
         class: "ThinPlate",
         formula: "(−1)^order r^(2 order − 2) log r with r = ‖x − y‖",
-        references: &[
-            DUCHON,
-            "C. Walder and O. Chapelle, *Learning with transformation invariant kernels*, NIPS 2007.",
-        ],
         parameters: &[Parameter::new("order", Values::Whole(2, 16), "The order; 2 gives r² log r.").or("2")],
         examples: &["thin-plate", "thin-plate:order=3"],
         onnx: Onnx::Expression("radial(2 * order - 2)"),
@@ -58,7 +48,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         name: "cubic",
         class: "Cubic",
         formula: "r³ with r = ‖x − y‖",
-        references: &[DUCHON],
         examples: &["cubic"],
         onnx: Onnx::Expression("radial(3)"),
         ..DISTANCE
@@ -67,7 +56,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         name: "polyharmonic",
         class: "Polyharmonic",
         formula: "(−1)^⌈exponent/2⌉ r^exponent with r = ‖x − y‖",
-        references: &[DUCHON],
         parameters: &[Parameter::new(
             "exponent",
             Values::Number { least: f64::from_bits(1), most: 32.0, range: "above 0 and at most 32, not even" },
@@ -81,7 +69,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         name: "spline",
         class: "Spline",
         formula: "(−1)^⌊e/2 + 1⌋ r^e with r = ‖x − y‖ and e = 2 order − dims, times log r if e is even",
-        references: &[DUCHON, "G. Wahba, *Spline Models for Observational Data*, SIAM, 1990."],
         parameters: &[
             Parameter::new("order", Values::Whole(1, 16), "The order of the spline, above dims / 2."),
             Parameter::new("dims", Values::Whole(1, 31), "The dimension of the space."),
@@ -94,10 +81,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         name: "cityblock",
         class: "Cityblock",
         formula: "−‖x − y‖₁",
-        references: &[
-            "I. J. Schoenberg, *Metric spaces and positive definite functions*, Transactions of the American \
-             Mathematical Society 44(3), 1938.",
-        ],
         examples: &["cityblock"],
         onnx: Onnx::Expression("cityblock"),
         ..DISTANCE
@@ -107,10 +90,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         class: "Log",
         formula: "−log(1 + gamma r^exponent) with r = ‖x − y‖",
         about: "",
-        references: &[
-            "S. Boughorbel, J.-P. Tarel and N. Boujemaa, *Conditionally positive definite kernels for SVM based image \
-             recognition*, ICME 2005.",
-        ],
         parameters: &[
             GAMMA,
             Parameter::new(
@@ -128,11 +107,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         name: "multiquadric",
         class: "Multiquadric",
         formula: "−√(1 + gamma ‖x − y‖²)",
-        references: &[
-            "R. L. Hardy, *Multiquadric equations of topography and other irregular surfaces*, Journal of Geophysical \
-             Research 76(8), 1971.",
-            MICCHELLI,
-        ],
         parameters: &[GAMMA],
         examples: &["multiquadric:gamma=0.3"],
         onnx: Onnx::Expression("multiquadric(gamma)"),
@@ -142,7 +116,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         name: "inverse-multiquadric",
         class: "InverseMultiquadric",
         formula: "1 / √(1 + gamma ‖x − y‖²)",
-        references: &[MICCHELLI],
         parameters: &[GAMMA],
         examples: &["inverse-multiquadric:gamma=0.3"],
         definite: Definite::Positive,

@@ -14,7 +14,6 @@ pub(super) const FEATURES: SimilarityRow = SimilarityRow {
     samples: &["vectors"],
     formula: "the features y_j of y, in which the model is linear",
     about: "There are no bases. The normalization must be mean-norm, z-score, covariance or none.",
-    references: &[],
     parameters: &[],
     examples: &["features"],
     definite: Definite::No,

@@ -22,10 +22,6 @@ pub(super) const GAPPY: SimilarityRow = SimilarityRow {
               the subsequence u of k characters",
     about: "The gappy k-mer kernel of Leslie and Kuang (2004). A string shorter than g is a single window, and one \
             shorter than k counts as one subsequence.",
-    references: &[
-        "C. Leslie and R. Kuang, *Fast string kernels using inexact matching for protein sequences*, Journal of \
-         Machine Learning Research 5, 2004.",
-    ],
     parameters: &[
         Parameter::new("k", Values::Whole(1, 12), "The length of a subsequence.").or("3").written(),
         Parameter::new("g", Values::Whole(1, 16), "The length of a window, at least k.").or("5").written(),

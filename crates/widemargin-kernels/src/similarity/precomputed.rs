@@ -15,10 +15,6 @@ pub(super) const PRECOMPUTED: SimilarityRow = SimilarityRow {
     samples: &["vectors"],
     formula: "the value in column x of row y, or −d, −d² or exp(−gamma d) if this value is a distance d",
     about: "Samples are rows of similarities or distances, with one column per basis.",
-    references: &[
-        "E. Pękalska and R. P. W. Duin, *The Dissimilarity Representation for Pattern Recognition*, World Scientific, \
-         2005.",
-    ],
     parameters: &[
         Parameter::new(
             "distance",

@@ -28,10 +28,6 @@ const COSINE: SimilarityRow = SimilarityRow {
     samples: &["bit sets", "vectors"],
     formula: "x·y / √(x·x · y·y), which is |x ∩ y| / √(|x| |y|) for sets",
     about: "Two empty sets, or two zero vectors, have similarity 1.",
-    references: &[
-        "G. Salton, A. Wong and C. S. Yang, *A vector space model for automatic indexing*, Communications of the ACM \
-         18(11), 1975.",
-    ],
     parameters: &[],
     examples: &["cosine"],
     definite: Definite::Positive,
@@ -45,12 +41,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         name: "tanimoto",
         class: "Tanimoto",
         formula: "x·y / (x·x + y·y − x·y), which is |x ∩ y| / |x ∪ y| for sets",
-        references: &[
-            "P. Jaccard, *The distribution of the flora in the alpine zone*, New Phytologist 11(2), 1912.",
-            "D. J. Rogers and T. T. Tanimoto, *A computer program for classifying plants*, Science 132, 1960.",
-            "L. Ralaivola, S. J. Swamidass, H. Saigo and P. Baldi, *Graph kernels for chemical informatics*, Neural \
-             Networks 18(8), 2005.",
-        ],
         examples: &["tanimoto"],
         onnx: Onnx::Expression("tanimoto"),
         ..COSINE

@@ -22,10 +22,6 @@ pub(super) const SUBSEQUENCE: SimilarityRow = SimilarityRow {
     formula: "c(x)·c(y) / (‖c(x)‖ ‖c(y)‖), where c_u(x) is the sum of decay^l over all occurrences in x of the \
               subsequence u of n characters, and l is the number of characters that an occurrence spans",
     about: "A string shorter than n matches only identical strings.",
-    references: &[
-        "H. Lodhi, C. Saunders, J. Shawe-Taylor, N. Cristianini and C. Watkins, *Text classification using string \
-         kernels*, Journal of Machine Learning Research 2, 2002.",
-    ],
     parameters: &[
         Parameter::new("n", Values::Whole(1, 16), "The length of a subsequence.").or("3").written(),
         Parameter::new(

@@ -43,16 +43,6 @@ pub(super) const EDIT: SimilarityRow = SimilarityRow {
             places apart, 2t or 2t + 1 of them in different order; `jaro-winkler` is s + 0.1 l (1 − s) if s > 0.7, \
             where l is the number of equal first characters, at most 4. They are not symmetric, and neither are \
             different costs of insertion and deletion.",
-    references: &[
-        "V. I. Levenshtein, *Binary codes capable of correcting deletions, insertions, and reversals*, Soviet Physics \
-         Doklady 10(8), 1966.",
-        "F. J. Damerau, *A technique for computer detection and correction of spelling errors*, Communications of the \
-         ACM 7(3), 1964.",
-        "M. A. Jaro, *Advances in record-linkage methodology as applied to matching the 1985 census of Tampa, \
-         Florida*, Journal of the American Statistical Association 84(406), 1989.",
-        "W. E. Winkler, *String comparator metrics and enhanced decision rules in the Fellegi-Sunter model of record \
-         linkage*, Proceedings of the Section on Survey Research Methods, American Statistical Association, 1990.",
-    ],
     parameters: &[
         Parameter::new(
             "metric",

@@ -27,7 +27,6 @@ pub(super) const RBF: SimilarityRow = SimilarityRow {
     samples: &["vectors"],
     formula: "exp(−gamma ‖x − y‖²)",
     about: "",
-    references: &["B. Schölkopf and A. J. Smola, *Learning with Kernels*, MIT Press, 2002."],
     parameters: &[GAMMA],
     examples: &["rbf", "rbf:gamma=0.3"],
     definite: Definite::Positive,
@@ -40,8 +39,6 @@ pub(super) const LAPLACIAN: SimilarityRow = SimilarityRow {
     name: "laplacian",
     class: "Laplacian",
     formula: "exp(−gamma ‖x − y‖₁)",
-    references: &["O. Chapelle, P. Haffner and V. N. Vapnik, *Support vector machines for histogram-based image \
-         classification*, IEEE Transactions on Neural Networks 10(5), 1999."],
     parameters: &[learned_gamma("By default 1 / mean ‖y − mean‖₁ over the training samples, also written `scale`.")],
     examples: &["laplacian", "laplacian:gamma=0.3"],
     onnx: Onnx::Expression("exp(-gamma * sum(abs(x - y)))"),
@@ -65,10 +62,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         class: "Polynomial",
         formula: "(gamma x·y + coef0)^degree",
         about: "Positive semi-definite for coef0 of at least 0, and indefinite for coef0 below 0.",
-        references: &[
-            "B. E. Boser, I. M. Guyon and V. N. Vapnik, *A training algorithm for optimal margin classifiers*, COLT \
-             1992.",
-        ],
         parameters: &[
             Parameter::new("degree", Values::Whole(1, 16), "The degree.").or("3").written(),
             GAMMA,
@@ -82,10 +75,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         name: "sigmoid",
         class: "Sigmoid",
         formula: "tanh(gamma x·y + coef0)",
-        references: &[
-            "H.-T. Lin and C.-J. Lin, *A study on sigmoid kernels for SVM and the training of non-PSD kernels by \
-             SMO-type methods*, technical report, National Taiwan University, 2003.",
-        ],
         parameters: &[GAMMA, Parameter::new("coef0", Values::FINITE, "The constant term.").or("0")],
         examples: &["sigmoid", "sigmoid:coef0=-0.2,gamma=0.1"],
         definite: Definite::No,
@@ -99,10 +88,6 @@ pub(super) const CANBERRA: SimilarityRow = SimilarityRow {
     class: "Canberra",
     formula: "exp(−gamma Σ |x_j − y_j| / (|x_j| + |y_j|))",
     about: "The quotient 0 / 0 counts as 0.",
-    references: &[
-        "G. N. Lance and W. T. Williams, *Mixed-data classificatory programs I. Agglomerative systems*, Australian \
-         Computer Journal 1(1), 1967.",
-    ],
     parameters: &[Parameter::new("gamma", Values::POSITIVE, "By default 1 / the number of features.").optional()],
     examples: &["canberra", "canberra:gamma=0.3"],
     onnx: Onnx::Expression("exp(-gamma * sum(ratio(abs(x - y), abs(x) + abs(y))))"),

@@ -36,11 +36,6 @@ pub(crate) const HOG: DescriptorRow = DescriptorRow {
     samples: &["images"],
     formula: "a grid of histograms of oriented gradients, with 31 numbers per cell",
     about: "",
-    references: &[
-        "N. Dalal and B. Triggs, *Histograms of oriented gradients for human detection*, CVPR 2005.",
-        "P. F. Felzenszwalb, R. B. Girshick, D. McAllester and D. Ramanan, *Object detection with discriminatively \
-         trained part-based models*, IEEE Transactions on Pattern Analysis and Machine Intelligence 32(9), 2010.",
-    ],
     parameters: &[
         Parameter::new(
             "cell",

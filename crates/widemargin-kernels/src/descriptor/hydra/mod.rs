@@ -38,10 +38,6 @@ pub(crate) const HYDRA: DescriptorRow = DescriptorRow {
             features of a kernel are √max(0, Σ r_k(i) / n) over the time steps i at which r_k(i) is the largest \
             response of the group, and √(c / n), where r_k(i) is the smallest at c of the n time steps. Half of the \
             groups are applied to the series, and half to its first differences.",
-    references: &[
-        "A. Dempster, D. F. Schmidt and G. I. Webb, *Hydra: competing convolutional kernels for fast and accurate \
-         time series classification*, Data Mining and Knowledge Discovery 37, 2023.",
-    ],
     parameters: &[
         Parameter::new("groups", Values::Whole(2, 1024), "The number of groups per dilation, even.").or("64").written(),
         Parameter::new(

@@ -47,10 +47,6 @@ pub(crate) const MINIROCKET: DescriptorRow = DescriptorRow {
     about: "Three of the nine weights w_k are 2, and six are −1. The fractions are over all time steps, where y is 0 \
             outside the series, or over those at which the kernel lies within the series, alternately. The biases are \
             learned from the training samples.",
-    references: &[
-        "A. Dempster, D. F. Schmidt and G. I. Webb, *MiniRocket: a very fast (almost) deterministic transform for \
-         time series classification*, KDD 2021.",
-    ],
     parameters: &[
         Parameter::new("features", Values::Whole(84, 1_000_000), "The number, rounded down to a multiple of 84.")
             .or("10000")

@@ -38,10 +38,6 @@ pub(crate) const TFIDF: DescriptorRow = DescriptorRow {
     formula: "a sparse vector of norm 1 with the counts of n-grams times ln((1 + N) / (1 + df)) + 1, where df of the N \
               training samples contain the n-gram",
     about: "N-grams that do not occur in the training samples are omitted.",
-    references: &[
-        "G. Salton and C. Buckley, *Term-weighting approaches in automatic text retrieval*, Information Processing & \
-         Management 24(5), 1988.",
-    ],
     parameters: &[
         Parameter::new("n", Values::Span(1, LONGEST), "The number of characters or words of an n-gram.")
             .or("1-3")

@@ -43,10 +43,6 @@ pub(crate) const WL: DescriptorRow = DescriptorRow {
             and each number is that of the nodes with one value of l_i. A graph is a JSON string with its node labels \
             and edges, such as {\"nodes\": [\"C\", \"O\"], \"edges\": [[0, 1]]}; an edge can have a third element, \
             its label. The last column is the norm of the counts of patterns that no training graph has.",
-    references: &[
-        "N. Shervashidze, P. Schweitzer, E. J. van Leeuwen, K. Mehlhorn and K. M. Borgwardt, *Weisfeiler-Lehman graph \
-         kernels*, Journal of Machine Learning Research 12, 2011.",
-    ],
     parameters: &[
         Parameter::new("iterations", Values::Whole(0, 20), "The number of iterations; 0 counts the labels alone.")
             .or("3")

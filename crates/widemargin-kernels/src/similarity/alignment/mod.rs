@@ -41,16 +41,6 @@ pub(super) const ALIGN: SimilarityRow = SimilarityRow {
     about: "An alignment scores the sum over its pairs of characters, `match`, `mismatch` or an entry of `matrix`, \
             and over its gaps; a gap of k characters scores open + (k − 1) extend. `local` is the best score of \
             substrings, at least 0.",
-    references: &[
-        "S. B. Needleman and C. D. Wunsch, *A general method applicable to the search for similarities in the amino \
-         acid sequence of two proteins*, Journal of Molecular Biology 48(3), 1970.",
-        "T. F. Smith and M. S. Waterman, *Identification of common molecular subsequences*, Journal of Molecular \
-         Biology 147(1), 1981.",
-        "O. Gotoh, *An improved algorithm for matching biological sequences*, Journal of Molecular Biology 162(3), \
-         1982.",
-        "S. Henikoff and J. G. Henikoff, *Amino acid substitution matrices from protein blocks*, Proceedings of the \
-         National Academy of Sciences 89(22), 1992.",
-    ],
     parameters: &[
         Parameter::new(
             "mode",

@@ -43,12 +43,6 @@ pub(super) const EMD: SimilarityRow = SimilarityRow {
             histogram to the next bin costs 1. An empty histogram counts as one in a bin after the last on a line, \
             and has the largest distance from each bin on a circle. Conditionally positive definite on a line, and \
             indefinite on a circle.",
-    references: &[
-        "Y. Rubner, C. Tomasi and L. J. Guibas, *The earth mover's distance as a metric for image retrieval*, \
-         International Journal of Computer Vision 40(2), 2000.",
-        "J. Rabin, J. Delon and Y. Gousseau, *Circular earth mover's distance for the comparison of local features*, \
-         ICPR 2008.",
-    ],
     parameters: &[
         Parameter::new("gamma", Values::POSITIVE, "If not set, the similarity is −d.").optional(),
         Parameter::new(

@@ -48,10 +48,6 @@ const MATCH: SimilarityRow = SimilarityRow {
             displacement u_c; the base must then be a sum over cells: `linear`, `chi2`, `hellinger`, `intersection`, \
             `jensen-shannon`, `power-mean` or `cityblock`. R(z) = −quadratic (‖z‖² + Σ_c ‖u_c‖²) − smooth Σ ‖u_c − \
             u_c'‖² over all pairs of neighboring cells c and c'.",
-    references: &[
-        "O. Aghazadeh and S. Carlsson, *Large scale, large margin classification using indefinite similarity \
-         measures*, 2014.",
-    ],
     parameters: &[
         RADIUS,
         BASIS_RADIUS,
@@ -99,9 +95,6 @@ pub(in crate::similarity) const ROWS: &[SimilarityRow] = &[
                   z), φ(y, z')) + base(φ(y, z'), φ(y, z'))",
         about: "φ(y, z') is the grid y shifted by z' and padded with zeros. If base(x, x) is the same for all x, as \
                 for `rbf`, the result equals `match`.",
-        references: &[
-            "D. DeCoste and B. Schölkopf, *Training invariant support vector machines*, Machine Learning 46, 2002.",
-        ],
         parameters: &[RADIUS, BASIS_RADIUS, base::BASE, base::GAMMA, base::DEGREE, base::COEF0, base::P],
         examples: &["jitter:base=rbf", "jitter", "jitter:radius=1,basis_radius=1,base=sigmoid", "jitter:base=chi2"],
         ..MATCH

@@ -19,10 +19,6 @@ const RIGID: SimilarityRow = SimilarityRow {
     samples: &["grids of cells"],
     formula: "max over shifts z of Σ_c φ_c(x)·φ_{c+z}(y)",
     about: "φ_c(x) is the cell c of the grid x, and 0 outside. After `hog`, it compares images.",
-    references: &[
-        "O. Aghazadeh and S. Carlsson, *Large scale, large margin classification using indefinite similarity \
-         measures*, 2014.",
-    ],
     parameters: &[
         Parameter::new("radius", CELLS, "The largest shift z along each axis, in cells.").or("1").written(),
         Parameter::new("penalty", Values::NOT_NEGATIVE, "The factor of ‖z‖², which is subtracted.").or("0"),

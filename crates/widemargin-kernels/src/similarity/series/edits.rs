@@ -29,12 +29,6 @@ pub(super) const MSM: SimilarityRow = SimilarityRow {
             D_{i,j} = min(D_{i−1,j−1} + ‖x_i − y_j‖, D_{i−1,j} + C(x_i, x_{i−1}, y_j), D_{i,j−1} + C(y_j, y_{j−1}, \
             x_i)). C(u, v, w) is c if (u − v)·(u − w) ≤ 0, and c + min(‖u − v‖, ‖u − w‖) otherwise. D_{0,0} = 0, and \
             the other D_{i,0} and D_{0,j} are infinite. Without a band, d is a metric for a single channel.",
-    references: &[
-        "A. Stefan, V. Athitsos and G. Das, *The move-split-merge metric for time series*, IEEE Transactions on \
-         Knowledge and Data Engineering 25(6), 2013.",
-        "A. Shifaz, C. Pelletier, F. Petitjean and G. I. Webb, *Elastic similarity and distance measures for \
-         multivariate time series*, Knowledge and Information Systems 65, 2023.",
-    ],
     parameters: &[WINDOW, Parameter::new("c", Values::NOT_NEGATIVE, "The cost of a split or a merge.").or("1"), GAMMA],
     examples: &["msm", "msm:c=0.1,window=0.2", "msm:c=0.01,gamma=auto"],
     build: |step| built(Elastic::<MoveSplitMerge>::from_step(step)),
@@ -109,8 +103,6 @@ pub(super) const TWE: SimilarityRow = SimilarityRow {
             D_{i,j} = min(D_{i−1,j−1} + ‖x_i − y_j‖ + ‖x_{i−1} − y_{j−1}‖ + 2 nu |i − j|, D_{i−1,j} + ‖x_i − x_{i−1}‖ \
             + nu + penalty, D_{i,j−1} + ‖y_j − y_{j−1}‖ + nu + penalty) and x_0 = y_0 = 0. D_{0,0} = 0, and the other \
             D_{i,0} and D_{0,j} are infinite. Without a band, d is a metric.",
-    references: &["P.-F. Marteau, *Time warp edit distance with stiffness adjustment for time series matching*, IEEE \
-         Transactions on Pattern Analysis and Machine Intelligence 31(2), 2009."],
     parameters: &[
         WINDOW,
         Parameter::new("nu", Values::NOT_NEGATIVE, "The stiffness: the cost of a difference in time, per time step.")
@@ -175,7 +167,6 @@ pub(super) const ERP: SimilarityRow = SimilarityRow {
     about: "Steps are matched, or skipped at their distance to g (Chen and Ng, 2004). For series of m and n time \
             steps, d = D_{m,n} with D_{i,j} = min(D_{i−1,j−1} + ‖x_i − y_j‖, D_{i−1,j} + ‖x_i − g‖, D_{i,j−1} + ‖y_j \
             − g‖), without the terms that do not exist, and D_{0,0} = 0. Without a band, d is a metric.",
-    references: &["L. Chen and R. Ng, *On the marriage of Lp-norms and edit distance*, VLDB 2004."],
     parameters: &[
         WINDOW,
         Parameter::new("g", Values::FINITE, "The value with which skipped time steps are compared.").or("0"),
@@ -234,9 +225,6 @@ pub(super) const LCSS: SimilarityRow = SimilarityRow {
     formula: "−d, or exp(−gamma d) if gamma is set, where d(x, y) = 1 − L / n, L is the length of the longest common \
               subsequence, and n the length of the shorter series",
     about: "Time steps match if ‖x_i − y_j‖ ≤ epsilon (Vlachos, Kollios and Gunopulos, 2002).",
-    references: &[
-        "M. Vlachos, G. Kollios and D. Gunopulos, *Discovering similar multidimensional trajectories*, ICDE 2002.",
-    ],
     parameters: &[
         WINDOW,
         Parameter::new("epsilon", Values::NOT_NEGATIVE, "The largest Euclidean distance of matching time steps.")

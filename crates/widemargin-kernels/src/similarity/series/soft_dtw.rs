@@ -19,10 +19,6 @@ pub(super) const SOFT_DTW: SimilarityRow = SimilarityRow {
     class: "SoftDTW",
     formula: "as for dtw, but with a soft minimum over all paths: −smoothing ln Σ exp(−cost / smoothing)",
     about: "Soft dynamic time warping (Cuturi and Blondel, 2017).",
-    references: &[
-        "M. Cuturi and M. Blondel, *Soft-DTW: a differentiable loss function for time series*, ICML 2017.",
-        "M. Blondel, A. Mensch and J.-P. Vert, *Differentiable divergences between time series*, AISTATS 2021.",
-    ],
     parameters: &[
         WINDOW,
         Parameter::new("smoothing", Values::POSITIVE, "The softness of the minimum, in units of cost.").or("1"),

@@ -127,20 +127,6 @@ class WatchedMixin(CallbackSupportMixin):
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
 
-# Parameters with the name that they have in the header of a model file.
-_STORED = (
-    "C",
-    "approximation",
-    "loss",
-    "max_basis",
-    "max_iter",
-    "penalty",
-    "polynomials",
-    "quantile",
-    "shrinkage",
-    "tol",
-)
-
 # Parts of the warnings of a report that are warned of.
 _WARNED = re.compile(
     "no better than| lies so far from 0 | is not symmetric: |spreads of columns differ|more similar to others than"
@@ -243,10 +229,10 @@ class FittedModel(WatchedMixin):
         """Sets the fitted attributes from a model file's header and the candidates that were compared."""
         for name in _OPTIONAL:
             self.__dict__.pop(name, None)
-        report = header["report"]
-        self.report_ = {"notes": [], **report, "status": report["status"].replace("-", "_")}
-        if estimate := report.get("estimate"):
-            self.report_["estimate"] = {**estimate, "method": estimate["method"].replace("-", "_")}
+        self.report_ = {"notes": [], **header["report"]}
+        for of, name in ((self.report_, "status"), (self.report_.get("estimate"), "method")):
+            if of:
+                of[name] = of[name].replace("-", "_")
         self.__dict__.setdefault("kind_", "table")
         specs = header.get("similarity", [header.get("kernel")])
         self.similarity_ = specs[0] if len(specs) == 1 else specs
@@ -291,7 +277,7 @@ class FittedModel(WatchedMixin):
     def _stored_parameters(cls, header: dict[str, Any]) -> dict[str, Any]:
         """The parameters of a model that was read, from its header."""
         training = header.get("training") or {}
-        names = set(cls._get_param_names()) & {*_STORED}
+        names = set(cls._get_param_names()) - {"basis", "n_basis"}
         stored = {name: of[name] for of in (training, header) for name in names & of.keys()}
         stored = {name: value.replace("-", "_") if isinstance(value, str) else value for name, value in stored.items()}
         if "seed" in training:

@@ -314,14 +314,7 @@ class Part:
         """The same with standardized targets (samples, outputs) and the part of each weight that leave-one-out removes;
         `first` is the index of the first row among all samples."""
 
-    def power_mean(
-        self,
-        targets: _RowTargets,
-        C: float,
-        loss: str,
-        map: _Map,
-        factors: Sequence[float] | None,
-    ) -> Part:
+    def power_mean(self, targets: _RowTargets, C: float, loss: str, map: _Map, factors: Sequence[float] | None) -> Part:
         """v(x) of the samples of weight above 0, with their classes or labels and costs."""
 
     def on_bases(self, targets: _RowTargets | _Floats, units: _Floats, plan: BasisPlan, lift: _Lift) -> Part:
@@ -473,19 +466,10 @@ def similarity_rows() -> list[dict[str, Any]]:
 def descriptor_rows() -> list[dict[str, Any]]:
     """The rows of the descriptors."""
 
-def pairwise(
-    similarity: _Similarities,
-    samples: _Samples,
-    bases: _Samples,
-    threads: int,
-) -> _Features:
+def pairwise(similarity: _Similarities, samples: _Samples, bases: _Samples, threads: int) -> _Features:
     """(parts, samples, bases); descriptors learn from the bases."""
 
-def spectrum(
-    similarity: _Similarities,
-    samples: _Samples,
-    threads: int,
-) -> list[dict[str, Any]]:
+def spectrum(similarity: _Similarities, samples: _Samples, threads: int) -> list[dict[str, Any]]:
     """For each part the fields of `widemargin.inspection.Spectrum`."""
 
 def hog(pixels: npt.NDArray[np.uint8], cell_size: int, threads: int) -> _Features:

@@ -113,6 +113,7 @@ macro_rules! on_kind {
 
 impl AnySamples {
     /// The name of the kind in messages.
+    #[doc(hidden)]
     pub fn kind(&self) -> &'static str {
         fn name<K: Kind>(_: &K) -> &'static str {
             K::NAME

@@ -37,11 +37,13 @@ impl BitSets {
     }
 
     /// All words.
+    #[doc(hidden)]
     pub fn words(&self) -> &[u64] {
         &self.words
     }
 
     /// Number of possible elements.
+    #[doc(hidden)]
     pub fn n_bits(&self) -> usize {
         self.n_bits
     }

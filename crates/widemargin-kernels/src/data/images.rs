@@ -24,6 +24,7 @@ impl Images {
     }
 
     /// One image, row by row.
+    #[doc(hidden)]
     pub fn image(&self, image: usize) -> &[u8] {
         let size = self.size();
         &self.pixels[image * size..(image + 1) * size]
@@ -31,6 +32,7 @@ impl Images {
 
     getters! {
         /// All pixels, image by image.
+        #[doc(hidden)]
         pixels: &[u8];
         /// Rows of pixels.
         copy height: usize;
@@ -82,31 +84,37 @@ impl Grids {
     }
 
     /// The grids as plain vectors.
+    #[doc(hidden)]
     pub fn cells(&self) -> &DenseMatrix<f32> {
         &self.cells
     }
 
     /// The grids as plain vectors, without a copy.
-    pub fn into_cells(self) -> DenseMatrix<f32> {
+    pub(crate) fn into_cells(self) -> DenseMatrix<f32> {
         self.cells
     }
 
     /// The values, mutable.
+    #[doc(hidden)]
     pub fn values_mut(&mut self) -> &mut [f32] {
         &mut self.cells.values
     }
 
     /// One grid, \[row\]\[column\]\[depth\].
+    #[doc(hidden)]
     pub fn grid(&self, sample: usize) -> &[f32] {
         self.cells.row(sample)
     }
 
     getters! {
         /// Rows of cells.
+        #[doc(hidden)]
         copy rows: usize;
         /// Columns of cells.
+        #[doc(hidden)]
         copy cols: usize;
         /// Numbers per cell.
+        #[doc(hidden)]
         copy depth: usize;
     }
 }

@@ -22,6 +22,7 @@ pub struct Training<'a, S> {
 
 impl<'a, S: Samples> Training<'a, S> {
     /// The same settings with other samples, in one-to-one correspondence.
+    #[doc(hidden)]
     pub fn of<'b, T>(&self, samples: &'b dyn Source<Samples = T>) -> Training<'b, T>
     where
         'a: 'b,
@@ -124,7 +125,6 @@ impl<S: Samples> Source for About<'_, S> {
 }
 
 /// A source whose samples are transformed on demand.
-#[expect(missing_debug_implementations, reason = "a source may have none")]
 pub struct Mapped<'a, A, F> {
     /// The samples before the map.
     pub source: &'a dyn Source<Samples = A>,

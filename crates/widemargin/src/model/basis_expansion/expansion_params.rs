@@ -60,7 +60,7 @@ impl<S: Similarity, T: Clone + fmt::Debug> ExpansionParams<S, T> {
 
     /// Whether another number of bases may be selected in the same way at about the same cost: not for explicit bases,
     /// nor for medoids.
-    pub fn can_count_bases(&self) -> bool {
+    pub(crate) fn can_count_bases(&self) -> bool {
         self.expander.explicit.is_none() && !matches!(self.expander.basis, BasisChoice::Rows(_) | BasisChoice::KMedoids)
     }
 

@@ -64,6 +64,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
     ///
     /// # Errors
     /// [`Error::Parameter`] naming the first that is invalid.
+    #[doc(hidden)]
     pub fn check(&self) -> Result<()> {
         self.task.c.check()?;
         self.task.loss.check_of_targets()?;

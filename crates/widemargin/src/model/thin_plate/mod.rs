@@ -21,10 +21,10 @@ pub use choose::KernelPoint;
 pub(crate) use kernel_blocks::weighted_gram;
 pub use model::{ClassPath, SplineClassification, ThinPlateSvc};
 pub use params::{
-    AUTO_KERNELS, EXACT_UP_TO, SPLINE_EXACT_UP_TO, SplineParams, Standardize, ThinPlateParams, ThinPlateRegressorParams,
+    EXACT_UP_TO, SPLINE_EXACT_UP_TO, SplineParams, Standardize, ThinPlateParams, ThinPlateRegressorParams,
 };
 pub use regressor::{SplineRegression, ThinPlateRegressor};
-pub use remote::{BasisPlan, PartLift, SAMPLES_PER_BASIS, basis_candidates, choose_bases};
+pub use remote::{BasisPlan, PartLift, basis_candidates, choose_bases};
 pub(super) use remote::{ColumnSumsOf, FirstSumsOf};
 pub(super) use spline::{Spline, SplineLayout};
 pub(crate) use stream::ColumnMoments;

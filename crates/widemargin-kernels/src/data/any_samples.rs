@@ -195,6 +195,7 @@ impl Samples for AnySamples {
 }
 
 /// A kind of [`AnySamples`].
+#[doc(hidden)]
 pub trait Kind: Samples {
     /// The name of the kind in messages.
     const NAME: &'static str;
@@ -260,6 +261,7 @@ kind!(Series, Series, "time series", also Vectors:
 );
 
 /// A view of rows as a source of [`AnySamples::Vectors`], copied a chunk at a time.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct VectorSource<'a, R>(pub &'a R);
 

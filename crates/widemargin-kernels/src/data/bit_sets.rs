@@ -31,6 +31,7 @@ impl BitSets {
     }
 
     /// The words of one set.
+    #[doc(hidden)]
     pub fn set(&self, at: usize) -> &[u64] {
         let a_set = self.n_bits.div_ceil(64);
         &self.words[at * a_set..(at + 1) * a_set]

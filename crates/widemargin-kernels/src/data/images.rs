@@ -35,10 +35,13 @@ impl Images {
         #[doc(hidden)]
         pixels: &[u8];
         /// Rows of pixels.
+        #[doc(hidden)]
         copy height: usize;
         /// Columns of pixels.
+        #[doc(hidden)]
         copy width: usize;
         /// Channels per pixel: 1 for gray, 3 for color.
+        #[doc(hidden)]
         copy channels: usize;
     }
 

@@ -108,6 +108,7 @@ pub struct Labels {
 }
 
 /// The labels of consecutive parts, each with its own classes.
+#[doc(hidden)]
 #[derive(Clone, Debug, Default)]
 pub struct LabelParts {
     /// The number of each class in order of occurrence.

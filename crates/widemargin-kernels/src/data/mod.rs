@@ -36,10 +36,12 @@ mod weights;
 pub use any_samples::{AnySamples, Collection, OwnSamples};
 pub use bit_sets::BitSets;
 pub use dense::{DenseMatrix, DenseView};
+pub use fingerprint::Fingerprint;
 pub use folds::{grouped_folds, stratified_folds};
 pub use images::{Grids, Images};
 pub use labels::{Label, Labels};
 pub use resources::{Checkpoint, Resources, Scratch};
+pub use rows::Rows;
 pub use samples::{Samples, Source};
 pub use series::Series;
 pub use sparse::{CsrMatrix, CsrView};
@@ -47,6 +49,7 @@ pub(crate) use string_units::UnitCodes;
 pub use targets::Targets;
 pub(crate) use training::Mapped;
 pub use training::Training;
+pub use vectors::Vectors;
 pub use views::SamplesView;
 pub use weights::ClassWeight;
 #[doc(hidden)]
@@ -57,18 +60,17 @@ pub use {
     columns::column_order,
     distinct::{ABSENT, Distinct, WeightedCodes, common_divisor_of},
     far_vectors::FarVectors,
-    fingerprint::{Fingerprint, fingerprints},
+    fingerprint::fingerprints,
     fold_classes::FoldClasses,
     labels::LabelParts,
     notation::{Decimal, Notation},
     offsets::{ColumnRanges, Offsets, offsets_of},
     resources::{load as load_checkpoint, save as save_checkpoint},
-    rows::{PickedRows, Rows, visit_histogram},
+    rows::{PickedRows, visit_histogram},
     sparse::Index,
     string_units::Unit,
     table_columns::{ColumnKind, Encoded, TableColumn, TableColumns, as_boolean},
     training::{About, Picked},
-    vectors::Vectors,
     weights::{check_costs, effective_weights, samples_at},
 };
 

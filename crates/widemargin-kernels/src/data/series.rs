@@ -61,6 +61,7 @@ impl Series {
     }
 
     /// All values.
+    #[doc(hidden)]
     pub fn values(&self) -> &[f32] {
         &self.values
     }

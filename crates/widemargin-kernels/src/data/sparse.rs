@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::memory::prefetch;
 
 /// An index type of a sparse matrix: `u32`, `i32`, `i64` or `usize`.
+#[doc(hidden)]
 pub trait Index: Copy + TryInto<usize> + Send + Sync + Sealed + 'static {
     /// The index as `usize`, or `None` if it is negative.
     #[inline]

@@ -46,6 +46,7 @@ impl<S> fmt::Debug for Training<'_, S> {
 }
 
 /// Selected rows of a source.
+#[doc(hidden)]
 #[expect(missing_debug_implementations, reason = "a source may have none")]
 pub struct Picked<'a, S> {
     /// All samples.
@@ -77,6 +78,7 @@ impl<S: Samples> Source for Picked<'_, S> {
 }
 
 /// A source of vectors with the offsets that they need.
+#[doc(hidden)]
 #[expect(missing_debug_implementations, reason = "a source may have none")]
 pub struct About<'a, S> {
     source: &'a dyn Source<Samples = S>,

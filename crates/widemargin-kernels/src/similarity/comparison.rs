@@ -90,6 +90,7 @@ pub struct CellMatch {
 }
 
 /// The meaning of the columns of a part's vectors.
+#[doc(hidden)]
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum ColumnMeaning {

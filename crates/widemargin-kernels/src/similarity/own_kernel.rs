@@ -91,6 +91,7 @@ impl PartialEq for OwnKernel {
 }
 
 /// The scalar kernel of a power mean SVM.
+#[doc(hidden)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum ScalarKernel {
     /// A built-in kernel.

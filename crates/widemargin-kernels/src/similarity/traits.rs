@@ -46,6 +46,7 @@ pub trait Similarity: Send + Sync + 'static {
 
     /// A copy as before [`Similarity::fit`], for one that is not fitted yet; none if there is no such copy. Without
     /// one, a fit whose time limit is too short for all samples is not repeated on fewer.
+    #[doc(hidden)]
     fn unfitted(&self) -> Option<Self>
     where
         Self: Sized,

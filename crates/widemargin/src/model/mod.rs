@@ -35,7 +35,7 @@ pub(crate) use assess::{assess, report_estimate};
 pub use basis_expansion::Expanded;
 pub use basis_expansion::{
     BasisExpansionOneClass, BasisExpansionOneClassParams, BasisExpansionParams, BasisExpansionRegressor,
-    BasisExpansionRegressorParams, BasisExpansionSvc,
+    BasisExpansionRegressorParams, BasisExpansionSvc, ExpansionModel, ExpansionParams,
 };
 pub use c_choice::CChoice;
 #[doc(hidden)]
@@ -69,8 +69,8 @@ pub use scores::Scores;
 #[doc(hidden)]
 pub use thin_plate::{BasisPlan, PartLift, basis_candidates, choose_bases, draw_rows};
 pub use thin_plate::{
-    ClassPath, KernelPoint, SplineParams, Standardize, ThinPlateBasis, ThinPlateParams, ThinPlateRegressor,
-    ThinPlateRegressorParams, ThinPlateSvc,
+    ClassPath, KernelPoint, SplineModel, SplineParams, Standardize, ThinPlateBasis, ThinPlateParams,
+    ThinPlateRegressor, ThinPlateRegressorParams, ThinPlateSvc,
 };
 pub(crate) use thin_plate::{ColumnMoments, EXACT_UP_TO, SPLINE_EXACT_UP_TO, weighted_gram};
 

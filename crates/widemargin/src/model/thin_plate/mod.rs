@@ -27,5 +27,6 @@ pub use regressor::{SplineRegression, ThinPlateRegressor};
 pub use remote::{BasisPlan, PartLift, basis_candidates, choose_bases};
 pub(super) use remote::{ColumnSumsOf, FirstSumsOf};
 pub(super) use spline::{Spline, SplineLayout};
+pub use spline_model::SplineModel;
 pub(crate) use stream::ColumnMoments;
 pub use stream::draw_rows;

@@ -95,9 +95,9 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
     ///
     /// # Errors
     /// Invalid parameters, targets or samples, with their names and the expected values;
-    /// [`Error::Memory`](crate::Error::Memory) if the features do not fit; [`Error::Cancelled`](crate::Error::Cancelled)
-    /// if the monitor cancelled; [`Error::TooShort`](crate::Error::TooShort) if its time limit passed before a fit on few
-    /// samples.
+    /// [`Error::Memory`](crate::Error::Memory) if the features do not fit;
+    /// [`Error::Cancelled`](crate::Error::Cancelled) if the monitor cancelled;
+    /// [`Error::TooShort`](crate::Error::TooShort) if its time limit passed before a fit on few samples.
     pub fn fit_with(
         self,
         samples: &dyn Source<Samples = S::Samples>,

@@ -229,12 +229,8 @@ impl PowerMeanSvc {
     ///
     /// # Errors
     /// As for [`PowerMeanSvc::decision_function`]; [`Error::Cancelled`].
-    pub(crate) fn decision_function_with(
-        &self,
-        samples: &impl Rows,
-        threads: usize,
-        monitor: &Monitor<'_>,
-    ) -> Result<Scores> {
+    #[doc(hidden)]
+    pub fn decision_function_with(&self, samples: &impl Rows, threads: usize, monitor: &Monitor<'_>) -> Result<Scores> {
         check_width(samples, self.n_features)?;
         let (n, k) = (samples.n_rows(), self.n_problems());
         Scores::check_memory(n, k)?;

@@ -71,12 +71,8 @@ impl ThinPlateRegressor {
     ///
     /// # Errors
     /// As for [`ThinPlateRegressor::predict`]; [`Error::Cancelled`](crate::Error::Cancelled).
-    pub(crate) fn predict_with(
-        &self,
-        samples: &impl Rows,
-        threads: usize,
-        monitor: &Monitor<'_>,
-    ) -> Result<DenseMatrix<f64>> {
+    #[doc(hidden)]
+    pub fn predict_with(&self, samples: &impl Rows, threads: usize, monitor: &Monitor<'_>) -> Result<DenseMatrix<f64>> {
         let values = self.spline.values(samples, threads, monitor)?;
         Ok(DenseMatrix { values, n_rows: samples.n_rows(), n_cols: self.n_outputs() })
     }

@@ -70,5 +70,6 @@ pub use read::{Block, Blocks, read};
 pub use scratch_file::ScratchFile;
 pub use store::{MEMORY_MARGIN, Store};
 pub use table::{RowLines, RowPlaces, RowShards, Samples, Table};
+#[doc(inline)]
 pub use widemargin::data::Decimal;
 pub use write::{write, write_to};

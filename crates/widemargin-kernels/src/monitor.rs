@@ -29,6 +29,7 @@ impl Progress {
 
     /// The progress of work from the part that is done and the part that is expected, both in seconds or any other
     /// unit.
+    #[doc(hidden)]
     pub fn of_time(stage: &'static str, done: f64, left: f64) -> Self {
         let share = if done > 0.0 { done / (done + left) } else { 0.0 };
         Progress { stage, done: (share * Self::PARTS as f64).round() as u64, total: Self::PARTS, gap: None }
@@ -99,12 +100,14 @@ impl<'a> Monitor<'a> {
     }
 
     /// Whether a time limit was set.
+    #[doc(hidden)]
     pub fn has_time_limit(&self) -> bool {
         self.deadline.is_some()
     }
 
     /// The same monitor without its time limit: for work that must be done before there is a first solution. A
     /// [strict limit](Monitor::with_strict_limit) remains.
+    #[doc(hidden)]
     pub fn without_time_limit(self) -> Self {
         Monitor { deadline: None, ..self }
     }
@@ -112,11 +115,13 @@ impl<'a> Monitor<'a> {
     /// The same monitor, whose time limit also ends the stages that have no partial result: [`Monitor::go_on`] is then
     /// an error. For computations that need not be completed, because a smaller one can take their place. Of two strict
     /// limits the earlier one counts.
+    #[doc(hidden)]
     pub fn with_strict_limit(self) -> Self {
         self.with_strict_part(1.0)
     }
 
     /// The same after a part of the time that is left; the time limit of work with a partial result remains.
+    #[doc(hidden)]
     pub fn with_strict_part(self, part: f64) -> Self {
         let begun = Instant::now();
         let end = |deadline: Instant| begun + deadline.saturating_duration_since(begun).mul_f64(part) + GRACE;
@@ -131,6 +136,7 @@ impl<'a> Monitor<'a> {
     }
 
     /// The same monitor with a part of the time that is left, for work that precedes a fit.
+    #[doc(hidden)]
     pub fn with_part_of_time(self, part: f64) -> Self {
         let now = Instant::now();
         let left = |deadline: Instant| now + deadline.saturating_duration_since(now).mul_f64(part);
@@ -138,6 +144,7 @@ impl<'a> Monitor<'a> {
     }
 
     /// The same monitor without progress reporting, for small parts of a larger computation.
+    #[doc(hidden)]
     pub fn without_progress(self) -> Self {
         Monitor { sink: None, ..self }
     }
@@ -160,6 +167,7 @@ impl<'a> Monitor<'a> {
     ///
     /// # Errors
     /// [`Error::Cancelled`], naming the stage.
+    #[doc(hidden)]
     pub fn is_time_up(&self, stage: &'static str) -> Result<bool> {
         is_late(self.ask(), stage)
     }
@@ -169,6 +177,7 @@ impl<'a> Monitor<'a> {
     ///
     /// # Errors
     /// [`Error::Cancelled`], naming the stage; [`Error::TooShort`] after a strict limit.
+    #[doc(hidden)]
     pub fn go_on(&self, stage: &'static str) -> Result<()> {
         if self.ask() == Err(Stopped::Cancelled) {
             return Err(Error::Cancelled { stage });
@@ -180,6 +189,7 @@ impl<'a> Monitor<'a> {
     }
 
     /// Reports progress.
+    #[doc(hidden)]
     pub fn tell(&self, progress: Progress) {
         if let Some(sink) = self.sink {
             sink(progress);
@@ -191,6 +201,7 @@ impl<'a> Monitor<'a> {
 ///
 /// # Errors
 /// [`Error::Cancelled`], naming the stage.
+#[doc(hidden)]
 pub fn is_late(ended: Result<(), Stopped>, stage: &'static str) -> Result<bool> {
     match ended {
         Err(Stopped::Cancelled) => Err(Error::Cancelled { stage }),
@@ -199,6 +210,7 @@ pub fn is_late(ended: Result<(), Stopped>, stage: &'static str) -> Result<bool> 
 }
 
 /// Counts the rows done by several threads, and reports progress after each chunk.
+#[doc(hidden)]
 #[expect(missing_debug_implementations, reason = "internal")]
 pub struct RowCount<'a> {
     monitor: &'a Monitor<'a>,

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::spec::Step;
 
 /// A parameter: its name in specs and in Python, its possible values and its default.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
     /// Its key in a spec.
@@ -24,6 +25,7 @@ pub struct Parameter {
 }
 
 /// The possible values of a parameter.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Values {
     /// A whole number from the first to the second.
@@ -94,6 +96,7 @@ impl fmt::Display for Span {
 }
 
 /// The default of a parameter.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DefaultValue {
     /// There is none: the parameter is required.
@@ -185,6 +188,7 @@ impl Parameter {
 }
 
 /// The parameters of a step, whose values have been checked.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Arguments<'a> {
     /// The step that was read.

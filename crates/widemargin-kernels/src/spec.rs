@@ -10,6 +10,7 @@ use std::str::FromStr;
 use crate::error::{Error, Result};
 
 /// One name with its parameters.
+#[doc(hidden)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     name: String,
@@ -17,6 +18,7 @@ pub struct Step {
 }
 
 /// A chain of steps: descriptors, then a similarity.
+#[doc(hidden)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spec {
     /// The steps in order; at least one.

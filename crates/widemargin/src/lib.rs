@@ -41,7 +41,7 @@ pub mod solve;
 mod tuning;
 
 #[doc(inline)]
-pub use widemargin_kernels::{Error, Result, data, monitor, nearest, similarity};
+pub use widemargin_kernels::{Error, Result, data, monitor, similarity};
 use widemargin_kernels::{checksum, draw, error, instant, isa, linalg, macros, par, parameters, simd, spec};
 #[doc(hidden)]
-pub use widemargin_kernels::{descriptor, memory};
+pub use widemargin_kernels::{descriptor, memory, nearest};

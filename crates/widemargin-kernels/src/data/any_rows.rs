@@ -3,6 +3,7 @@
 use super::{CsrView, DenseView, FarVectors, Rows};
 
 /// Rows of numbers, dense or sparse, in single or double precision.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub enum AnyRows<'a> {
     /// Dense rows in single precision.

@@ -113,6 +113,7 @@ macro_rules! on_kind {
 
 impl AnySamples {
     /// The name of the kind in messages.
+    #[doc(hidden)]
     pub fn kind(&self) -> &'static str {
         fn name<K: Kind>(_: &K) -> &'static str {
             K::NAME
@@ -194,6 +195,7 @@ impl Samples for AnySamples {
 }
 
 /// A kind of [`AnySamples`].
+#[doc(hidden)]
 pub trait Kind: Samples {
     /// The name of the kind in messages.
     const NAME: &'static str;
@@ -259,6 +261,7 @@ kind!(Series, Series, "time series", also Vectors:
 );
 
 /// A view of rows as a source of [`AnySamples::Vectors`], copied a chunk at a time.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct VectorSource<'a, R>(pub &'a R);
 

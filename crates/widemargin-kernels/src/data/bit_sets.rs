@@ -31,17 +31,20 @@ impl BitSets {
     }
 
     /// The words of one set.
+    #[doc(hidden)]
     pub fn set(&self, at: usize) -> &[u64] {
         let a_set = self.n_bits.div_ceil(64);
         &self.words[at * a_set..(at + 1) * a_set]
     }
 
     /// All words.
+    #[doc(hidden)]
     pub fn words(&self) -> &[u64] {
         &self.words
     }
 
     /// Number of possible elements.
+    #[doc(hidden)]
     pub fn n_bits(&self) -> usize {
         self.n_bits
     }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// A column of the training table.
+#[doc(hidden)]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoleColumn {
     /// Its name; empty in a table without a header.
@@ -13,6 +14,7 @@ pub struct RoleColumn {
 }
 
 /// The columns of the training table that are not features of the model.
+#[doc(hidden)]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ColumnRoles {
     /// The number of columns of the table, features and others.

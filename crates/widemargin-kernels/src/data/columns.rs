@@ -12,6 +12,7 @@ const SHOWN: usize = 8;
 ///
 /// # Errors
 /// [`Error::FeatureNames`] if a name is missing, unknown, or, unless the order is the same, repeated.
+#[doc(hidden)]
 pub fn column_order(trained: &[String], names: &[String]) -> Result<Option<Vec<usize>>> {
     if trained == names {
         return Ok(None);

@@ -81,6 +81,7 @@ impl<T: Element> DenseMatrix<T> {
     }
 
     /// A copy of these rows, in this order.
+    #[doc(hidden)]
     pub fn select(&self, rows: &[usize]) -> Self {
         let mut values = Vec::with_capacity(rows.len() * self.n_cols);
         for (at, &row) in rows.iter().enumerate() {
@@ -93,6 +94,7 @@ impl<T: Element> DenseMatrix<T> {
     }
 
     /// Appends the rows of another matrix with the same columns, each value converted.
+    #[doc(hidden)]
     pub fn append<U: Element>(&mut self, other: &DenseMatrix<U>, convert: impl Fn(U) -> T) {
         self.values.extend(other.values.iter().map(|value| convert(*value)));
         self.n_rows += other.n_rows;

@@ -23,6 +23,7 @@ const DIVISOR_ROUNDING: f64 = 1e-9;
 const CHUNK_ROWS: usize = 1024;
 
 /// The samples of weight above 0, each distinct content once per class.
+#[doc(hidden)]
 #[derive(Debug, Default, PartialEq)]
 pub struct Distinct {
     /// The first of the caller's rows with this content, in canonical order: by fingerprint, then by class. Without
@@ -39,9 +40,11 @@ pub struct Distinct {
 }
 
 /// Marks a row of weight 0.
+#[doc(hidden)]
 pub const ABSENT: usize = usize::MAX;
 
 /// The classes and weights of the caller's rows.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct WeightedCodes<'a> {
     /// The class of each.
@@ -202,6 +205,7 @@ impl Distinct {
 }
 
 /// The largest number that all weights above 0 are multiples of, unless it is so small that it is none of copies.
+#[doc(hidden)]
 pub fn common_divisor_of(weights: &[f64]) -> Option<f64> {
     let mut present = weights.iter().copied().filter(|weight| *weight > 0.0);
     let least = present.clone().fold(f64::INFINITY, f64::min);

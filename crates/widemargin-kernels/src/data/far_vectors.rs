@@ -8,6 +8,7 @@
 use super::{DenseMatrix, Offsets, Rows, Samples};
 
 /// Dense vectors, stored as differences from the offsets of their columns.
+#[doc(hidden)]
 #[derive(Clone, Debug, PartialEq)]
 pub struct FarVectors {
     /// Differences from the offsets.

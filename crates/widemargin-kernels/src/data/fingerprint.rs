@@ -75,6 +75,7 @@ impl Fingerprint {
     }
 
     /// Hashes a row in double precision; a single precision row has the same fingerprint.
+    #[doc(hidden)]
     pub fn of_row(rows: &impl Rows, row: usize) -> u128 {
         let mut fingerprint = Fingerprint::default();
         rows.for_each_nonzero(row, |column, value| fingerprint.add_number(column, value));
@@ -98,6 +99,7 @@ impl Fingerprint {
 }
 
 /// The fingerprints of some rows.
+#[doc(hidden)]
 pub fn fingerprints(samples: &impl Rows, rows: &[usize]) -> Vec<u128> {
     let one = |(at, &row): (usize, &usize)| {
         if let Some(&soon) = rows.get(at + 4) {

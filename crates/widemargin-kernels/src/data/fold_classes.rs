@@ -8,6 +8,7 @@ use super::Labels;
 const NAMED: usize = 3;
 
 /// The folds in which each class has samples.
+#[doc(hidden)]
 #[derive(Clone, Debug)]
 pub struct FoldClasses<'a> {
     labels: &'a Labels,

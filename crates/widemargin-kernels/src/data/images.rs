@@ -24,6 +24,7 @@ impl Images {
     }
 
     /// One image, row by row.
+    #[doc(hidden)]
     pub fn image(&self, image: usize) -> &[u8] {
         let size = self.size();
         &self.pixels[image * size..(image + 1) * size]
@@ -31,12 +32,16 @@ impl Images {
 
     getters! {
         /// All pixels, image by image.
+        #[doc(hidden)]
         pixels: &[u8];
         /// Rows of pixels.
+        #[doc(hidden)]
         copy height: usize;
         /// Columns of pixels.
+        #[doc(hidden)]
         copy width: usize;
         /// Channels per pixel: 1 for gray, 3 for color.
+        #[doc(hidden)]
         copy channels: usize;
     }
 
@@ -82,31 +87,37 @@ impl Grids {
     }
 
     /// The grids as plain vectors.
+    #[doc(hidden)]
     pub fn cells(&self) -> &DenseMatrix<f32> {
         &self.cells
     }
 
     /// The grids as plain vectors, without a copy.
-    pub fn into_cells(self) -> DenseMatrix<f32> {
+    pub(crate) fn into_cells(self) -> DenseMatrix<f32> {
         self.cells
     }
 
     /// The values, mutable.
+    #[doc(hidden)]
     pub fn values_mut(&mut self) -> &mut [f32] {
         &mut self.cells.values
     }
 
     /// One grid, \[row\]\[column\]\[depth\].
+    #[doc(hidden)]
     pub fn grid(&self, sample: usize) -> &[f32] {
         self.cells.row(sample)
     }
 
     getters! {
         /// Rows of cells.
+        #[doc(hidden)]
         copy rows: usize;
         /// Columns of cells.
+        #[doc(hidden)]
         copy cols: usize;
         /// Numbers per cell.
+        #[doc(hidden)]
         copy depth: usize;
     }
 }

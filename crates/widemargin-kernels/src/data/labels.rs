@@ -41,6 +41,7 @@ impl Label {
 
     /// The class that a label of a file is: itself, or the only class that is spelled like it, such as the text `1` for
     /// the integer 1. None of the classes if it is a label of its own.
+    #[doc(hidden)]
     pub fn class_among<'a>(&self, classes: &'a [Label]) -> Option<&'a Label> {
         if let Some(same) = classes.iter().find(|class| *class == self) {
             return Some(same);
@@ -107,6 +108,7 @@ pub struct Labels {
 }
 
 /// The labels of consecutive parts, each with its own classes.
+#[doc(hidden)]
 #[derive(Clone, Debug, Default)]
 pub struct LabelParts {
     /// The number of each class in order of occurrence.
@@ -168,6 +170,7 @@ impl Labels {
     }
 
     /// The sum of the samples' weights in each class.
+    #[doc(hidden)]
     pub fn class_weights(&self, weights: &[f64]) -> Vec<f64> {
         let mut sums = vec![0.0; self.classes.len()];
         self.codes.iter().zip(weights).for_each(|(&code, weight)| sums[code as usize] += weight);
@@ -175,6 +178,7 @@ impl Labels {
     }
 
     /// The weight of each class; empty for multilabel targets.
+    #[doc(hidden)]
     pub fn population(&self, weights: &[f64]) -> Vec<f64> {
         if self.is_multilabel() { Vec::new() } else { self.class_weights(weights) }
     }
@@ -208,6 +212,7 @@ impl Labels {
     }
 
     /// The labels of a file as a model's classes: each becomes the class that it is spelled like, if there is one.
+    #[doc(hidden)]
     pub fn as_classes(&self, classes: &[Label]) -> Labels {
         if self.sets.is_some() || self.classes.iter().all(|label| classes.contains(label)) {
             return self.clone();
@@ -219,6 +224,7 @@ impl Labels {
 
     /// The labels of these rows, in this order. Classes without samples are dropped, and the others sorted; all labels
     /// of multilabel targets stay.
+    #[doc(hidden)]
     pub fn select(&self, rows: &[usize]) -> Labels {
         if self.sets.is_some() {
             return self.of_rows(rows);
@@ -227,6 +233,7 @@ impl Labels {
     }
 
     /// The labels of these rows, with the classes that have a row, in the same order.
+    #[doc(hidden)]
     pub fn present(&self, rows: &[usize]) -> Labels {
         self.of_rows(rows).with_classes_of(|_| true)
     }
@@ -253,6 +260,7 @@ impl Labels {
     }
 
     /// The labels of these rows, with all classes.
+    #[doc(hidden)]
     pub fn of_rows(&self, rows: &[usize]) -> Labels {
         let codes = rows.iter().map(|&row| self.codes[row]).collect();
         Labels { classes: self.classes.clone(), codes, sets: self.sets.clone() }
@@ -263,6 +271,7 @@ impl Labels {
     ///
     /// # Errors
     /// [`Error::Shape`], [`Error::NoSamples`] or [`Error::OneClass`].
+    #[doc(hidden)]
     pub fn check(&self, n_rows: usize) -> Result<()> {
         self.check_number(n_rows)?;
         match self.classes.as_slice() {
@@ -273,6 +282,7 @@ impl Labels {
     }
 
     /// Checks that there is one label for each of `n_rows` samples.
+    #[doc(hidden)]
     pub fn check_number(&self, n_rows: usize) -> Result<()> {
         if self.len() == n_rows {
             return Ok(());

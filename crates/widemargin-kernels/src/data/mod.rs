@@ -36,42 +36,42 @@ mod weights;
 pub use any_samples::{AnySamples, Collection, OwnSamples};
 pub use bit_sets::BitSets;
 pub use dense::{DenseMatrix, DenseView};
-pub use distinct::{ABSENT, Distinct, WeightedCodes, common_divisor_of};
-pub use fingerprint::fingerprints;
+pub use fingerprint::Fingerprint;
 pub use folds::{grouped_folds, stratified_folds};
 pub use images::{Grids, Images};
 pub use labels::{Label, Labels};
 pub use resources::{Checkpoint, Resources, Scratch};
-pub use resources::{load as load_checkpoint, save as save_checkpoint};
-pub use rows::PickedRows;
+pub use rows::Rows;
 pub use samples::{Samples, Source};
 pub use series::Series;
 pub use sparse::{CsrMatrix, CsrView};
 pub(crate) use string_units::UnitCodes;
 pub use targets::Targets;
-pub use training::{About, Mapped, Picked};
+pub(crate) use training::Mapped;
+pub use training::Training;
+pub use vectors::Vectors;
 pub use views::SamplesView;
 pub use weights::ClassWeight;
-pub use weights::samples_at;
 #[doc(hidden)]
 pub use {
     any_rows::AnyRows,
     any_samples::{Kind, VectorSource},
     column_roles::{ColumnRoles, RoleColumn},
     columns::column_order,
+    distinct::{ABSENT, Distinct, WeightedCodes, common_divisor_of},
     far_vectors::FarVectors,
-    fingerprint::Fingerprint,
+    fingerprint::fingerprints,
     fold_classes::FoldClasses,
     labels::LabelParts,
     notation::{Decimal, Notation},
     offsets::{ColumnRanges, Offsets, offsets_of},
-    rows::{Rows, visit_histogram},
+    resources::{load as load_checkpoint, save as save_checkpoint},
+    rows::{PickedRows, visit_histogram},
     sparse::Index,
     string_units::Unit,
     table_columns::{ColumnKind, Encoded, TableColumn, TableColumns, as_boolean},
-    training::Training,
-    vectors::Vectors,
-    weights::{check_costs, effective_weights},
+    training::{About, Picked},
+    weights::{check_costs, effective_weights, samples_at},
 };
 
 /// A floating-point type of a view: `f32` or `f64`.

@@ -45,6 +45,7 @@ impl Labels {
     ///
     /// # Errors
     /// [`Error::Parameter`], naming `purpose`.
+    #[doc(hidden)]
     pub fn check_one_class(&self, purpose: &str) -> Result<()> {
         if !self.is_multilabel() {
             return Ok(());
@@ -53,17 +54,20 @@ impl Labels {
     }
 
     /// The signed weights of the label sets, sets × labels; the code of a sample is the number of its set.
+    #[doc(hidden)]
     pub fn signed_sets(&self) -> Option<&[f64]> {
         self.sets.as_ref().map(|sets| &sets.signed[..])
     }
 
     /// The label sets of multilabel targets.
+    #[doc(hidden)]
     pub fn sets(&self) -> Option<&LabelSets> {
         self.sets.as_ref()
     }
 
     /// Groups for drawing samples, so that rare classes are drawn too: the group of each sample, and the number of
     /// groups. They are the classes; a sample with multilabel targets belongs to its rarest label, or to none.
+    #[doc(hidden)]
     pub fn strata(&self) -> (Vec<u32>, usize) {
         let Some(sets) = &self.sets else { return (self.codes.clone(), self.classes.len()) };
         let k = self.classes.len();
@@ -77,6 +81,7 @@ impl Labels {
     }
 
     /// The same as labels of one class each, for drawing by class.
+    #[doc(hidden)]
     pub fn as_strata(&self) -> Cow<'_, Labels> {
         if self.sets.is_none() {
             return Cow::Borrowed(self);
@@ -117,12 +122,14 @@ impl Labels {
 
     /// The labels with the weights of multilabel targets, and without classes whose samples all have weight 0. Samples
     /// of such a class, which no sum counts, get the first of the others.
+    #[doc(hidden)]
     pub fn weighted(self, class_weight: &ClassWeight, weights: &[f64]) -> Labels {
         self.with_classes_of(|sample| weights[sample] > 0.0).balanced(class_weight, weights)
     }
 
     /// With balanced weights, for each label the samples that have it weigh as much as those that do not, and together
     /// as much as before. Classes are unchanged: their weights are those of their samples.
+    #[doc(hidden)]
     pub fn balanced(mut self, class_weight: &ClassWeight, weights: &[f64]) -> Labels {
         if *class_weight == ClassWeight::Balanced
             && let Some(sets) = &mut self.sets

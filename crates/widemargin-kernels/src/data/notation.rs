@@ -5,6 +5,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 /// The decimal mark of numbers in text.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Decimal {
     /// `1.5`; commas may separate thousands.
@@ -48,6 +49,7 @@ impl FromStr for Decimal {
 
 /// The notation of a file, which its content does not always determine. A model stores that of its training file, and
 /// reads other files in the same way.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notation {
     /// The decimal mark of a table, if its numbers determine it.

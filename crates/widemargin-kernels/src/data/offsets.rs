@@ -9,10 +9,12 @@ use crate::error::{Error, Result};
 use crate::tuning::{CONSTANT_SPREAD, MAX_OFFSET};
 
 /// The offset of each column.
+#[doc(hidden)]
 pub type Offsets = Arc<[f64]>;
 
 /// The offsets of dense rows, of those of weight above 0: the middle of a column that is far from 0 and loses digits in
 /// single precision, and 0 of others. `None` if there are no such columns, and for sparse rows.
+#[doc(hidden)]
 pub fn offsets_of(rows: &impl Rows, weights: &[f64]) -> Option<Offsets> {
     if rows.is_sparse() {
         return None;
@@ -52,6 +54,7 @@ pub(crate) fn check_sparse(rows: &impl Rows, weights: &[f64]) -> Result<()> {
 }
 
 /// The ranges of columns, from which their offsets follow; rows may come in pieces.
+#[doc(hidden)]
 #[derive(Clone, Debug)]
 pub struct ColumnRanges {
     columns: Vec<Range>,

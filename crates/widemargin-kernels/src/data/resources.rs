@@ -45,6 +45,7 @@ pub trait Checkpoint: Sync {
 ///
 /// # Errors
 /// [`Error::Checkpoint`] if the data are damaged or were saved under another name; errors of the checkpoint.
+#[doc(hidden)]
 pub fn load(checkpoint: &dyn Checkpoint, name: &str) -> Result<Option<Vec<u8>>> {
     let Some(mut bytes) = checkpoint.load(name)? else { return Ok(None) };
     let wrong = |problem: &str| Error::Checkpoint {
@@ -64,6 +65,7 @@ pub fn load(checkpoint: &dyn Checkpoint, name: &str) -> Result<Option<Vec<u8>>> 
 ///
 /// # Errors
 /// Errors of the checkpoint.
+#[doc(hidden)]
 pub fn save(checkpoint: &dyn Checkpoint, name: &str, bytes: &[u8]) -> Result<()> {
     let mut sealed = seal(name, bytes).into_bytes();
     sealed.extend_from_slice(bytes);

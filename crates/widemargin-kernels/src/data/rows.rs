@@ -16,20 +16,24 @@ pub trait Rows: Sync {
     fn for_each_nonzero(&self, row: usize, visit: impl FnMut(usize, f64));
 
     /// Hints that a row will be visited soon.
+    #[doc(hidden)]
     fn prefetch(&self, _row: usize) {}
 
     /// An upper bound on the number of non-zeros, for reserving memory.
+    #[doc(hidden)]
     fn max_nonzeros(&self) -> usize {
         self.n_rows() * self.n_cols()
     }
 
     /// True if a row lists only its non-zero columns, so that a sample may be narrower than the model.
+    #[doc(hidden)]
     fn is_sparse(&self) -> bool {
         false
     }
 }
 
 /// Some rows of others, in this order.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct PickedRows<'a, R> {
     /// All rows.
@@ -70,6 +74,7 @@ impl<R: Rows> Rows for PickedRows<'_, R> {
 ///
 /// # Errors
 /// [`Error::Value`] for the first invalid value of the row.
+#[doc(hidden)]
 #[inline]
 pub fn visit_histogram(samples: &impl Rows, row: usize, mut visit: impl FnMut(usize, f64)) -> Result<()> {
     let mut bad = None;

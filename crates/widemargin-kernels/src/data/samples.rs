@@ -28,11 +28,13 @@ pub trait Samples: Clone + Send + Sync {
     }
 
     /// The offsets of the columns of vectors far from 0 ([`FarVectors`](super::FarVectors)); `None` for other samples.
+    #[doc(hidden)]
     fn offsets(&self) -> Option<&Offsets> {
         None
     }
 
     /// The same vectors with other offsets, or without; samples other than dense vectors unchanged.
+    #[doc(hidden)]
     fn about(self, _offsets: Option<&Offsets>) -> Self {
         self
     }
@@ -41,6 +43,7 @@ pub trait Samples: Clone + Send + Sync {
     ///
     /// # Errors
     /// Errors of a user-defined collection.
+    #[doc(hidden)]
     fn detached(self) -> Result<Self> {
         Ok(self)
     }
@@ -89,6 +92,7 @@ pub trait Source: Sync {
     ///
     /// # Errors
     /// As for [`Source::chunk`].
+    #[doc(hidden)]
     fn needed_offsets(&self, _weights: &[f64]) -> Result<Option<Offsets>> {
         Ok(None)
     }
@@ -98,6 +102,7 @@ pub trait Source: Sync {
     ///
     /// # Errors
     /// As for [`Source::chunk`].
+    #[doc(hidden)]
     fn chunk_about(&self, rows: Range<usize>, offsets: &Offsets) -> Result<Self::Samples> {
         self.select_about(&rows.collect::<Vec<_>>(), offsets)
     }
@@ -106,6 +111,7 @@ pub trait Source: Sync {
     ///
     /// # Errors
     /// As for [`Source::chunk`].
+    #[doc(hidden)]
     fn select_about(&self, rows: &[usize], offsets: &Offsets) -> Result<Self::Samples> {
         Ok(self.select(rows)?.about(Some(offsets)))
     }
@@ -114,6 +120,7 @@ pub trait Source: Sync {
     ///
     /// # Errors
     /// As for [`Source::chunk`].
+    #[doc(hidden)]
     fn fingerprints(&self, rows: &[usize]) -> Result<Option<Vec<u128>>> {
         let picked = self.select(rows)?;
         Ok((0..picked.len()).map(|at| picked.fingerprint(at)).collect())

@@ -55,21 +55,25 @@ impl Series {
     }
 
     /// Time steps of one series.
+    #[doc(hidden)]
     pub fn length(&self, at: usize) -> usize {
         self.starts[at + 1] - self.starts[at]
     }
 
     /// All values.
+    #[doc(hidden)]
     pub fn values(&self) -> &[f32] {
         &self.values
     }
 
     /// All values, mutable.
+    #[doc(hidden)]
     pub fn values_mut(&mut self) -> &mut [f32] {
         &mut self.values
     }
 
     /// Numbers per time step.
+    #[doc(hidden)]
     pub fn channels(&self) -> usize {
         self.channels
     }
@@ -90,6 +94,7 @@ impl Series {
     }
 
     /// The lengths of the series in time steps.
+    #[doc(hidden)]
     pub fn lengths(&self) -> Vec<usize> {
         self.starts.windows(2).map(|pair| pair[1] - pair[0]).collect()
     }

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::memory::prefetch;
 
 /// An index type of a sparse matrix: `u32`, `i32`, `i64` or `usize`.
+#[doc(hidden)]
 pub trait Index: Copy + TryInto<usize> + Send + Sync + Sealed + 'static {
     /// The index as `usize`, or `None` if it is negative.
     #[inline]
@@ -79,11 +80,13 @@ impl<'a, T: Element, I: Index, P: Index> CsrView<'a, T, I, P> {
     }
 
     /// Number of stored values.
+    #[doc(hidden)]
     pub fn n_stored(&self) -> usize {
         self.values.len()
     }
 
     /// Number of stored values of a row.
+    #[doc(hidden)]
     pub fn n_stored_in(&self, row: usize) -> usize {
         self.range(row).len()
     }
@@ -139,11 +142,13 @@ pub struct CsrMatrix<T> {
 
 impl<T: Element> CsrMatrix<T> {
     /// No rows, of this number of features.
+    #[doc(hidden)]
     pub fn empty(n_cols: usize) -> Self {
         CsrMatrix { indptr: vec![0], indices: Vec::new(), values: Vec::new(), n_cols }
     }
 
     /// A copy of these rows, in this order.
+    #[doc(hidden)]
     pub fn select(&self, rows: &[usize]) -> Self {
         let mut picked = CsrMatrix::empty(self.n_cols);
         for &row in rows {
@@ -156,6 +161,7 @@ impl<T: Element> CsrMatrix<T> {
     }
 
     /// Appends the rows of another matrix, each value converted; the number of features is the larger of the two.
+    #[doc(hidden)]
     pub fn append<U: Element>(&mut self, other: &CsrMatrix<U>, convert: impl Fn(U) -> T) {
         let before = self.values.len();
         self.indptr.extend(other.indptr.iter().skip(1).map(|end| before + end));
@@ -165,6 +171,7 @@ impl<T: Element> CsrMatrix<T> {
     }
 
     /// The columns and values of one row.
+    #[doc(hidden)]
     pub fn row(&self, row: usize) -> impl Iterator<Item = (u32, T)> {
         let range = self.indptr[row]..self.indptr[row + 1];
         self.indices[range.clone()].iter().copied().zip(self.values[range].iter().copied())

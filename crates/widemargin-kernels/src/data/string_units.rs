@@ -8,6 +8,7 @@ use crate::macros::named;
 use crate::parameters::{Parameter, Values};
 
 /// The unit of strings.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unit {

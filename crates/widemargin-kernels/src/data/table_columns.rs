@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 /// The kind of a column of a table.
+#[doc(hidden)]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum ColumnKind {
@@ -27,6 +28,7 @@ pub enum ColumnKind {
 }
 
 /// A column of the tables that a model takes.
+#[doc(hidden)]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TableColumn {
     /// Its name; empty in a table without a header.
@@ -40,6 +42,7 @@ pub struct TableColumn {
 }
 
 /// The outcome of encoding a cell.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoded {
     /// Features.
@@ -51,6 +54,7 @@ pub enum Encoded {
 }
 
 /// The columns of the tables that a model takes, in the order of its features.
+#[doc(hidden)]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TableColumns(pub Vec<TableColumn>);
@@ -167,6 +171,7 @@ fn as_bit(text: &str) -> Option<bool> {
 }
 
 /// The truth of a word: true or false, yes or no, in capitals or not.
+#[doc(hidden)]
 pub fn as_boolean(text: &str) -> Option<bool> {
     let is = |words: [&str; 2]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
     if is(["true", "yes"]) { Some(true) } else { is(["false", "no"]).then_some(false) }

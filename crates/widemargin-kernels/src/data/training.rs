@@ -22,6 +22,7 @@ pub struct Training<'a, S> {
 
 impl<'a, S: Samples> Training<'a, S> {
     /// The same settings with other samples, in one-to-one correspondence.
+    #[doc(hidden)]
     pub fn of<'b, T>(&self, samples: &'b dyn Source<Samples = T>) -> Training<'b, T>
     where
         'a: 'b,
@@ -45,6 +46,7 @@ impl<S> fmt::Debug for Training<'_, S> {
 }
 
 /// Selected rows of a source.
+#[doc(hidden)]
 #[expect(missing_debug_implementations, reason = "a source may have none")]
 pub struct Picked<'a, S> {
     /// All samples.
@@ -76,6 +78,7 @@ impl<S: Samples> Source for Picked<'_, S> {
 }
 
 /// A source of vectors with the offsets that they need.
+#[doc(hidden)]
 #[expect(missing_debug_implementations, reason = "a source may have none")]
 pub struct About<'a, S> {
     source: &'a dyn Source<Samples = S>,
@@ -124,7 +127,6 @@ impl<S: Samples> Source for About<'_, S> {
 }
 
 /// A source whose samples are transformed on demand.
-#[expect(missing_debug_implementations, reason = "a source may have none")]
 pub struct Mapped<'a, A, F> {
     /// The samples before the map.
     pub source: &'a dyn Source<Samples = A>,

@@ -21,6 +21,7 @@ impl Vectors {
     ///
     /// # Errors
     /// [`crate::Error::Value`] for a value that is not finite in single precision.
+    #[doc(hidden)]
     pub fn of(rows: &impl Rows, picked: &[usize]) -> Result<Self> {
         if rows.is_sparse() {
             let mut matrix = CsrMatrix::empty(rows.n_cols());
@@ -57,6 +58,7 @@ impl Vectors {
     /// # Errors
     /// [`crate::Error::Shape`] for inconsistent sparse rows; [`crate::Error::Memory`] if there are too many columns to
     /// expand.
+    #[doc(hidden)]
     pub fn dense(&self) -> Result<Cow<'_, DenseMatrix<f32>>> {
         match self {
             Vectors::Dense(matrix) => Ok(Cow::Borrowed(matrix)),
@@ -80,6 +82,7 @@ impl Vectors {
     ///
     /// # Errors
     /// As for [`Vectors::dense`].
+    #[doc(hidden)]
     pub fn into_dense(self) -> Result<DenseMatrix<f32>> {
         match self {
             Vectors::Dense(matrix) => Ok(matrix),
@@ -91,6 +94,7 @@ impl Vectors {
     ///
     /// # Errors
     /// [`crate::Error::Shape`] if the public fields are inconsistent.
+    #[doc(hidden)]
     pub fn view(&self) -> Result<AnyRows<'_>> {
         Ok(match self {
             Vectors::Dense(matrix) => matrix.view()?.into(),
@@ -119,6 +123,7 @@ impl Vectors {
     }
 
     /// Number of features.
+    #[doc(hidden)]
     pub fn n_cols(&self) -> usize {
         match self {
             Vectors::Dense(matrix) => matrix.n_cols,

@@ -17,6 +17,7 @@ pub enum SamplesView<'a> {
 
 impl<'a> SamplesView<'a> {
     /// The kind of the samples, as messages name it.
+    #[doc(hidden)]
     pub fn kind(&self) -> &'static str {
         match self {
             SamplesView::Rows(_) => "vectors",

@@ -28,6 +28,7 @@ pub enum ClassWeight {
 /// [`Error::Shape`] if the numbers of weights and samples differ, [`Error::Weight`] for a negative or non-finite
 /// weight, [`Error::NoSamples`] if every weight is 0, [`Error::OneClass`] if all samples with a weight above 0 are of
 /// one class, [`Error::Parameter`] for multilabel targets with a label that is the same for all samples.
+#[doc(hidden)]
 pub fn effective_weights(
     labels: &Labels,
     sample_weight: Option<&[f64]>,
@@ -73,6 +74,7 @@ pub(super) fn check_weights(n: usize, sample_weight: Option<&[f64]>) -> Result<V
 }
 
 /// The sample at each of these ascending places of the cumulated weights, so that a weight is a number of copies.
+#[doc(hidden)]
 pub fn samples_at(weights: impl Fn(usize) -> f64, n: usize, places: impl Iterator<Item = f64>) -> Vec<usize> {
     let (mut at, mut end) = (0, weights(0));
     let sample = |place: f64| {
@@ -89,6 +91,7 @@ pub fn samples_at(weights: impl Fn(usize) -> f64, n: usize, places: impl Iterato
 ///
 /// # Errors
 /// [`Error::Parameter`] if C times the sum of the weights does.
+#[doc(hidden)]
 pub fn check_costs(c: f64, weights: &[f64], n_classes: usize) -> Result<()> {
     let total: f64 = weights.iter().sum();
     // Losses are about 1 at the start, and a few times that on the way.

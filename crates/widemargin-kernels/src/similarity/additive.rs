@@ -110,6 +110,7 @@ impl AdditiveKernel {
     }
 
     /// Whether it is positive semi-definite, and zero where x or y is.
+    #[doc(hidden)]
     pub fn is_kernel(&self) -> bool {
         self.p().is_none_or(|p| p <= 0.0)
     }
@@ -118,6 +119,7 @@ impl AdditiveKernel {
     ///
     /// # Errors
     /// [`Error::Parameter`] with its possible uses.
+    #[doc(hidden)]
     pub fn require_kernel(&self) -> Result<()> {
         match self.p() {
             Some(p) if !self.is_kernel() => {
@@ -133,7 +135,7 @@ impl AdditiveKernel {
     ///
     /// # Errors
     /// As for [`AdditiveKernel::from_str`].
-    pub fn from_step(step: &Step) -> Result<Self> {
+    pub(crate) fn from_step(step: &Step) -> Result<Self> {
         step.to_string().parse()
     }
 
@@ -148,6 +150,7 @@ impl AdditiveKernel {
     }
 
     /// The exponent, for members of the power mean family.
+    #[doc(hidden)]
     pub fn p(&self) -> Option<f64> {
         match self {
             AdditiveKernel::PowerMean { p } => Some(*p),

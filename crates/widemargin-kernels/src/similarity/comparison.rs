@@ -90,6 +90,7 @@ pub struct CellMatch {
 }
 
 /// The meaning of the columns of a part's vectors.
+#[doc(hidden)]
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum ColumnMeaning {
@@ -155,6 +156,7 @@ impl Comparison {
     }
 
     /// The same with the meaning of the columns, where they have one.
+    #[doc(hidden)]
     pub fn meant(self, meaning: &ColumnMeaning) -> Self {
         let (columns, shares) = match (self.pieces, meaning) {
             (Pieces::Columns { columns, shares }, _) => (columns, shares),
@@ -191,6 +193,7 @@ impl Comparison {
 
 impl Pieces {
     /// The share of each piece; of bits 1 for each that both have.
+    #[doc(hidden)]
     pub fn shares(&self) -> Box<dyn Iterator<Item = f64> + '_> {
         match self {
             Pieces::Columns { shares, .. } | Pieces::Terms { shares, .. } => Box::new(shares.iter().copied()),

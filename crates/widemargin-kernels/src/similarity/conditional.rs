@@ -192,7 +192,7 @@ impl ConditionalKernel {
     ///
     /// # Errors
     /// As for [`ConditionalKernel::from_str`].
-    pub fn from_step(step: &Step) -> Result<Self> {
+    pub(crate) fn from_step(step: &Step) -> Result<Self> {
         step.to_string().parse()
     }
 
@@ -200,11 +200,13 @@ impl ConditionalKernel {
     ///
     /// # Errors
     /// [`Error::Parameter`] naming the invalid parameter.
+    #[doc(hidden)]
     pub fn check(&self) -> Result<()> {
         self.to_string().parse::<Self>().map(|_| ())
     }
 
     /// The argument of the kernel, a sum over the columns, and the share of a column.
+    #[doc(hidden)]
     pub fn share(&self) -> (&'static str, fn(f64, f64) -> f64) {
         match self.measure() {
             Measure::Absolute => (CITY_BLOCK, |x, y| (x - y).abs()),
@@ -244,6 +246,7 @@ impl ConditionalKernel {
 
     /// Degree of the polynomials with respect to which the kernel is conditionally positive definite; `None` if it is
     /// positive definite.
+    #[doc(hidden)]
     pub fn degree(&self) -> Option<u32> {
         match *self {
             Self::ThinPlate { order } | Self::Spline { order, .. } => Some(order - 1),
@@ -254,6 +257,7 @@ impl ConditionalKernel {
 
     /// The exponent b such that scaling the data by s is equivalent to C · s^(−b); `None` if the kernel has a length
     /// scale.
+    #[doc(hidden)]
     pub fn dilation_exponent(&self) -> Option<f64> {
         match *self {
             Self::ThinPlate { order } => Some(f64::from(2 * (order - 1))),
@@ -305,6 +309,7 @@ impl ConditionalKernel {
     }
 
     /// Turns squared distances (for `cityblock` and `laplacian` ‖x − y‖₁) into kernel values, in place.
+    #[doc(hidden)]
     pub fn apply(&self, distances: &mut [f64]) {
         let sign = self.sign();
         if let Some(half) = self.logarithmic() {
@@ -332,6 +337,7 @@ impl ConditionalKernel {
 
     /// Fills `out`, row-major samples × bases, with φ(‖sample − basis‖). `samples` and `bases` are row-major with
     /// `n_features` columns.
+    #[doc(hidden)]
     pub fn block(&self, samples: &[f64], bases: &[f64], n_features: usize, out: &mut [f64]) {
         tiled_distances(samples, bases, n_features, self.measure(), out, |distances| self.apply(distances));
     }

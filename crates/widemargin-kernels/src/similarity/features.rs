@@ -34,7 +34,7 @@ impl Features {
     /// # Errors
     /// [`Error::Parameter`](crate::Error::Parameter) for a parameter, and
     /// [`Error::UnknownName`](crate::Error::UnknownName) for another name.
-    pub fn from_step(step: &Step) -> Result<Self> {
+    pub(crate) fn from_step(step: &Step) -> Result<Self> {
         FEATURES.arguments(step).map(|_| Features)
     }
 }

@@ -46,6 +46,7 @@ impl Gappy {
     ///
     /// # Errors
     /// As for [`SimilarityRow::arguments`], and [`Error::Parameter`](crate::Error::Parameter) for g below k.
+    #[doc(hidden)]
     pub fn from_step(step: &Step) -> Result<Self> {
         let arguments = GAPPY.arguments(step)?;
         let (k, g) = (arguments.value("k")?, arguments.value("g")?);

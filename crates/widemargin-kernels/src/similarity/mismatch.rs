@@ -66,6 +66,7 @@ impl Mismatch {
     ///
     /// # Errors
     /// As for [`SimilarityRow::arguments`], and [`Error::Parameter`] for m above k.
+    #[doc(hidden)]
     pub fn from_step(step: &Step) -> Result<Self> {
         let arguments = MISMATCH.arguments(step)?;
         let (k, m) = (arguments.value("k")?, arguments.value("m")?);

@@ -34,11 +34,10 @@ mod vector;
 #[path = "../../tests/definitions/mod.rs"]
 mod definitions;
 
-pub use crate::spec::Spec;
 pub use additive::AdditiveKernel;
 pub use alignment::Alignment;
 pub use any::AnySimilarity;
-pub use comparison::Comparison;
+pub use comparison::{CellMatch, Comparison, PathStep, Pieces};
 pub use conditional::ConditionalKernel;
 pub use earth_mover::EarthMover;
 pub use features::Features;
@@ -46,22 +45,22 @@ pub use gappy::Gappy;
 pub use grid::GridMatching;
 pub use mismatch::Mismatch;
 pub use ngram::NGram;
-pub use own_kernel::ScalarFunction;
-pub use polynomial::PolynomialSpace;
+pub use own_kernel::{OwnKernel, ScalarFunction};
 pub use precomputed::Precomputed;
 pub use series::Dtw;
 pub use set::SetMeasure;
-pub use text::{Edit, EditMetric};
+pub use text::Edit;
 pub use traits::{Similarity, pairwise};
-pub use vector::{VectorKernel, VectorSimilarity};
+pub use vector::VectorSimilarity;
 #[doc(hidden)]
 pub use {
     crate::parameters::{Arguments, DefaultValue, Parameter, Values},
-    crate::spec::Step,
+    crate::spec::{Spec, Step},
     any::{descriptor_rows, similarity_rows},
-    comparison::{CellMatch, ColumnMeaning, PathStep, Pieces},
+    comparison::ColumnMeaning,
     grid::LatentMatching,
-    own_kernel::{OwnKernel, ScalarKernel},
+    own_kernel::ScalarKernel,
     part_options::PartOptions,
+    polynomial::PolynomialSpace,
     row::{Definite, Onnx, SimilarityRow},
 };

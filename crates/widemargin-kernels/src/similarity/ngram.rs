@@ -43,6 +43,7 @@ impl NGram {
     /// # Errors
     /// [`Error::Parameter`](crate::Error::Parameter) for unknown parameters or an n outside 1 to 64, and
     /// [`Error::UnknownName`](crate::Error::UnknownName) for another name.
+    #[doc(hidden)]
     pub fn from_step(step: &Step) -> Result<Self> {
         let arguments = NGRAM.arguments(step)?;
         Ok(NGram { n: arguments.value("n")?, unit: arguments.value("unit")?, step: step.clone() })

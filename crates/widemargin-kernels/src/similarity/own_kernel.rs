@@ -53,6 +53,7 @@ impl OwnKernel {
     /// # Errors
     /// [`Error::Parameter`] that names the first pair whose value is not finite, or says how many values there are
     /// where there is not one a pair; errors of the function.
+    #[doc(hidden)]
     pub fn values(&self, x: &[f64], y: &[f64]) -> Result<Vec<f64>> {
         let values = self.function.values(x, y)?;
         if values.len() != x.len() {
@@ -65,6 +66,7 @@ impl OwnKernel {
     }
 
     /// The error that the kernel is not as it should be.
+    #[doc(hidden)]
     pub fn wrong(&self, problem: String) -> Error {
         Error::parameter("kernel", &self.name, problem)
     }
@@ -89,6 +91,7 @@ impl PartialEq for OwnKernel {
 }
 
 /// The scalar kernel of a power mean SVM.
+#[doc(hidden)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum ScalarKernel {
     /// A built-in kernel.

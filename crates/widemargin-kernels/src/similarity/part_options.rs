@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::spec::Step;
 
 /// The options of one part.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PartOptions {
     /// The factor of the part's normalized features, above 0; `None` is `weight=auto`, learned from the training

@@ -10,6 +10,7 @@ const MAX_MONOMIALS: usize = 20_000;
 ///
 /// Centering and scaling change the basis, not the space of polynomials; without them, data far from the origin would
 /// make the columns nearly equal.
+#[doc(hidden)]
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolynomialSpace {
     degree: Option<u32>,

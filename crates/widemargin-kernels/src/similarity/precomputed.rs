@@ -64,7 +64,7 @@ impl Precomputed {
     ///
     /// # Errors
     /// As for [`SimilarityRow::arguments`].
-    pub fn from_step(step: &Step) -> Result<Self> {
+    pub(crate) fn from_step(step: &Step) -> Result<Self> {
         let arguments = PRECOMPUTED.arguments(step)?;
         let gamma = arguments.get("gamma")?;
         let content = match arguments.text("distance") {

@@ -9,6 +9,7 @@ use crate::parameters::{Arguments, DefaultValue, Parameter};
 use crate::spec::{Spec, Step};
 
 /// A similarity by its name. Each family has its rows in its own file; the registry lists them.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct SimilarityRow {
     /// Its name in specs.
@@ -35,6 +36,7 @@ pub struct SimilarityRow {
 pub(super) type Build = fn(&Step) -> Result<Box<dyn AnyKernel>>;
 
 /// Whether a similarity is a kernel.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Definite {
     /// Positive semi-definite.
@@ -48,6 +50,7 @@ pub enum Definite {
 }
 
 /// How a similarity is exported to ONNX.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Onnx {
     /// An expression in Python's syntax, of the names in `python/widemargin/_onnx_expression.py`.

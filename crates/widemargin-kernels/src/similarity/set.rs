@@ -78,6 +78,7 @@ impl SetMeasure {
     /// # Errors
     /// [`Error::Parameter`](crate::Error::Parameter) for a parameter, and
     /// [`Error::UnknownName`](crate::Error::UnknownName) for another name.
+    #[doc(hidden)]
     pub fn from_step(step: &Step) -> Result<Self> {
         arguments_among(ROWS, "similarity of sets", step)?;
         Ok(SetMeasure { is_cosine: step.name() == COSINE.name, step: step.clone() })

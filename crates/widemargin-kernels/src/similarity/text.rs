@@ -129,6 +129,7 @@ impl Edit {
     /// # Errors
     /// As for [`SimilarityRow::arguments`], and [`Error::Parameter`](crate::Error::Parameter) for costs of another
     /// metric than `levenshtein`.
+    #[doc(hidden)]
     pub fn from_step(step: &Step) -> Result<Self> {
         let arguments = EDIT.arguments(step)?;
         let metric = arguments.value("metric")?;

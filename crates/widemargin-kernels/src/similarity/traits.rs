@@ -46,6 +46,7 @@ pub trait Similarity: Send + Sync + 'static {
 
     /// A copy as before [`Similarity::fit`], for one that is not fitted yet; none if there is no such copy. Without
     /// one, a fit whose time limit is too short for all samples is not repeated on fewer.
+    #[doc(hidden)]
     fn unfitted(&self) -> Option<Self>
     where
         Self: Sized,
@@ -70,6 +71,7 @@ pub trait Similarity: Send + Sync + 'static {
 
     /// The number of columns of `block`: one per sample of `bases`, unless samples provide the columns, as for
     /// precomputed similarities.
+    #[doc(hidden)]
     fn n_columns(&self, bases: &Self::Samples) -> usize {
         bases.len()
     }
@@ -77,23 +79,27 @@ pub trait Similarity: Send + Sync + 'static {
     /// How many of the last columns of `block` are not similarities but values of polynomials at the samples, against
     /// which a conditionally positive definite similarity is definite: all but the constant, for the centered
     /// normalizations.
+    #[doc(hidden)]
     fn n_polynomials(&self) -> usize {
         0
     }
 
     /// True if samples provide the columns, so that no bases need to be selected.
+    #[doc(hidden)]
     fn brings_columns(&self) -> bool {
         false
     }
 
     /// False if the columns of all parts are no similarities but a sample's own features, between which and the bases
     /// there is nothing that a Nyström map could take.
+    #[doc(hidden)]
     fn compares(&self) -> bool {
         true
     }
 
     /// How many columns a part has that are a sample's own features, whatever the bases; none of a part that compares.
     /// `bases` are converted, as for [`Similarity::block`].
+    #[doc(hidden)]
     fn own_features(&self, _part: usize, bases: &Self::Samples) -> Option<usize> {
         (!self.compares()).then(|| self.n_columns(bases))
     }
@@ -103,6 +109,7 @@ pub trait Similarity: Send + Sync + 'static {
     ///
     /// # Errors
     /// As for [`Similarity::block`].
+    #[doc(hidden)]
     fn sparse_block(
         &self,
         _part: usize,
@@ -118,6 +125,7 @@ pub trait Similarity: Send + Sync + 'static {
     ///
     /// # Errors
     /// As for [`Similarity::block`].
+    #[doc(hidden)]
     fn kernel_distances(
         &self,
         _part: usize,
@@ -134,6 +142,7 @@ pub trait Similarity: Send + Sync + 'static {
     ///
     /// # Errors
     /// As for [`Similarity::block`].
+    #[doc(hidden)]
     fn precise_block(
         &self,
         _part: usize,
@@ -146,21 +155,25 @@ pub trait Similarity: Send + Sync + 'static {
 
     /// The number of similarities combined. A block of several is \[part\]\[sample\]\[basis\], and each part is
     /// normalized separately.
+    #[doc(hidden)]
     fn n_parts(&self) -> usize {
         1
     }
 
     /// The spec of one part.
+    #[doc(hidden)]
     fn part(&self, _part: usize) -> String {
         self.spec()
     }
 
     /// How an expansion uses one part.
+    #[doc(hidden)]
     fn options(&self, _part: usize) -> PartOptions {
         PartOptions::default()
     }
 
     /// Sets a learned weight of one part. Similarities without options ignore it.
+    #[doc(hidden)]
     fn set_weight(&mut self, _part: usize, _weight: f64) {}
 
     /// The same block as [`Similarity::block`] without the bases that a part is not compared with
@@ -170,6 +183,7 @@ pub trait Similarity: Send + Sync + 'static {
     ///
     /// # Errors
     /// As for [`Similarity::block`].
+    #[doc(hidden)]
     fn own_block(
         &self,
         _is_left_out: &[bool],
@@ -190,6 +204,7 @@ pub trait Similarity: Send + Sync + 'static {
     }
 
     /// Whether it is invariant to offsets subtracted from both samples, such as those of vectors far from 0.
+    #[doc(hidden)]
     fn depends_on_differences(&self) -> bool {
         false
     }
@@ -213,6 +228,7 @@ pub trait Similarity: Send + Sync + 'static {
     ///
     /// # Errors
     /// As for [`Similarity::describe`].
+    #[doc(hidden)]
     fn column_meaning(&self, _part: usize, _samples: &Self::Samples) -> Result<ColumnMeaning> {
         Ok(ColumnMeaning::Unknown)
     }

@@ -135,6 +135,7 @@ impl VectorSimilarity {
     ///
     /// # Errors
     /// [`Error::UnknownName`] for a name outside this family, [`Error::Parameter`] for unknown or invalid parameters.
+    #[doc(hidden)]
     pub fn from_step(step: &Step) -> Result<Self> {
         let known = [ROWS, &[CANBERRA]].concat();
         let arguments = arguments_among(&known, "similarity of vectors", step)?;

@@ -70,12 +70,13 @@ impl NystroemCut {
 
 impl Normalization {
     /// Whether it is learned from the training samples, not from the bases only.
+    #[doc(hidden)]
     pub fn is_learned(self) -> bool {
         matches!(self, Normalization::MeanNorm | Normalization::ZScore | Normalization::Covariance)
     }
 
     /// Whether each feature is the similarity to one basis, up to shift and scale.
-    pub fn has_feature_per_basis(self) -> bool {
+    pub(crate) fn has_feature_per_basis(self) -> bool {
         matches!(self, Normalization::MeanNorm | Normalization::ZScore | Normalization::None)
     }
 

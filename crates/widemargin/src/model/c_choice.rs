@@ -50,7 +50,7 @@ impl CChoice {
     ///
     /// # Errors
     /// [`Error::Parameter`] if it is not a finite number above 0.
-    pub fn check(self) -> Result<()> {
+    pub(crate) fn check(self) -> Result<()> {
         match self {
             CChoice::Value(c) if !(c > 0.0 && c.is_finite()) => Err(not_allowed(c)),
             _ => Ok(()),
@@ -58,7 +58,7 @@ impl CChoice {
     }
 
     /// The value of C, if it is fixed.
-    pub fn value(self) -> Option<f64> {
+    pub(crate) fn value(self) -> Option<f64> {
         match self {
             CChoice::Auto => None,
             CChoice::Value(c) => Some(c),

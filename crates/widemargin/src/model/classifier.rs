@@ -15,12 +15,14 @@ pub trait Classifier: Model {
     fn classes(&self) -> &[Label];
 
     /// The kind of the report's iterations.
+    #[doc(hidden)]
     fn iterations(&self) -> &'static str {
         "Newton steps"
     }
 
     /// Number of columns of the decision values, of a two-class problem each: 1 for two classes, otherwise one per class
     /// or label.
+    #[doc(hidden)]
     fn n_problems(&self) -> usize {
         if self.is_multilabel() { self.classes().len() } else { n_problems(self.classes().len()) }
     }
@@ -39,6 +41,7 @@ pub trait Classifier: Model {
     ///
     /// # Errors
     /// As for [`Classifier::decision_function`].
+    #[doc(hidden)]
     fn decision_values(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
         let scores = self.decision_function(samples, threads, monitor)?;
         Ok(scores.values().iter().map(|&score| f64::from(score)).collect())
@@ -115,6 +118,7 @@ pub trait Classifier: Model {
     ///
     /// # Errors [`Error::Parameter`] for a power mean SVM with the polynomial approximation, which has no such space;
     /// [`Error::Threads`].
+    #[doc(hidden)]
     fn squared_norms(&self, threads: usize) -> Result<Vec<f64>>;
 
     /// The dual variables α of the training samples, samples × problems: f = Σ α_i y_i k(x_i, ·). `labels` and
@@ -123,6 +127,7 @@ pub trait Classifier: Model {
     /// # Errors
     /// As for [`Classifier::decision_function`]; invalid labels and weights; [`Error::Parameter`] for a power mean SVM
     /// with the hinge loss, whose dual variables do not follow from the decision values.
+    #[doc(hidden)]
     fn dual_variables(
         &self,
         samples: &SamplesView<'_>,

@@ -30,6 +30,7 @@ pub trait Model: Any + fmt::Debug + Send + Sync {
     fn method(&self) -> &'static str;
 
     /// The kind of samples it takes, as messages name it.
+    #[doc(hidden)]
     fn kind(&self) -> &'static str {
         "vectors"
     }
@@ -57,23 +58,27 @@ pub trait Model: Any + fmt::Debug + Send + Sync {
     fn n_features(&self) -> Option<usize>;
 
     /// Number of weights.
+    #[doc(hidden)]
     fn n_weights(&self) -> usize;
 
     /// The parameters that the model stores, and those selected automatically.
     fn parameters(&self) -> Parameters;
 
     /// The samples that it compares others with, where it keeps them as a collection.
+    #[doc(hidden)]
     fn bases(&self) -> Option<&AnySamples> {
         None
     }
 
     /// Its bases with their original features, as samples.
+    #[doc(hidden)]
     fn basis_samples(&self) -> Option<Cow<'_, AnySamples>> {
         self.bases().map(Cow::Borrowed)
     }
 
     /// The norm over all problems or outputs of the weights of each basis, and the training rows of the bases, if they
     /// are known; empty for a model without bases.
+    #[doc(hidden)]
     fn basis_weights(&self) -> (Vec<f64>, Vec<usize>) {
         (Vec::new(), Vec::new())
     }
@@ -89,6 +94,7 @@ pub trait Model: Any + fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// [`Error::Shape`].
+    #[doc(hidden)]
     fn check_samples(&self, _samples: &SamplesView<'_>) -> Result<()> {
         Ok(())
     }
@@ -112,9 +118,11 @@ pub trait Model: Any + fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// [`Error::NotFinite`](crate::Error::NotFinite) for a report whose numbers overflowed in the fit.
+    #[doc(hidden)]
     fn header(&self) -> Result<String>;
 
     /// The arrays of its file, without those of [`Model::bases`].
+    #[doc(hidden)]
     fn arrays(&self) -> Vec<Array<'_>>;
 
     /// The model as the bytes of its file; without a user-defined similarity and its bases, which the caller stores.
@@ -141,6 +149,7 @@ pub trait Model: Any + fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// [`Error::NotFinite`](crate::Error::NotFinite) for one whose numbers overflowed in the fit.
+    #[doc(hidden)]
     fn check_finite(&self) -> Result<()> {
         self.report().check_finite()?;
         file::check_finite(&self.arrays())
@@ -178,6 +187,7 @@ pub trait Model: Any + fmt::Debug + Send + Sync {
     }
 
     /// How the columns of a table become features, where they are more than numbers.
+    #[doc(hidden)]
     fn table_columns(&self) -> Option<&TableColumns> {
         self.origin().columns.as_ref()
     }
@@ -186,12 +196,14 @@ pub trait Model: Any + fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) if they do not become the features of the model.
+    #[doc(hidden)]
     fn set_table_columns(&mut self, columns: Option<TableColumns>) -> Result<()> {
         *self.origin_mut() = self.origin().changed(self.n_features(), |origin| origin.set_columns(columns))?;
         Ok(())
     }
 
     /// Which columns of the training table are no features, if the model was trained on a table.
+    #[doc(hidden)]
     fn column_roles(&self) -> Option<&ColumnRoles> {
         self.origin().column_roles.as_ref()
     }
@@ -200,12 +212,14 @@ pub trait Model: Any + fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) if the others are not as many as those of the model.
+    #[doc(hidden)]
     fn set_column_roles(&mut self, roles: Option<ColumnRoles>) -> Result<()> {
         *self.origin_mut() = self.origin().changed(self.n_features(), |origin| origin.column_roles = roles)?;
         Ok(())
     }
 
     /// Adds notes and warnings to the report.
+    #[doc(hidden)]
     fn add_remarks(&mut self, notes: Vec<String>, warnings: Vec<String>) {
         let report = self.report_mut();
         report.notes.extend(notes);

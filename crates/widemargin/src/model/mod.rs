@@ -30,14 +30,12 @@ pub(crate) mod within_limit;
 #[doc(hidden)]
 pub use any_model::header_of_bytes;
 pub use any_model::{AnyModel, from_bytes, load};
-#[doc(hidden)]
-pub use assess::assess;
-pub(crate) use assess::report_estimate;
+pub(crate) use assess::{assess, report_estimate};
 #[doc(hidden)]
 pub use basis_expansion::Expanded;
 pub use basis_expansion::{
     BasisExpansionOneClass, BasisExpansionOneClassParams, BasisExpansionParams, BasisExpansionRegressor,
-    BasisExpansionRegressorParams, BasisExpansionSvc,
+    BasisExpansionRegressorParams, BasisExpansionSvc, ExpansionModel, ExpansionParams,
 };
 pub use c_choice::CChoice;
 #[doc(hidden)]
@@ -46,6 +44,7 @@ pub use classifier::Classifier;
 pub use explanation::{Explanation, Term, TermSource};
 #[doc(hidden)]
 pub use file::{Array, FORMAT_VERSION, FileMetadata, Numbers, payload, with_payload, write_atomically};
+#[doc(hidden)]
 pub use importances::feature_importances;
 pub use interface::{Model, Parameters, as_method};
 #[doc(hidden)]
@@ -68,20 +67,19 @@ pub use regressor::Regressor;
 pub use samples_file::bases_arrays;
 pub use scores::Scores;
 #[doc(hidden)]
+pub use thin_plate::{BasisPlan, PartLift, basis_candidates, choose_bases, draw_rows};
 pub use thin_plate::{
-    AUTO_KERNELS, BasisPlan, EXACT_UP_TO, PartLift, SAMPLES_PER_BASIS, SPLINE_EXACT_UP_TO, basis_candidates,
-    choose_bases, draw_rows,
+    ClassPath, KernelPoint, SplineModel, SplineParams, Standardize, ThinPlateBasis, ThinPlateParams,
+    ThinPlateRegressor, ThinPlateRegressorParams, ThinPlateSvc,
 };
-pub use thin_plate::{
-    ClassPath, KernelPoint, SplineParams, Standardize, ThinPlateBasis, ThinPlateParams, ThinPlateRegressor,
-    ThinPlateRegressorParams, ThinPlateSvc,
-};
-pub(crate) use thin_plate::{ColumnMoments, weighted_gram};
+pub(crate) use thin_plate::{ColumnMoments, EXACT_UP_TO, SPLINE_EXACT_UP_TO, weighted_gram};
 
 // Types of parameters and reports.
 pub use crate::basis::BasisChoice;
 pub use crate::expansion::{Approximation, NegativeEigenvalues, Normalization};
 pub use crate::problem::{Intercept, Loss, Penalty};
+#[doc(hidden)]
+pub use crate::solve::CalibratedOn;
 pub use crate::solve::residuals::LossPoint;
 pub use crate::solve::thin_plate::Polynomials;
-pub use crate::solve::{CalibratedOn, Calibration, ErrorEstimate, EstimateMethod, Report, Stage, Status};
+pub use crate::solve::{Calibration, ErrorEstimate, EstimateMethod, Report, Stage, Status};

@@ -77,6 +77,7 @@ impl Loss {
     /// # Errors
     /// [`Error::UnknownName`]; [`Error::Parameter`] for a parameter that does not belong to the loss or is out of
     /// range.
+    #[doc(hidden)]
     pub fn of_targets(name: &str, epsilon: Option<f64>, quantile: Option<f64>) -> Result<Self> {
         let loss = match name {
             "squared-error" => Loss::SquaredError,
@@ -109,7 +110,7 @@ impl Loss {
     }
 
     /// ε, where the loss has one that is known.
-    pub fn epsilon(self) -> Option<f64> {
+    pub(crate) fn epsilon(self) -> Option<f64> {
         match self {
             Loss::Huber { epsilon } | Loss::SquaredEpsilonInsensitive { epsilon } => epsilon,
             _ => None,
@@ -126,12 +127,12 @@ impl Loss {
     }
 
     /// q, where the loss has one.
-    pub fn quantile(self) -> Option<f64> {
+    pub(crate) fn quantile(self) -> Option<f64> {
         if let Loss::Quantile { quantile } = self { Some(quantile) } else { None }
     }
 
     /// Whether it has a continuous derivative, as Newton's method in the primal needs.
-    pub fn is_smooth(self) -> bool {
+    pub(crate) fn is_smooth(self) -> bool {
         !matches!(self, Loss::Hinge | Loss::Quantile { .. })
     }
 
@@ -184,6 +185,7 @@ impl Loss {
 
     /// The loss and its derivatives. An ε that is still to be chosen is that of the squared error.
     #[inline]
+    #[doc(hidden)]
     pub fn at(self, y: f64, f: f64) -> LossAt {
         match self {
             Loss::Hinge => {
@@ -232,6 +234,7 @@ impl Loss {
 
     /// The loss.
     #[inline]
+    #[doc(hidden)]
     pub fn value(self, y: f64, f: f64) -> f64 {
         self.at(y, f).value
     }
@@ -254,12 +257,14 @@ impl Loss {
 
     /// Upper bound of the dual variable of a sample with cost `c` = C · weight, of the two hinge losses.
     #[inline]
+    #[doc(hidden)]
     pub fn upper_bound(self, c: f64) -> f64 {
         if self == Loss::Hinge { c } else { f64::INFINITY }
     }
 
     /// The contribution of a hinge loss to the diagonal of the dual's quadratic form.
     #[inline]
+    #[doc(hidden)]
     pub fn diagonal(self, c: f64) -> f64 {
         if self == Loss::Hinge { 0.0 } else { 0.5 / c }
     }

@@ -256,6 +256,7 @@ impl Estimator {
 
     /// The rows of the bases of a basis expansion.
     #[must_use]
+    #[doc(hidden)]
     pub fn basis_rows(mut self, rows: Vec<usize>) -> Self {
         let basis = BasisChoice::Rows(rows);
         match &mut self.params {
@@ -282,6 +283,7 @@ impl Estimator {
 
     /// The kernel of a power mean SVM.
     #[must_use]
+    #[doc(hidden)]
     pub fn scalar_kernel(mut self, kernel: ScalarKernel) -> Self {
         if let Params::PowerMean(params) = &mut self.params {
             *params = params.clone().kernel(kernel);
@@ -293,6 +295,7 @@ impl Estimator {
     ///
     /// # Errors
     /// [`Error::Parameter`] naming the first that is invalid; errors of the specs.
+    #[doc(hidden)]
     pub fn check(&self) -> Result<()> {
         match &self.params {
             Params::Auto(_) => Ok(()),
@@ -377,6 +380,7 @@ impl Estimator {
     ///
     /// # Errors
     /// As for [`Estimator::fit`]; [`Error::Parameter`] for another method.
+    #[doc(hidden)]
     pub fn fit_with(
         &self,
         similarity: AnySimilarity,

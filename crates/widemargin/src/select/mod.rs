@@ -25,6 +25,7 @@ mod work;
 
 pub use crate::search::Tried;
 pub use auto::{AutoFit, AutoMethod, AutoParams, MethodPoint};
+#[doc(hidden)]
 pub use by_name::{PER_CLASS, loss_of_targets, split_spec};
 pub use candidate::Candidate;
 pub use cross_validation::{CrossValidation, cross_validate};
@@ -32,6 +33,7 @@ pub use cross_validation::{CrossValidation, cross_validate};
 pub use curves::Ranking;
 pub use estimator::{Compared, Estimator, Method, Place, Task};
 pub use evaluation::{ClassScore, ConfusionMatrix, Evaluation};
+#[doc(hidden)]
 pub use held_out_score::Labeled;
 pub use label_scores::{LabelScore, LabelScores};
 pub use probability_scores::{brier_score, log_loss};
@@ -39,4 +41,3 @@ pub use regression_scores::RegressionScoring;
 pub use scores::Scoring;
 pub use similarity_search::{SimilarityChoice, SimilaritySearch};
 pub use subset::{Answers, SimilarityPoint};
-pub use unseen_columns::{outlier_similarity, unseen_columns};

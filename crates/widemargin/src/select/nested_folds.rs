@@ -52,7 +52,7 @@ impl SimilaritySearch {
     ///
     /// # Errors
     /// [`Error::Cancelled`]; as for [`AnySimilarity::new`].
-    pub fn with_folds<S: Similarity + Clone>(
+    pub(crate) fn with_folds<S: Similarity + Clone>(
         &self,
         (params, choice): (&BasisExpansionParams<S>, &SimilarityChoice),
         samples: &dyn Source<Samples = AnySamples>,
@@ -121,7 +121,7 @@ impl SimilaritySearch {
     ///
     /// # Errors
     /// Those of a search and of a fit.
-    pub fn confirmed<S: Similarity + Clone>(
+    pub(crate) fn confirmed<S: Similarity + Clone>(
         &self,
         (params, choice): (&BasisExpansionRegressorParams<S>, &SimilarityChoice),
         model: BasisExpansionRegressor<AnySimilarity>,

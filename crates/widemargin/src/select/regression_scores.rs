@@ -69,6 +69,7 @@ impl RegressionScoring {
     ];
 
     /// The default score of a loss: the pinball loss for quantiles, R² for others.
+    #[doc(hidden)]
     pub fn of_loss(loss: Loss) -> Self {
         match loss {
             Loss::Quantile { quantile } => RegressionScoring::NegMeanPinballLoss { quantile },

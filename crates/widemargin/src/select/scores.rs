@@ -44,17 +44,19 @@ named!("scoring": Scoring, all "All of them." {
 
 impl Scoring {
     /// Whether it is computed from decision values or probabilities, not from predicted classes.
+    #[doc(hidden)]
     pub fn needs_decision_values(self) -> bool {
         matches!(self, Scoring::RocAuc | Scoring::AveragePrecision) || self.needs_probabilities()
     }
 
     /// Whether it is computed from probabilities.
+    #[doc(hidden)]
     pub fn needs_probabilities(self) -> bool {
         matches!(self, Scoring::NegLogLoss | Scoring::NegBrierScore)
     }
 
     /// Whether it is computed from the probabilities of a calibrated model with `n_classes` classes.
-    pub fn prefers_probabilities(self, n_classes: usize) -> bool {
+    pub(crate) fn prefers_probabilities(self, n_classes: usize) -> bool {
         self.needs_probabilities() || (self == Scoring::RocAuc && n_classes > 2)
     }
 
@@ -95,8 +97,7 @@ impl Scoring {
     ///
     /// # Errors
     /// As for [`Scoring::check`]; [`Error::Shape`] for arrays that are inconsistent; [`Error::Score`] for a class with
-    /// a weight of 0, for decision values that are NaN, and for a score of probabilities, which
-    /// [`Scoring::score_probabilities`] takes.
+    /// a weight of 0, for decision values that are NaN, and for a score of probabilities ([`Scoring::score_model`]).
     pub fn score(
         self,
         labels: &Labels,
@@ -154,7 +155,7 @@ impl Scoring {
     /// # Errors
     /// As for [`Scoring::check`]; [`Error::Shape`] for arrays that are inconsistent; [`Error::Score`] for values that
     /// are not probabilities, and for a score that does not judge them.
-    pub fn score_probabilities(
+    pub(crate) fn score_probabilities(
         self,
         labels: &Labels,
         weights: Option<&[f64]>,
@@ -178,8 +179,8 @@ impl Scoring {
 
     /// The score of a model on samples with these labels, by its decision values, as for [`Scoring::score`].
     ///
-    /// # Errors As for [`Scoring::score`] and [`Scoring::score_probabilities`]; [`Error::NotCalibrated`] for a score of
-    /// probabilities and a model without them.
+    /// # Errors As for [`Scoring::score`], but a score of probabilities is an error only for a model without them,
+    /// [`Error::NotCalibrated`].
     pub fn score_model(
         self,
         model: &dyn Classifier,
@@ -200,6 +201,7 @@ impl Scoring {
     }
 
     /// The score of counted predictions; `None` if it is computed from decision values or probabilities.
+    #[doc(hidden)]
     pub fn of_evaluation(self, evaluation: &Evaluation) -> Option<f64> {
         match self {
             Scoring::Accuracy => Some(evaluation.accuracy()),

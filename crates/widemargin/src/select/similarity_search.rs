@@ -175,6 +175,7 @@ impl SimilaritySearch {
     /// The search for the automatic parameters: the similarity if there are no specs, the normalization if it is
     /// `None`, the number of bases, and the loss unless the parameters have one or another penalty than the default. A
     /// single similarity gets its usual normalization or the mean norm; several the mean norm.
+    #[doc(hidden)]
     pub fn of<S: Similarity>(
         params: &BasisExpansionParams<S>,
         specs: &[String],
@@ -198,6 +199,7 @@ impl SimilaritySearch {
     }
 
     /// The same of a regression, which has no other parameters to select.
+    #[doc(hidden)]
     pub fn of_regression<S: Similarity>(
         params: &BasisExpansionRegressorParams<S>,
         specs: &[String],

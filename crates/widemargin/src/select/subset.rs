@@ -48,6 +48,7 @@ impl<'a> From<&'a Targets> for Answers<'a> {
 
 impl Answers<'_> {
     /// Those of some rows.
+    #[doc(hidden)]
     pub fn select(&self, rows: &[usize]) -> Answers<'static> {
         match self {
             Answers::Labels(labels) => Answers::Labels(Cow::Owned(labels.select(rows))),

@@ -67,7 +67,7 @@ pub struct Calibration {
 
 impl Calibration {
     /// The calibration on these scores; the assumed one if there are none, or numbers that are not finite.
-    pub fn fit(scores: &HeldOutScores, n_classes: usize, on: CalibratedOn) -> Self {
+    pub(crate) fn fit(scores: &HeldOutScores, n_classes: usize, on: CalibratedOn) -> Self {
         let total: f64 = scores.weights.iter().sum();
         let is_finite = scores.values.iter().all(|value| value.is_finite()) && !scores.values.is_empty();
         let usable = total > 0.0 && total.is_finite() && is_finite;
@@ -94,7 +94,7 @@ impl Calibration {
     }
 
     /// The calibration on these scores of samples with these targets, which number the codes of the scores.
-    pub fn of(scores: &HeldOutScores, targets: OneVsRest<'_>, on: CalibratedOn) -> Self {
+    pub(crate) fn of(scores: &HeldOutScores, targets: OneVsRest<'_>, on: CalibratedOn) -> Self {
         let k = targets.n_problems();
         if !targets.is_multilabel() {
             return Calibration::fit(scores, targets.n_classes(), on);
@@ -139,16 +139,19 @@ impl Calibration {
 
     /// a for two classes; for more the slopes of g below −1, between −1 and 1, and above 1; a of each label if
     /// multilabel.
+    #[doc(hidden)]
     pub fn slopes(&self) -> &[f64] {
         &self.slopes
     }
 
     /// The decision values of the calibration.
+    #[doc(hidden)]
     pub fn on(&self) -> CalibratedOn {
         self.on.parse().unwrap_or_default()
     }
 
     /// The number of distinct samples.
+    #[doc(hidden)]
     pub fn n_samples(&self) -> usize {
         self.n_samples
     }
@@ -168,6 +171,7 @@ impl Calibration {
 
     /// The probabilities of multilabel decision values, samples × labels, or the logarithms of these. Above ½
     /// where the decision value is above 0.
+    #[doc(hidden)]
     pub fn of_labels(&self, values: &[f64], logarithm: bool) -> Vec<f64> {
         let one = |(value, slope): (&f64, &f64)| {
             let z = slope * value;
@@ -185,6 +189,7 @@ impl Calibration {
     }
 
     /// The logarithms of the probabilities of classes, without underflow.
+    #[doc(hidden)]
     pub fn log_probabilities(&self, values: &[f64], n_classes: usize) -> Vec<f64> {
         self.of_log_odds(values, n_classes, |_, out| {
             let largest = out.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -21,6 +21,7 @@ pub enum EstimateMethod {
 
 impl EstimateMethod {
     /// The method in words, such as `leave-one-out error`.
+    #[doc(hidden)]
     pub fn named(self) -> &'static str {
         match self {
             EstimateMethod::LeaveOneOut => "leave-one-out error",

@@ -183,6 +183,7 @@ impl Report {
     }
 
     /// Whether the time limit stopped the solver far from the solution, to which any estimated error would refer.
+    #[doc(hidden)]
     pub fn is_far_from_solved(&self) -> bool {
         let is_near = self.gap() <= MAX_GAP_OF_NEAR_SOLUTION;
         self.status == Status::TimeLimit && !is_near
@@ -207,7 +208,7 @@ impl Report {
     ///
     /// # Errors
     /// [`Error::NotFinite`] naming the first non-finite number.
-    pub fn check_finite(&self) -> Result<()> {
+    pub(crate) fn check_finite(&self) -> Result<()> {
         let whole = [("the objective", self.objective), ("the dual objective", self.dual_objective)];
         let gaps = self.gaps.iter().map(|&gap| ("a duality gap", gap));
         match whole.into_iter().chain(gaps).find(|(_, value)| !value.is_finite()) {

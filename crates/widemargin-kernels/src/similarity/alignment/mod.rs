@@ -97,6 +97,7 @@ impl Alignment {
     /// # Errors
     /// [`Error::Parameter`] for parameters it does not know or that are outside their domain, and
     /// [`Error::UnknownName`] for another name.
+    #[doc(hidden)]
     pub fn from_step(step: &Step) -> Result<Self> {
         let arguments = ALIGN.arguments(step)?;
         let scores = match arguments.text("matrix") {

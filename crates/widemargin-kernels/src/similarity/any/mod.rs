@@ -141,11 +141,6 @@ impl AnySimilarity {
         self.parts.push(Part { spec, leaf, kernel, options });
     }
 
-    /// Whether a part returns features of the samples instead of comparing them.
-    pub fn has_features(&self) -> bool {
-        self.parts.iter().any(|part| !part.kernel.compares())
-    }
-
     /// The specs, with learned values filled in.
     pub fn specs(&self) -> Vec<String> {
         (0..self.parts.len()).map(|part| self.part(part)).collect()
@@ -153,6 +148,7 @@ impl AnySimilarity {
 
     /// The kinds of samples accepted by all parts, named as by [`AnySamples::kind`], in the first part's order of
     /// preference; empty if there are none.
+    #[doc(hidden)]
     pub fn takes(&self) -> Vec<&'static str> {
         let mut parts = self.parts.iter().map(|part| self.part_takes(part));
         let first = parts.next().unwrap_or_default();
@@ -174,6 +170,7 @@ impl AnySimilarity {
     }
 
     /// The learned parameters of the descriptors, by name, for the model file.
+    #[doc(hidden)]
     pub fn state(&self) -> Vec<(String, &[f32])> {
         let named = self.nodes.iter().enumerate().flat_map(|(at, node)| {
             node.descriptor.state().into_iter().map(move |(name, values)| (format!("descriptor.{at}.{name}"), values))
@@ -185,6 +182,7 @@ impl AnySimilarity {
     ///
     /// # Errors
     /// Missing or inconsistent parameters.
+    #[doc(hidden)]
     pub fn restore(&mut self, state: &mut dyn FnMut(&str) -> Result<Vec<f32>>) -> Result<()> {
         for (at, node) in self.nodes.iter_mut().enumerate() {
             node.descriptor.restore(&mut |name| state(&format!("descriptor.{at}.{name}")))?;

@@ -33,11 +33,13 @@ static DESCRIPTORS: &[&[DescriptorRow]] = &[
 ];
 
 /// The rows of all similarities.
+#[doc(hidden)]
 pub fn similarity_rows() -> impl Iterator<Item = &'static SimilarityRow> {
     SIMILARITIES.iter().copied().flatten()
 }
 
 /// The rows of all descriptors.
+#[doc(hidden)]
 pub fn descriptor_rows() -> impl Iterator<Item = &'static DescriptorRow> {
     DESCRIPTORS.iter().copied().flatten()
 }

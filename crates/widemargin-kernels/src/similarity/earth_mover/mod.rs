@@ -71,6 +71,7 @@ impl EarthMover {
     ///
     /// # Errors
     /// As for [`SimilarityRow::arguments`].
+    #[doc(hidden)]
     pub fn from_step(step: &Step) -> Result<Self> {
         let arguments = EMD.arguments(step)?;
         let is_circle = arguments.text("ground") == Some("circle");

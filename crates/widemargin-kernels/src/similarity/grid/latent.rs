@@ -109,6 +109,7 @@ pub(in crate::similarity) const ROWS: &[SimilarityRow] = &[
 ///
 /// The maximum over all shifts is exact, and so is that over the displacements of cells without `smooth`; with it
 /// [`LatentMatching::is_exact`] tells whether it is.
+#[doc(hidden)]
 pub struct LatentMatching {
     step: Step,
     /// Of the basis, of the sample.

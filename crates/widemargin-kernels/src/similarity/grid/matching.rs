@@ -98,7 +98,7 @@ impl GridMatching {
     /// # Errors
     /// [`Error::UnknownName`](crate::Error::UnknownName) for another name, and
     /// [`Error::Parameter`](crate::Error::Parameter).
-    pub fn from_step(step: &Step) -> Result<Self> {
+    pub(crate) fn from_step(step: &Step) -> Result<Self> {
         let arguments = arguments_among(ROWS, "matching of grids", step)?;
         let matching = match step.name() {
             "rigid" => Self::rigid(arguments.value("radius")?),
@@ -109,6 +109,7 @@ impl GridMatching {
 
     /// The multiplications and additions required by the definition for one pair of grids of `rows` × `cols` cells of
     /// `depth` numbers: two for each number of each pair of cells that are both inside, for reporting flop rates.
+    #[doc(hidden)]
     pub fn useful_flops(&self, rows: usize, cols: usize, depth: usize) -> u64 {
         let radius = self.radius + self.local();
         let overlaps = |side: usize| -> u64 {

@@ -60,6 +60,7 @@ impl<F: Rule> Elastic<F> {
     ///
     /// # Errors
     /// [`Error::Parameter`] for unknown or invalid parameters, and [`Error::UnknownName`] for another name.
+    #[doc(hidden)]
     pub fn from_step(step: &Step) -> Result<Self> {
         let arguments = F::ROW.arguments(step)?;
         let form = match arguments.get("gamma")? {

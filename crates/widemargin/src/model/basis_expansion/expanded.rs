@@ -35,6 +35,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
     ///
     /// # Errors
     /// As for [`BasisExpansionParams::fit_with`], except that one class is enough.
+    #[doc(hidden)]
     pub fn expand(
         self,
         samples: &dyn Source<Samples = S::Samples>,

@@ -125,14 +125,14 @@ impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
     }
 
     /// The same model with more notes in its report.
-    pub fn with_notes(mut self, notes: impl IntoIterator<Item = String>) -> Self {
+    pub(crate) fn with_notes(mut self, notes: impl IntoIterator<Item = String>) -> Self {
         self.report.notes.extend(notes);
         self
     }
 
     /// The same model, with the seconds of the similarity search first in its report, and a warning where the time limit
     /// ended it after some candidates.
-    pub fn with_search(mut self, seconds: f64, cut_after: Option<usize>) -> Self {
+    pub(crate) fn with_search(mut self, seconds: f64, cut_after: Option<usize>) -> Self {
         self.report.stages.insert(0, Stage { name: "search".into(), seconds });
         self.report.warnings.extend(cut_after.map(|n| {
             format!("the time limit passed: the search compared only {n} candidates (a longer time limit allows more)")
@@ -168,6 +168,7 @@ impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
 
     getters! {
         /// The expansion: similarity, bases and normalization.
+        #[doc(hidden)]
         expansion: &BasisExpansion<S>;
         /// The report of the fit.
         report: &Report;
@@ -201,6 +202,7 @@ impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
     ///
     /// # Errors
     /// [`Error::NotFinite`] for a model with non-finite numbers.
+    #[doc(hidden)]
     pub fn to_bytes_without_bases(&self) -> Result<Vec<u8>> {
         let (expansion, mut arrays) = ExpansionHeader::without_bases(&self.expansion);
         arrays.extend(self.own_arrays());
@@ -213,6 +215,7 @@ impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
     /// # Errors
     /// [`Error::ModelFile`] and [`Error::ModelVersion`] as for `load`, also for bytes that include the bases;
     /// [`Error::Shape`] for a different number of bases; errors of the similarity.
+    #[doc(hidden)]
     pub fn from_bytes_with(bytes: &[u8], similarity: S, bases: S::Samples) -> Result<Self> {
         let reader = Reader::of_bytes(bytes, T::METHOD)?;
         Self::read_by(&reader, |header, reader| header.read_with(reader, similarity, bases))
@@ -231,8 +234,8 @@ impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
     /// Reads a file of [`save_with`](Self::save_with): `decode` makes the similarity and the bases from the bytes.
     ///
     /// # Errors
-    /// As for [`from_bytes_with`](Self::from_bytes_with); [`Error::ModelFile`] for a file without such bytes, and with
-    /// the message of an error of `decode`.
+    /// [`Error::ModelFile`] and [`Error::ModelVersion`] as for `load`, also for a file without such bytes, and with the
+    /// message of an error of `decode`; [`Error::Shape`] for a different number of bases; errors of the similarity.
     pub fn load_with<E: fmt::Display>(
         path: impl AsRef<Path>,
         decode: impl FnOnce(&[u8]) -> std::result::Result<(S, S::Samples), E>,

@@ -34,6 +34,7 @@ impl<S: Similarity, T: Clone + fmt::Debug> ExpansionParams<S, T> {
     }
 
     /// The same parameters for another similarity; explicit bases are dropped.
+    #[doc(hidden)]
     pub fn with_similarity<U: Similarity>(self, similarity: U) -> ExpansionParams<U, T> {
         ExpansionParams { expander: self.expander.with_similarity(similarity), task: self.task, threads: self.threads }
     }
@@ -51,6 +52,7 @@ impl<S: Similarity, T: Clone + fmt::Debug> ExpansionParams<S, T> {
         /// be detected as outliers.
         normalization: Normalization => expander.normalization = normalization;
         /// Where the features of a Nyström map end.
+        #[doc(hidden)]
         nystroem_cut: NystroemCut => expander.cut = nystroem_cut;
         /// Seed of the selection of bases, if random, and of the order of samples for the hinge loss.
         seed: u64 => expander.seed = seed;
@@ -60,7 +62,7 @@ impl<S: Similarity, T: Clone + fmt::Debug> ExpansionParams<S, T> {
 
     /// Whether another number of bases may be selected in the same way at about the same cost: not for explicit bases,
     /// nor for medoids.
-    pub fn can_count_bases(&self) -> bool {
+    pub(crate) fn can_count_bases(&self) -> bool {
         self.expander.explicit.is_none() && !matches!(self.expander.basis, BasisChoice::Rows(_) | BasisChoice::KMedoids)
     }
 

@@ -99,6 +99,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
     ///
     /// # Errors
     /// [`Error::Parameter`] naming the first that is invalid.
+    #[doc(hidden)]
     pub fn check(&self) -> Result<()> {
         let ClassificationParams { c, loss, penalty, max_basis, tol, max_iter, .. } = &self.task;
         c.check()?;

@@ -23,6 +23,8 @@ mod regressor_solution;
 mod solver;
 
 pub use expanded::Expanded;
+pub use expansion_model::ExpansionModel;
+pub use expansion_params::ExpansionParams;
 pub use fit::BasisExpansionParams;
 pub use model::{BasisExpansionSvc, Classification};
 pub use one_class::{BasisExpansionOneClass, OneClassTask};

@@ -103,6 +103,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     ///
     /// # Errors
     /// An error of the workers; [`Error::Cancelled`].
+    #[doc(hidden)]
     pub fn of_workers(
         expansion: BasisExpansion<S>,
         workers: impl Workers,
@@ -153,7 +154,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     ///
     /// # Errors
     /// As for [`BasisExpansionSvc::decision_function`]; [`Error::Cancelled`].
-    pub fn decision_function_with(
+    pub(crate) fn decision_function_with(
         &self,
         samples: &dyn Source<Samples = S::Samples>,
         threads: usize,
@@ -226,6 +227,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     }
 
     /// ‖w‖² of each two-class problem, the reciprocal of the margin of the paper (eq. 8 and 10).
+    #[doc(hidden)]
     pub fn squared_norms(&self) -> Vec<f64> {
         let d = self.expansion.n_features();
         let squared = |k: usize| self.task.weights[k * d..(k + 1) * d].iter().map(|w| f64::from(*w).powi(2)).sum();
@@ -234,6 +236,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
 
     /// The norm of the weights of each basis over all problems and parts; `None` if the normalization mixes the bases,
     /// or for precomputed similarities to bases that the model does not store.
+    #[doc(hidden)]
     pub fn weights_of_bases(&self) -> Option<Vec<f64>> {
         let (expansion, n) = (&self.expansion, self.n_bases());
         if expansion.n_columns() != n || !expansion.normalization().has_feature_per_basis() {
@@ -243,6 +246,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     }
 
     /// The selected point of the path; `None` for a fixed C.
+    #[doc(hidden)]
     pub fn chosen(&self) -> Option<&PathPoint> {
         self.task.path.iter().find(|point| point.c == self.task.c)
     }
@@ -254,14 +258,18 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         /// The intercepts, one per problem.
         intercepts: &[f64];
         /// The weight C of the losses, fixed or selected.
+        #[doc(hidden)]
         copy c: f64;
         /// The results at every evaluated C, by descending λ; empty for a fixed C.
         path: &[PathPoint];
         /// The loss.
+        #[doc(hidden)]
         copy loss: Loss;
         /// The penalty.
+        #[doc(hidden)]
         copy penalty: Penalty;
         /// How the intercept is treated.
+        #[doc(hidden)]
         copy intercept: Intercept;
     }
 }

@@ -70,6 +70,7 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
     ///
     /// # Errors
     /// [`Error::Parameter`](crate::Error::Parameter) naming the first that is invalid.
+    #[doc(hidden)]
     pub fn check(&self) -> Result<()> {
         check_numbers(self.task.quantile, self.task.shrinkage)?;
         check_normalization(self.expander.normalization)?;
@@ -176,6 +177,7 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
     /// [`Error::Parameter`](crate::Error::Parameter) for a wrong quantile or shrinkage, a single sample, or too many
     /// features for the sums of their products; [`Error::NotFinite`](crate::Error::NotFinite); an error of the rows;
     /// [`Error::Cancelled`](crate::Error::Cancelled).
+    #[doc(hidden)]
     pub fn of_workers(
         expansion: BasisExpansion<S>,
         targets: &PartedTargets,

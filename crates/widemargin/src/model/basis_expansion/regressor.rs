@@ -63,7 +63,8 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
     /// Checks the parameters without fitting.
     ///
     /// # Errors
-    /// [`Error::Parameter`] naming the first that is invalid.
+    /// [`Error::Parameter`](crate::Error::Parameter) naming the first that is invalid.
+    #[doc(hidden)]
     pub fn check(&self) -> Result<()> {
         self.task.c.check()?;
         self.task.loss.check_of_targets()?;
@@ -93,9 +94,10 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
     /// fitted to a subset, as noted in the report.
     ///
     /// # Errors
-    /// Invalid parameters, targets or samples, with their names and the expected values; [`Error::Memory`] if the
-    /// features do not fit; [`Error::Cancelled`] if the monitor cancelled; [`Error::TooShort`] if its time limit passed
-    /// before a fit on few samples.
+    /// Invalid parameters, targets or samples, with their names and the expected values;
+    /// [`Error::Memory`](crate::Error::Memory) if the features do not fit;
+    /// [`Error::Cancelled`](crate::Error::Cancelled) if the monitor cancelled;
+    /// [`Error::TooShort`](crate::Error::TooShort) if its time limit passed before a fit on few samples.
     pub fn fit_with(
         self,
         samples: &dyn Source<Samples = S::Samples>,

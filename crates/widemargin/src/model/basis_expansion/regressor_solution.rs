@@ -105,6 +105,7 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
     /// [`Error::Parameter`](crate::Error::Parameter) for a wrong C or loss, or too many features for the sums of their
     /// products; [`Error::NotFinite`](crate::Error::NotFinite); an error of the rows;
     /// [`Error::Cancelled`](crate::Error::Cancelled).
+    #[doc(hidden)]
     pub fn of_workers(
         expansion: BasisExpansion<S>,
         targets: &PartedTargets,

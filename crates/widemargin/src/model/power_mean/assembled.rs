@@ -54,6 +54,7 @@ impl PowerMeanSvc {
     ///
     /// # Errors
     /// An error of the workers; [`Error::Cancelled`]; [`Error::Shape`] for the features of another map.
+    #[doc(hidden)]
     pub fn of_workers(
         workers: impl Workers,
         labeled: WeightedLabels<'_>,

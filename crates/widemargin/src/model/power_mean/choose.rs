@@ -84,6 +84,7 @@ pub(super) struct Sample<'a> {
 impl PowerMeanParams {
     /// The samples with a weight on which [`PowerMeanParams::choose_on`] compares candidates: at most 1,000, of at most
     /// 100 classes.
+    #[doc(hidden)]
     pub fn rows_to_choose_on(&self, labels: &Labels, weights: &[f64]) -> Vec<usize> {
         // Labels that weigh samples differently are decomposed one by one: in all as long as all at once of more
         // samples.
@@ -106,6 +107,7 @@ impl PowerMeanParams {
     /// # Errors
     /// [`Error::Shape`] for other numbers of rows and weights; [`Error::Value`] for values beyond single precision;
     /// [`Error::Parameter`] if no candidate could be tried, with the reasons; [`Error::Cancelled`].
+    #[doc(hidden)]
     pub fn choose_on(
         &self,
         samples: &impl Rows,

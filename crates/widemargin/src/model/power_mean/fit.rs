@@ -229,6 +229,7 @@ impl PowerMeanSvc {
     ///
     /// # Errors
     /// As for [`PowerMeanSvc::decision_function`]; [`Error::Cancelled`].
+    #[doc(hidden)]
     pub fn decision_function_with(&self, samples: &impl Rows, threads: usize, monitor: &Monitor<'_>) -> Result<Scores> {
         check_width(samples, self.n_features)?;
         let (n, k) = (samples.n_rows(), self.n_problems());
@@ -261,10 +262,13 @@ impl PowerMeanSvc {
         /// The report of the fit.
         report: &Report;
         /// Number of features of the training samples.
+        #[doc(hidden)]
         copy n_features: usize;
         /// The reduced kernel, with its nodes.
+        #[doc(hidden)]
         map: &AdditiveMap;
         /// a_j, in the order feature, node, problem.
+        #[doc(hidden)]
         weights: &[f32];
     }
 
@@ -273,12 +277,15 @@ impl PowerMeanSvc {
         /// The classes, in the order of the decision values' columns.
         classes: &[Label];
         /// The loss.
+        #[doc(hidden)]
         copy loss: Loss;
         /// The weight C of the losses.
+        #[doc(hidden)]
         copy c: f64;
     }
 
     /// The scaling of the features, if any.
+    #[doc(hidden)]
     pub fn scaling(&self) -> Option<&FeatureMax> {
         self.scaling.as_ref()
     }

@@ -101,16 +101,19 @@ impl PowerMeanParams {
     }
 
     /// C, if it is fixed or has been selected; otherwise its placeholder.
+    #[doc(hidden)]
     pub fn cost(&self) -> f64 {
         self.c
     }
 
     /// The kernel, if it is fixed or has been selected; otherwise its placeholder.
+    #[doc(hidden)]
     pub fn scalar_kernel(&self) -> &ScalarKernel {
         &self.kernel
     }
 
     /// The number of nodes, if it is fixed or has been selected; otherwise its placeholder.
+    #[doc(hidden)]
     pub fn number_of_nodes(&self) -> usize {
         self.n_nodes
     }
@@ -154,6 +157,7 @@ impl PowerMeanParams {
     ///
     /// # Errors
     /// [`Error::Parameter`](crate::Error::Parameter) naming the first that is invalid.
+    #[doc(hidden)]
     pub fn check(&self) -> Result<()> {
         if let ScalarKernel::BuiltIn(kernel) = &self.kernel {
             kernel.require_kernel()?;

@@ -70,7 +70,7 @@ impl ThinPlateParams {
     ///
     /// # Errors
     /// As for [`ThinPlateParams::fit_with`].
-    pub fn fit_tried(
+    pub(crate) fn fit_tried(
         &self,
         samples: &impl Rows,
         labels: &Labels,

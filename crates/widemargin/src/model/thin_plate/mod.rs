@@ -21,11 +21,12 @@ pub use choose::KernelPoint;
 pub(crate) use kernel_blocks::weighted_gram;
 pub use model::{ClassPath, SplineClassification, ThinPlateSvc};
 pub use params::{
-    AUTO_KERNELS, EXACT_UP_TO, SPLINE_EXACT_UP_TO, SplineParams, Standardize, ThinPlateParams, ThinPlateRegressorParams,
+    EXACT_UP_TO, SPLINE_EXACT_UP_TO, SplineParams, Standardize, ThinPlateParams, ThinPlateRegressorParams,
 };
 pub use regressor::{SplineRegression, ThinPlateRegressor};
-pub use remote::{BasisPlan, PartLift, SAMPLES_PER_BASIS, basis_candidates, choose_bases};
+pub use remote::{BasisPlan, PartLift, basis_candidates, choose_bases};
 pub(super) use remote::{ColumnSumsOf, FirstSumsOf};
 pub(super) use spline::{Spline, SplineLayout};
+pub use spline_model::SplineModel;
 pub(crate) use stream::ColumnMoments;
 pub use stream::draw_rows;

@@ -38,7 +38,7 @@ named!("answer to whether to standardize": Standardize {
 
 /// The candidates of [`ThinPlateParams::kernel_auto`]: the two distances whose only polynomial is the constant, so that
 /// many columns cannot overfit it.
-pub const AUTO_KERNELS: [ConditionalKernel; 2] = [ConditionalKernel::Distance, ConditionalKernel::Cityblock];
+const AUTO_KERNELS: [ConditionalKernel; 2] = [ConditionalKernel::Distance, ConditionalKernel::Cityblock];
 
 /// The number of samples of two classes up to which an exact fit takes about a minute: a value for `exact_up_to`.
 /// Memory grows with its square, time with its cube.
@@ -114,8 +114,8 @@ impl<T> SplineParams<T> {
         SplineParams { kernel, among: Vec::new(), ..self }
     }
 
-    /// The best of [`AUTO_KERNELS`], by leave-one-out on at most 1,000 samples; at a fixed C, whose meaning depends on
-    /// the kernel, [`ConditionalKernel::Distance`].
+    /// The better of [`ConditionalKernel::Distance`] and [`ConditionalKernel::Cityblock`], by leave-one-out on at most
+    /// 1,000 samples; at a fixed C, whose meaning depends on the kernel, the former.
     pub fn kernel_auto(self) -> Self {
         SplineParams { kernel: ConditionalKernel::Distance, among: AUTO_KERNELS.to_vec(), ..self }
     }
@@ -251,6 +251,7 @@ impl ThinPlateParams {
     ///
     /// # Errors
     /// [`Error::Parameter`](crate::Error::Parameter) naming the first that is invalid.
+    #[doc(hidden)]
     pub fn check(&self) -> Result<()> {
         self.check_spline()?;
         require((0.0..1.0).contains(&self.task.tol), "tol", self.task.tol, "at least 0 and below 1")?;
@@ -275,6 +276,7 @@ impl ThinPlateRegressorParams {
     ///
     /// # Errors
     /// [`Error::Parameter`](crate::Error::Parameter) naming the first that is invalid.
+    #[doc(hidden)]
     pub fn check(&self) -> Result<()> {
         self.check_spline()
     }

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::bases::{Placed, ThinPlateBasis, choose};
+use super::bases::{Placed, SAMPLES_PER_BASIS, ThinPlateBasis, choose};
 use super::kernel_blocks::dense_rows;
 use super::model::ThinPlateSvc;
 use super::params::ThinPlateParams;
@@ -28,9 +28,6 @@ use crate::solve::thin_plate::{
 };
 use crate::tuning::FIRST_SAMPLES_PER_BASIS;
 
-/// Samples that k-means uses per basis.
-pub use super::bases::SAMPLES_PER_BASIS;
-
 part_query! {
     /// [`ColumnMoments::of`] as a query.
     pub(crate) SampleRows: ColumnSumsOf "column_sums" {} -> ColumnMoments {}
@@ -48,7 +45,7 @@ part_query! {
 }
 
 /// The rows of weight above 0 that bases are chosen among, ascending: the first few a basis for `index`, since
-/// some may be equal, else [`SAMPLES_PER_BASIS`] drawn for each.
+/// some may be equal, else `SAMPLES_PER_BASIS` drawn for each.
 pub fn basis_candidates(weights: &[f64], choice: ThinPlateBasis, n_basis: usize, seed: u64) -> Vec<usize> {
     match choice {
         ThinPlateBasis::Index => {
@@ -255,6 +252,7 @@ impl ThinPlateParams {
     /// # Errors
     /// Errors of the workers; [`Error::Parameter`] where the kernel or its polynomials cannot be used on these bases;
     /// [`Error::Cancelled`].
+    #[doc(hidden)]
     pub fn fit_on_workers<W: Workers>(
         &self,
         (kernel, polynomials): (ConditionalKernel, Polynomials),

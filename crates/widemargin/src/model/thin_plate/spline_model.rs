@@ -85,6 +85,7 @@ impl<T: SplineTask> SplineModel<T> {
 
     /// The factor by which each feature is first multiplied (one over its standard deviation), if features were
     /// standardized.
+    #[doc(hidden)]
     pub fn scale(&self) -> Option<&[f64]> {
         self.spline.scale.as_deref()
     }
@@ -95,6 +96,7 @@ impl<T: SplineTask> SplineModel<T> {
     }
 
     /// A basis with its original features.
+    #[doc(hidden)]
     pub fn basis(&self, basis: usize) -> Vec<f64> {
         self.spline.unscaled(basis)
     }
@@ -110,6 +112,7 @@ impl<T: SplineTask> SplineModel<T> {
     }
 
     /// Number of features of the training samples.
+    #[doc(hidden)]
     pub fn n_features(&self) -> usize {
         self.spline.basis.n_features()
     }
@@ -122,6 +125,7 @@ impl<T: SplineTask> SplineModel<T> {
     getters! {
         spline =>
         /// Row of each basis among the training samples; empty if bases are means of samples.
+        #[doc(hidden)]
         basis_rows: &[u64];
         /// α, row-major, two-class problems or outputs × bases.
         coefficients: &[f64];

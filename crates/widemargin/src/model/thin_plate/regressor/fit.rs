@@ -56,7 +56,7 @@ impl ThinPlateRegressorParams {
     ///
     /// # Errors
     /// As for [`ThinPlateRegressorParams::fit_with`].
-    pub fn fit_tried(
+    pub(crate) fn fit_tried(
         &self,
         samples: &impl Rows,
         targets: &Targets,

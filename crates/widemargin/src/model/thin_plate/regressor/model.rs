@@ -71,6 +71,7 @@ impl ThinPlateRegressor {
     ///
     /// # Errors
     /// As for [`ThinPlateRegressor::predict`]; [`Error::Cancelled`](crate::Error::Cancelled).
+    #[doc(hidden)]
     pub fn predict_with(&self, samples: &impl Rows, threads: usize, monitor: &Monitor<'_>) -> Result<DenseMatrix<f64>> {
         let values = self.spline.values(samples, threads, monitor)?;
         Ok(DenseMatrix { values, n_rows: samples.n_rows(), n_cols: self.n_outputs() })
@@ -79,14 +80,19 @@ impl ThinPlateRegressor {
     getters! {
         task =>
         /// Number of targets of each sample.
+        #[doc(hidden)]
         copy n_outputs: usize;
         /// The weight C of the losses, fixed or selected.
+        #[doc(hidden)]
         copy c: f64;
         /// λ = 1/(2C) in scale-free units: relative to the mean diagonal of the projected kernel.
+        #[doc(hidden)]
         copy lambda: f64;
         /// Rank of the polynomials at the training samples.
+        #[doc(hidden)]
         copy rank: usize;
         /// The leave-one-out results of each C that was evaluated, by ascending C; only one for a fixed C.
+        #[doc(hidden)]
         path: &[RegressionPoint];
     }
 }

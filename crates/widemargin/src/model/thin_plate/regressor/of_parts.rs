@@ -24,6 +24,7 @@ impl ThinPlateRegressor {
     /// # Errors
     /// [`Error::Parameter`](crate::Error::Parameter) for a wrong C, or a kernel that cannot be used on these bases;
     /// errors of the workers; [`Error::Cancelled`](crate::Error::Cancelled) if the monitor cancelled.
+    #[doc(hidden)]
     pub fn fit_on_workers<W: Workers>(
         kernel: ConditionalKernel,
         bases: Vec<f64>,

@@ -38,8 +38,6 @@ macro_rules! row {
             "name": $row.name,
             "class": $row.class,
             "samples": $row.samples,
-            "formula": $row.formula,
-            "about": $row.about,
             "parameters": $row.parameters.iter().map(parameter).collect::<Vec<_>>(),
             "usual": $usual,
             "examples": $examples,

@@ -16,9 +16,6 @@ pub(crate) const COLORS: DescriptorRow = DescriptorRow {
     name: "colors",
     class: "Colors",
     samples: &["images"],
-    formula: "a vector of color histograms of cells × cells parts of the image, with sum 1",
-    about: "Each number is the number of pixels of one color in one part, divided by the number of pixels of the \
-            image. The color of a pixel is ⌊bins v / 256⌋ for the value v of each channel.",
     parameters: &[
         Parameter::new("cells", Values::Whole(1, 64), "The number of parts along each side.").or("2"),
         Parameter::new("bins", Values::Whole(1, 256), "The number of intervals per channel; there are bins³ colors.")

@@ -11,9 +11,6 @@ pub(crate) const DERIVATIVE: DescriptorRow = DescriptorRow {
     name: "derivative",
     class: "Derivative",
     samples: &["time series"],
-    formula: "the derivative of each channel of the series",
-    about: "`slope` is the estimate of Keogh and Pazzani (2001), ((x_i − x_{i−1}) + (x_{i+1} − x_{i−1}) / 2) / 2, at \
-            all time steps except the first and the last; `difference` is x_i − x_{i−1}.",
     parameters: &[Parameter::new("estimate", Values::Words(&["slope", "difference"]), "").or("slope")],
     usual: "dtw",
     build: |step| Ok(vec![Box::new(Derivative::from_step(step)?)]),

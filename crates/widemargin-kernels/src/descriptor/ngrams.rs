@@ -18,8 +18,6 @@ const SETS: DescriptorRow = DescriptorRow {
     name: "ngrams",
     class: "NGrams",
     samples: &["strings"],
-    formula: "the set of hash(u) mod bits for all substrings u of n characters",
-    about: "A nonempty string shorter than n counts as one substring.",
     parameters: &[
         Parameter::new("n", Values::Whole(1, 64), "Substring length.").or("3").written(),
         Parameter::new("bits", Values::Whole(1, 1 << 24), "The number of hash buckets.").or("2048"),
@@ -29,13 +27,7 @@ const SETS: DescriptorRow = DescriptorRow {
     build: |step| Ok(vec![Box::new(NGrams::from_step(step)?)]),
 };
 
-const COUNTS: DescriptorRow = DescriptorRow {
-    name: "ngram-counts",
-    class: "NGramCounts",
-    formula: "a vector whose component b is the number of substrings u of n characters with hash(u) mod bits = b",
-    usual: "rbf",
-    ..SETS
-};
+const COUNTS: DescriptorRow = DescriptorRow { name: "ngram-counts", class: "NGramCounts", usual: "rbf", ..SETS };
 
 pub(crate) const ROWS: &[DescriptorRow] = &[SETS, COUNTS];
 

@@ -19,10 +19,6 @@ pub(crate) const PHOG: DescriptorRow = DescriptorRow {
     name: "phog",
     class: "PHOG",
     samples: &["images"],
-    formula: "a vector of histograms of gradient directions in the image, its quarters, sixteenths, …, with sum 1",
-    about: "Each number is Σ ‖g‖ / S, where the sum is over the gradients g in a part of the image whose direction is \
-            nearest to that of the bin, and S is the sum over all parts and bins. Pixels at the edges of the image \
-            have no gradient.",
     parameters: &[
         Parameter::new("levels", Values::Whole(0, 6), "The number of divisions of the image into quarters.").or("3"),
         Parameter::new("signed", Values::Flag, "Whether opposite directions differ: 18 bins, not 9.").or("false"),

@@ -8,8 +8,6 @@ pub(crate) const PIXELS: DescriptorRow = DescriptorRow {
     name: "pixels",
     class: "Pixels",
     samples: &["images"],
-    formula: "a grid with one cell per pixel, and the number v / 255 for the value v of each channel",
-    about: "",
     parameters: &[],
     usual: "match",
     build: |step| PIXELS.arguments(step).map(|_| vec![Box::new(Pixels) as _]),

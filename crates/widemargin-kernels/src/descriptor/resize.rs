@@ -18,9 +18,6 @@ pub(crate) const RESIZE: DescriptorRow = DescriptorRow {
     name: "resize",
     class: "Resize",
     samples: &["images"],
-    formula: "an image of height × width pixels, by linear interpolation with antialiasing",
-    about: "Along each side, with s = old side / new side, pixel i is the mean of the old pixels j with weights \
-            max(0, 1 − |j + 1/2 − (i + 1/2) s| / max(1, s)), rounded.",
     parameters: &[
         Parameter::new("height", Values::Whole(1, 4096), "The height in pixels.").or("32"),
         Parameter::new("width", Values::Whole(1, 4096), "The width in pixels.").or("32"),

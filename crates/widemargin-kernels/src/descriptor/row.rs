@@ -16,10 +16,6 @@ pub struct DescriptorRow {
     pub class: &'static str,
     /// The kinds of samples it is made for, the preferred first.
     pub samples: &'static [&'static str],
-    /// Its output, in one line.
-    pub formula: &'static str,
-    /// Notes, in sentences.
-    pub about: &'static str,
     /// Its parameters, in the order of the Python class.
     pub parameters: &'static [Parameter],
     /// A similarity that usually follows it.

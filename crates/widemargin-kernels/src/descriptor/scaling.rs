@@ -13,8 +13,6 @@ const MEAN_NORM: DescriptorRow = DescriptorRow {
     name: "mean-norm",
     class: "MeanNorm",
     samples: &["vectors", "grids of cells"],
-    formula: "(y − mean) / mean ‖y − mean‖",
-    about: "The means are learned from the training samples.",
     parameters: &[],
     usual: "rbf",
     build: |step| MEAN_NORM.arguments(step).map(|_| vec![Box::new(Scaler::new(Scaling::MeanNorm)) as _]),
@@ -26,8 +24,6 @@ const WEIGHTS: Parameter =
 const Z_SCORE: DescriptorRow = DescriptorRow {
     name: "z-score",
     class: "ZScore",
-    formula: "(y_j − mean_j) / standard deviation_j",
-    about: "The moments are learned from the training samples. Constant features become 0.",
     parameters: &[WEIGHTS],
     build: |step| {
         let weights: Option<List> = Z_SCORE.arguments(step)?.get("weights")?;

@@ -8,8 +8,6 @@ pub(crate) const ZNORM: DescriptorRow = DescriptorRow {
     name: "znorm",
     class: "ZNorm",
     samples: &["time series"],
-    formula: "the series (y_i − mean) / standard deviation, with the moments of each channel of the series",
-    about: "Constant channels become 0.",
     parameters: &[],
     usual: "dtw",
     build: |step| ZNORM.arguments(step).map(|_| vec![Box::new(ZNorm) as _]),

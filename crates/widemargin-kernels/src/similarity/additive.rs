@@ -33,8 +33,6 @@ const CHI2: SimilarityRow = SimilarityRow {
     name: "chi2",
     class: "Chi2",
     samples: &["vectors"],
-    formula: "Σ 2 x_j y_j / (x_j + y_j)",
-    about: "Features must be non-negative, such as histograms.",
     parameters: &[],
     examples: &["chi2"],
     definite: Definite::Positive,
@@ -47,7 +45,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
     SimilarityRow {
         name: "hellinger",
         class: "Hellinger",
-        formula: "Σ √(x_j y_j)",
         examples: &["hellinger"],
         onnx: Onnx::Expression("power_mean(0)"),
         ..CHI2
@@ -55,7 +52,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
     SimilarityRow {
         name: "intersection",
         class: "Intersection",
-        formula: "Σ min(x_j, y_j)",
         examples: &["intersection"],
         onnx: Onnx::Expression("power_mean(-inf)"),
         ..CHI2
@@ -63,7 +59,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
     SimilarityRow {
         name: "jensen-shannon",
         class: "JensenShannon",
-        formula: "Σ x_j/2 log₂((x_j + y_j)/x_j) + y_j/2 log₂((x_j + y_j)/y_j)",
         examples: &["jensen-shannon"],
         onnx: Onnx::Expression("jensen_shannon"),
         ..CHI2
@@ -71,8 +66,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
     SimilarityRow {
         name: "power-mean",
         class: "PowerMean",
-        formula: "Σ ((x_j^p + y_j^p)/2)^(1/p)",
-        about: "Features must be non-negative. Positive semi-definite for p up to 0, and indefinite for p above 0.",
         parameters: &[P],
         examples: &["power-mean:p=-8", "power-mean:p=-0.5", "power-mean:p=-inf"],
         onnx: Onnx::Expression("power_mean(p)"),

@@ -24,8 +24,6 @@ const DISTANCE: SimilarityRow = SimilarityRow {
     name: "distance",
     class: "Distance",
     samples: &["vectors"],
-    formula: "−r with r = ‖x − y‖",
-    about: "",
     parameters: &[],
     examples: &["distance"],
     definite: Definite::Conditional,
@@ -37,7 +35,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
     SimilarityRow {
         name: "thin-plate",
         class: "ThinPlate",
-        formula: "(−1)^order r^(2 order − 2) log r with r = ‖x − y‖",
         parameters: &[Parameter::new("order", Values::Whole(2, 16), "The order; 2 gives r² log r.").or("2")],
         examples: &["thin-plate", "thin-plate:order=3"],
         onnx: Onnx::Expression("radial(2 * order - 2)"),
@@ -47,7 +44,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
     SimilarityRow {
         name: "cubic",
         class: "Cubic",
-        formula: "r³ with r = ‖x − y‖",
         examples: &["cubic"],
         onnx: Onnx::Expression("radial(3)"),
         ..DISTANCE
@@ -55,7 +51,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
     SimilarityRow {
         name: "polyharmonic",
         class: "Polyharmonic",
-        formula: "(−1)^⌈exponent/2⌉ r^exponent with r = ‖x − y‖",
         parameters: &[Parameter::new(
             "exponent",
             Values::Number { least: f64::from_bits(1), most: 32.0, range: "above 0 and at most 32, not even" },
@@ -68,7 +63,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
     SimilarityRow {
         name: "spline",
         class: "Spline",
-        formula: "(−1)^⌊e/2 + 1⌋ r^e with r = ‖x − y‖ and e = 2 order − dims, times log r if e is even",
         parameters: &[
             Parameter::new("order", Values::Whole(1, 16), "The order of the spline, above dims / 2."),
             Parameter::new("dims", Values::Whole(1, 31), "The dimension of the space."),
@@ -80,7 +74,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
     SimilarityRow {
         name: "cityblock",
         class: "Cityblock",
-        formula: "−‖x − y‖₁",
         examples: &["cityblock"],
         onnx: Onnx::Expression("cityblock"),
         ..DISTANCE
@@ -88,8 +81,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
     SimilarityRow {
         name: "log",
         class: "Log",
-        formula: "−log(1 + gamma r^exponent) with r = ‖x − y‖",
-        about: "",
         parameters: &[
             GAMMA,
             Parameter::new(
@@ -106,7 +97,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
     SimilarityRow {
         name: "multiquadric",
         class: "Multiquadric",
-        formula: "−√(1 + gamma ‖x − y‖²)",
         parameters: &[GAMMA],
         examples: &["multiquadric:gamma=0.3"],
         onnx: Onnx::Expression("multiquadric(gamma)"),
@@ -115,7 +105,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
     SimilarityRow {
         name: "inverse-multiquadric",
         class: "InverseMultiquadric",
-        formula: "1 / √(1 + gamma ‖x − y‖²)",
         parameters: &[GAMMA],
         examples: &["inverse-multiquadric:gamma=0.3"],
         definite: Definite::Positive,

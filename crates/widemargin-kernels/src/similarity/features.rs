@@ -12,8 +12,6 @@ pub(super) const FEATURES: SimilarityRow = SimilarityRow {
     name: "features",
     class: "Features",
     samples: &["vectors"],
-    formula: "the features y_j of y, in which the model is linear",
-    about: "There are no bases. The normalization must be mean-norm, z-score, covariance or none.",
     parameters: &[],
     examples: &["features"],
     definite: Definite::No,

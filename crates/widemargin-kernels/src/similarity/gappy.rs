@@ -18,10 +18,6 @@ use crate::spec::Step;
 pub(super) const GAPPY: SimilarityRow = SimilarityRow {
     name: "gappy",
     class: "Gappy",
-    formula: "c(x)·c(y) / (‖c(x)‖ ‖c(y)‖), where c_u(x) is the number of windows of g characters in x that contain \
-              the subsequence u of k characters",
-    about: "The gappy k-mer kernel of Leslie and Kuang (2004). A string shorter than g is a single window, and one \
-            shorter than k counts as one subsequence.",
     parameters: &[
         Parameter::new("k", Values::Whole(1, 12), "The length of a subsequence.").or("3").written(),
         Parameter::new("g", Values::Whole(1, 16), "The length of a window, at least k.").or("5").written(),

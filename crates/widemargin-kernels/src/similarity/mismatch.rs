@@ -28,9 +28,6 @@ use crate::spec::Step;
 pub(super) const MISMATCH: SimilarityRow = SimilarityRow {
     name: "mismatch",
     class: "Mismatch",
-    formula: "c(x)·c(y) / (‖c(x)‖ ‖c(y)‖), where c_u(x) is the number of substrings of x that differ from the string \
-              u of k letters in at most m places",
-    about: "The mismatch kernel of Leslie et al. (2004). A string shorter than k matches only identical strings.",
     parameters: &[
         Parameter::new("k", Values::Whole(1, 64), "Substring length.").or("5").written(),
         Parameter::new("m", Values::Whole(0, 8), "The largest number of mismatches, at most k.").or("1").written(),

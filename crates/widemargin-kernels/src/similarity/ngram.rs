@@ -19,9 +19,6 @@ pub(super) const NGRAM: SimilarityRow = SimilarityRow {
     name: "ngram",
     class: "NGram",
     samples: &["strings"],
-    formula: "c(x)·c(y) / (‖c(x)‖ ‖c(y)‖), where c_u(x) is the number of times that x contains the substring u of n \
-              characters",
-    about: "A string shorter than n counts as one substring.",
     parameters: &[Parameter::new("n", Values::Whole(1, 64), "Substring length.").or("3").written(), Unit::PARAMETER],
     examples: &["ngram", "ngram:n=1", "ngram:n=2"],
     definite: Definite::Positive,

@@ -13,8 +13,6 @@ pub(super) const PRECOMPUTED: SimilarityRow = SimilarityRow {
     name: "precomputed",
     class: "Precomputed",
     samples: &["vectors"],
-    formula: "the value in column x of row y, or −d, −d² or exp(−gamma d) if this value is a distance d",
-    about: "Samples are rows of similarities or distances, with one column per basis.",
     parameters: &[
         Parameter::new(
             "distance",

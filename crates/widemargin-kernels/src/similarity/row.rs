@@ -18,10 +18,6 @@ pub struct SimilarityRow {
     pub class: &'static str,
     /// The kinds of samples it is made for, the preferred first.
     pub samples: &'static [&'static str],
-    /// s(x, y) in one line.
-    pub formula: &'static str,
-    /// Notes, in sentences.
-    pub about: &'static str,
     /// Its parameters, in the order of the Python class.
     pub parameters: &'static [Parameter],
     /// Specs that tests use.

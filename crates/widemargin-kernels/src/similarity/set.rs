@@ -26,8 +26,6 @@ const COSINE: SimilarityRow = SimilarityRow {
     name: "cosine",
     class: "Cosine",
     samples: &["bit sets", "vectors"],
-    formula: "x·y / √(x·x · y·y), which is |x ∩ y| / √(|x| |y|) for sets",
-    about: "Two empty sets, or two zero vectors, have similarity 1.",
     parameters: &[],
     examples: &["cosine"],
     definite: Definite::Positive,
@@ -40,7 +38,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
     SimilarityRow {
         name: "tanimoto",
         class: "Tanimoto",
-        formula: "x·y / (x·x + y·y − x·y), which is |x ∩ y| / |x ∪ y| for sets",
         examples: &["tanimoto"],
         onnx: Onnx::Expression("tanimoto"),
         ..COSINE

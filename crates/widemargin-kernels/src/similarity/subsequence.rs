@@ -19,9 +19,6 @@ use crate::spec::Step;
 pub(super) const SUBSEQUENCE: SimilarityRow = SimilarityRow {
     name: "subsequence",
     class: "Subsequence",
-    formula: "c(x)·c(y) / (‖c(x)‖ ‖c(y)‖), where c_u(x) is the sum of decay^l over all occurrences in x of the \
-              subsequence u of n characters, and l is the number of characters that an occurrence spans",
-    about: "A string shorter than n matches only identical strings.",
     parameters: &[
         Parameter::new("n", Values::Whole(1, 16), "The length of a subsequence.").or("3").written(),
         Parameter::new(

@@ -32,17 +32,6 @@ use crate::spec::Step;
 pub(super) const EDIT: SimilarityRow = SimilarityRow {
     name: "edit",
     class: "Edit",
-    formula: "1 − d / d_max, or exp(−gamma d / d_max) if gamma is set, where d is the smallest cost of edits that \
-              turn x into y, at most d_max",
-    about: "`levenshtein` allows insertions, deletions and substitutions; `osa` and `damerau` add transpositions of \
-            neighbors, and `osa` edits no substring twice; `indel` has no substitutions. For strings of m and n \
-            characters, `lcs` has d = max(m, n) − L, where L is the length of the longest common subsequence. d_max \
-            is m + n for `indel`, and max(m, n) otherwise; with costs, it is min(m delete + n insert, min(m, n) \
-            substitute + the cost of deleting m − n or inserting n − m characters). For `jaro`, the similarity is s = \
-            (k / m + k / n + (k − t) / k) / 3 with k characters that both strings have at most max(m, n) / 2 − 1 \
-            places apart, 2t or 2t + 1 of them in different order; `jaro-winkler` is s + 0.1 l (1 − s) if s > 0.7, \
-            where l is the number of equal first characters, at most 4. They are not symmetric, and neither are \
-            different costs of insertion and deletion.",
     parameters: &[
         Parameter::new(
             "metric",

@@ -25,8 +25,6 @@ pub(super) const RBF: SimilarityRow = SimilarityRow {
     name: "rbf",
     class: "RBF",
     samples: &["vectors"],
-    formula: "exp(−gamma ‖x − y‖²)",
-    about: "",
     parameters: &[GAMMA],
     examples: &["rbf", "rbf:gamma=0.3"],
     definite: Definite::Positive,
@@ -38,7 +36,6 @@ pub(super) const RBF: SimilarityRow = SimilarityRow {
 pub(super) const LAPLACIAN: SimilarityRow = SimilarityRow {
     name: "laplacian",
     class: "Laplacian",
-    formula: "exp(−gamma ‖x − y‖₁)",
     parameters: &[learned_gamma("By default 1 / mean ‖y − mean‖₁ over the training samples, also written `scale`.")],
     examples: &["laplacian", "laplacian:gamma=0.3"],
     onnx: Onnx::Expression("exp(-gamma * sum(abs(x - y)))"),
@@ -49,7 +46,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
     SimilarityRow {
         name: "linear",
         class: "Linear",
-        formula: "x·y",
         parameters: &[],
         examples: &["linear"],
         onnx: Onnx::Expression("product"),
@@ -60,8 +56,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
     SimilarityRow {
         name: "polynomial",
         class: "Polynomial",
-        formula: "(gamma x·y + coef0)^degree",
-        about: "Positive semi-definite for coef0 of at least 0, and indefinite for coef0 below 0.",
         parameters: &[
             Parameter::new("degree", Values::Whole(1, 16), "The degree.").or("3").written(),
             GAMMA,
@@ -74,7 +68,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
     SimilarityRow {
         name: "sigmoid",
         class: "Sigmoid",
-        formula: "tanh(gamma x·y + coef0)",
         parameters: &[GAMMA, Parameter::new("coef0", Values::FINITE, "The constant term.").or("0")],
         examples: &["sigmoid", "sigmoid:coef0=-0.2,gamma=0.1"],
         definite: Definite::No,
@@ -86,8 +79,6 @@ pub(super) const ROWS: &[SimilarityRow] = &[
 pub(super) const CANBERRA: SimilarityRow = SimilarityRow {
     name: "canberra",
     class: "Canberra",
-    formula: "exp(−gamma Σ |x_j − y_j| / (|x_j| + |y_j|))",
-    about: "The quotient 0 / 0 counts as 0.",
     parameters: &[Parameter::new("gamma", Values::POSITIVE, "By default 1 / the number of features.").optional()],
     examples: &["canberra", "canberra:gamma=0.3"],
     onnx: Onnx::Expression("exp(-gamma * sum(ratio(abs(x - y), abs(x) + abs(y))))"),

@@ -34,8 +34,6 @@ pub(crate) const HOG: DescriptorRow = DescriptorRow {
     name: "hog",
     class: "HOG",
     samples: &["images"],
-    formula: "a grid of histograms of oriented gradients, with 31 numbers per cell",
-    about: "",
     parameters: &[
         Parameter::new(
             "cell",

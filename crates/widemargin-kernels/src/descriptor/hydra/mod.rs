@@ -33,11 +33,6 @@ pub(crate) const HYDRA: DescriptorRow = DescriptorRow {
     name: "hydra",
     class: "Hydra",
     samples: &["time series"],
-    formula: "a vector of soft counts of maxima and hard counts of minima in groups of eight dilated kernels (Hydra)",
-    about: "With the responses r_k(i) = Σ_l w_{k,l} y_{i + (l − 5) dilation} of the kernels k of a group, the two \
-            features of a kernel are √max(0, Σ r_k(i) / n) over the time steps i at which r_k(i) is the largest \
-            response of the group, and √(c / n), where r_k(i) is the smallest at c of the n time steps. Half of the \
-            groups are applied to the series, and half to its first differences.",
     parameters: &[
         Parameter::new("groups", Values::Whole(2, 1024), "The number of groups per dilation, even.").or("64").written(),
         Parameter::new(

@@ -42,11 +42,6 @@ pub(crate) const MINIROCKET: DescriptorRow = DescriptorRow {
     name: "minirocket",
     class: "MiniRocket",
     samples: &["time series"],
-    formula: "a vector of the fractions of time steps i with Σ_k w_k y_{i + (k − 5) dilation} > bias, for 84 kernels \
-              w with several dilations and biases (MiniRocket)",
-    about: "Three of the nine weights w_k are 2, and six are −1. The fractions are over all time steps, where y is 0 \
-            outside the series, or over those at which the kernel lies within the series, alternately. The biases are \
-            learned from the training samples.",
     parameters: &[
         Parameter::new("features", Values::Whole(84, 1_000_000), "The number, rounded down to a multiple of 84.")
             .or("10000")

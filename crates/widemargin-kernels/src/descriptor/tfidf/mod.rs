@@ -35,9 +35,6 @@ pub(crate) const TFIDF: DescriptorRow = DescriptorRow {
     name: "tfidf",
     class: "Tfidf",
     samples: &["strings"],
-    formula: "a sparse vector of norm 1 with the counts of n-grams times ln((1 + N) / (1 + df)) + 1, where df of the N \
-              training samples contain the n-gram",
-    about: "N-grams that do not occur in the training samples are omitted.",
     parameters: &[
         Parameter::new("n", Values::Span(1, LONGEST), "The number of characters or words of an n-gram.")
             .or("1-3")

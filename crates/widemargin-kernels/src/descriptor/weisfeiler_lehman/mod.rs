@@ -36,13 +36,6 @@ pub(crate) const WL: DescriptorRow = DescriptorRow {
     name: "wl",
     class: "WeisfeilerLehman",
     samples: &["strings"],
-    formula: "a sparse vector with the counts of the nodes of a graph with each label, and with each pattern of labels \
-              within 1, 2, … edges",
-    about: "Weisfeiler-Lehman subtree counts (Shervashidze et al. 2011): l_0(v) is the label of a node v, l_{i+1}(v) \
-            is a hash of l_i(v) and of the sorted pairs of l_i(u) and the label of the edge for all neighbors u of v, \
-            and each number is that of the nodes with one value of l_i. A graph is a JSON string with its node labels \
-            and edges, such as {\"nodes\": [\"C\", \"O\"], \"edges\": [[0, 1]]}; an edge can have a third element, \
-            its label. The last column is the norm of the counts of patterns that no training graph has.",
     parameters: &[
         Parameter::new("iterations", Values::Whole(0, 20), "The number of iterations; 0 counts the labels alone.")
             .or("3")

@@ -37,10 +37,6 @@ use crate::spec::Step;
 pub(super) const ALIGN: SimilarityRow = SimilarityRow {
     name: "align",
     class: "Align",
-    formula: "score(x, y) / √(score(x, x) score(y, y)), where score is that of the best alignment",
-    about: "An alignment scores the sum over its pairs of characters, `match`, `mismatch` or an entry of `matrix`, \
-            and over its gaps; a gap of k characters scores open + (k − 1) extend. `local` is the best score of \
-            substrings, at least 0.",
     parameters: &[
         Parameter::new(
             "mode",

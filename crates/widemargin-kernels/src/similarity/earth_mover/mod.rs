@@ -36,13 +36,6 @@ pub(super) const EMD: SimilarityRow = SimilarityRow {
     name: "emd",
     class: "EarthMover",
     samples: &["vectors"],
-    formula: "−d, or exp(−gamma d) if gamma is set, where d(x, y) is the earth mover's distance between histograms \
-              over bins on a line or a circle",
-    about: "Features must be non-negative; each histogram is divided by its sum. Then d is Σ_k |D_k| on a line, and \
-            Σ_k |D_k − c| on a circle, where D_k = Σ_{j ≤ k} (x_j − y_j) and c is the median of all D_k: moving a \
-            histogram to the next bin costs 1. An empty histogram counts as one in a bin after the last on a line, \
-            and has the largest distance from each bin on a circle. Conditionally positive definite on a line, and \
-            indefinite on a circle.",
     parameters: &[
         Parameter::new("gamma", Values::POSITIVE, "If not set, the similarity is −d.").optional(),
         Parameter::new(

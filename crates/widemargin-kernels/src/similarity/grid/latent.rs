@@ -43,11 +43,6 @@ const MATCH: SimilarityRow = SimilarityRow {
     name: "match",
     class: "Match",
     samples: &["grids of cells"],
-    formula: "max over shifts z of x and z' of y of base(φ(x, z), φ(y, z')) + R(z) + R(z')",
-    about: "φ(y, z') is the grid y shifted by z' and padded with zeros. With `local`, each cell c has an additional \
-            displacement u_c; the base must then be a sum over cells: `linear`, `chi2`, `hellinger`, `intersection`, \
-            `jensen-shannon`, `power-mean` or `cityblock`. R(z) = −quadratic (‖z‖² + Σ_c ‖u_c‖²) − smooth Σ ‖u_c − \
-            u_c'‖² over all pairs of neighboring cells c and c'.",
     parameters: &[
         RADIUS,
         BASIS_RADIUS,
@@ -91,10 +86,6 @@ pub(in crate::similarity) const ROWS: &[SimilarityRow] = &[
     SimilarityRow {
         name: "jitter",
         class: "Jitter",
-        formula: "base(φ(x, z), φ(y, z')) for the shifts z, z' with the smallest base(φ(x, z), φ(x, z)) − 2 base(φ(x, \
-                  z), φ(y, z')) + base(φ(y, z'), φ(y, z'))",
-        about: "φ(y, z') is the grid y shifted by z' and padded with zeros. If base(x, x) is the same for all x, as \
-                for `rbf`, the result equals `match`.",
         parameters: &[RADIUS, BASIS_RADIUS, base::BASE, base::GAMMA, base::DEGREE, base::COEF0, base::P],
         examples: &["jitter:base=rbf", "jitter", "jitter:radius=1,basis_radius=1,base=sigmoid", "jitter:base=chi2"],
         ..MATCH

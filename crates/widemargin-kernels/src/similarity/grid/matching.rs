@@ -17,8 +17,6 @@ const RIGID: SimilarityRow = SimilarityRow {
     name: "rigid",
     class: "Rigid",
     samples: &["grids of cells"],
-    formula: "max over shifts z of Σ_c φ_c(x)·φ_{c+z}(y)",
-    about: "φ_c(x) is the cell c of the grid x, and 0 outside. After `hog`, it compares images.",
     parameters: &[
         Parameter::new("radius", CELLS, "The largest shift z along each axis, in cells.").or("1").written(),
         Parameter::new("penalty", Values::NOT_NEGATIVE, "The factor of ‖z‖², which is subtracted.").or("0"),
@@ -34,8 +32,6 @@ pub(in crate::similarity) const ROWS: &[SimilarityRow] = &[
     SimilarityRow {
         name: "deformable",
         class: "Deformable",
-        formula: "max over shifts z of Σ_c max over u of φ_c(x)·φ_{c+z+u}(y)",
-        about: "φ_c(x) is the cell c of the grid x, and 0 outside. After `hog`, it compares images. Not symmetric.",
         parameters: &[
             Parameter::new("rigid", CELLS, "The largest shift z along each axis, in cells.").or("1").written(),
             Parameter::new("local", CELLS, "The largest displacement u along each axis, in cells.").or("1").written(),

@@ -19,9 +19,6 @@ pub(super) const DTW: SimilarityRow = SimilarityRow {
     name: "dtw",
     class: "DTW",
     samples: &["time series"],
-    formula: "−d, or exp(−gamma d) if gamma is set, where d(x, y) is the smallest Σ ‖x_i − y_j‖² over the pairs (i, \
-              j) of time steps on a path",
-    about: "A path leads from the first time steps to the last; at each step, i, j or both increase by 1.",
     parameters: &[
         WINDOW,
         GAMMA,
@@ -81,9 +78,6 @@ impl Rule for Warping {
 pub(super) const WDTW: SimilarityRow = SimilarityRow {
     name: "wdtw",
     class: "WDTW",
-    formula: "as for dtw, but with the squared difference of time steps i and j multiplied by 1 / (1 + exp(−g (|i − j| \
-              − M / 2))), where M is the length of the longer series",
-    about: "Weighted dynamic time warping (Jeong, Jeong and Omitaomu, 2011).",
     parameters: &[
         WINDOW,
         Parameter::new("g", Values::NOT_NEGATIVE, "The steepness of the weight as a function of |i − j|.").or("0.05"),

@@ -24,11 +24,6 @@ use crate::similarity::row::{SimilarityRow, built};
 pub(super) const MSM: SimilarityRow = SimilarityRow {
     name: "msm",
     class: "MSM",
-    formula: "−d, or exp(−gamma d) if gamma is set, where d(x, y) is the smallest cost of moves, splits and merges",
-    about: "Move-split-merge (Stefan, Athitsos and Das, 2013). For series of m and n time steps, d = D_{m,n} with \
-            D_{i,j} = min(D_{i−1,j−1} + ‖x_i − y_j‖, D_{i−1,j} + C(x_i, x_{i−1}, y_j), D_{i,j−1} + C(y_j, y_{j−1}, \
-            x_i)). C(u, v, w) is c if (u − v)·(u − w) ≤ 0, and c + min(‖u − v‖, ‖u − w‖) otherwise. D_{0,0} = 0, and \
-            the other D_{i,0} and D_{0,j} are infinite. Without a band, d is a metric for a single channel.",
     parameters: &[WINDOW, Parameter::new("c", Values::NOT_NEGATIVE, "The cost of a split or a merge.").or("1"), GAMMA],
     examples: &["msm", "msm:c=0.1,window=0.2", "msm:c=0.01,gamma=auto"],
     build: |step| built(Elastic::<MoveSplitMerge>::from_step(step)),
@@ -98,11 +93,6 @@ impl Rule for MoveSplitMerge {
 pub(super) const TWE: SimilarityRow = SimilarityRow {
     name: "twe",
     class: "TWE",
-    formula: "−d, or exp(−gamma d) if gamma is set, where d(x, y) is the time warp edit distance",
-    about: "Time steps are matched or deleted (Marteau, 2009). For series of m and n time steps, d = D_{m,n} with \
-            D_{i,j} = min(D_{i−1,j−1} + ‖x_i − y_j‖ + ‖x_{i−1} − y_{j−1}‖ + 2 nu |i − j|, D_{i−1,j} + ‖x_i − x_{i−1}‖ \
-            + nu + penalty, D_{i,j−1} + ‖y_j − y_{j−1}‖ + nu + penalty) and x_0 = y_0 = 0. D_{0,0} = 0, and the other \
-            D_{i,0} and D_{0,j} are infinite. Without a band, d is a metric.",
     parameters: &[
         WINDOW,
         Parameter::new("nu", Values::NOT_NEGATIVE, "The stiffness: the cost of a difference in time, per time step.")
@@ -163,10 +153,6 @@ impl Rule for TimeWarpEdit {
 pub(super) const ERP: SimilarityRow = SimilarityRow {
     name: "erp",
     class: "ERP",
-    formula: "−d, or exp(−gamma d) if gamma is set, where d(x, y) is the edit distance with real penalty",
-    about: "Steps are matched, or skipped at their distance to g (Chen and Ng, 2004). For series of m and n time \
-            steps, d = D_{m,n} with D_{i,j} = min(D_{i−1,j−1} + ‖x_i − y_j‖, D_{i−1,j} + ‖x_i − g‖, D_{i,j−1} + ‖y_j \
-            − g‖), without the terms that do not exist, and D_{0,0} = 0. Without a band, d is a metric.",
     parameters: &[
         WINDOW,
         Parameter::new("g", Values::FINITE, "The value with which skipped time steps are compared.").or("0"),
@@ -222,9 +208,6 @@ impl Rule for RealPenalty {
 pub(super) const LCSS: SimilarityRow = SimilarityRow {
     name: "lcss",
     class: "LCSS",
-    formula: "−d, or exp(−gamma d) if gamma is set, where d(x, y) = 1 − L / n, L is the length of the longest common \
-              subsequence, and n the length of the shorter series",
-    about: "Time steps match if ‖x_i − y_j‖ ≤ epsilon (Vlachos, Kollios and Gunopulos, 2002).",
     parameters: &[
         WINDOW,
         Parameter::new("epsilon", Values::NOT_NEGATIVE, "The largest Euclidean distance of matching time steps.")

@@ -17,8 +17,6 @@ use crate::similarity::row::{SimilarityRow, built};
 pub(super) const SOFT_DTW: SimilarityRow = SimilarityRow {
     name: "soft-dtw",
     class: "SoftDTW",
-    formula: "as for dtw, but with a soft minimum over all paths: −smoothing ln Σ exp(−cost / smoothing)",
-    about: "Soft dynamic time warping (Cuturi and Blondel, 2017).",
     parameters: &[
         WINDOW,
         Parameter::new("smoothing", Values::POSITIVE, "The softness of the minimum, in units of cost.").or("1"),

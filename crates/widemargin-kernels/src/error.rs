@@ -231,12 +231,6 @@ pub enum Error {
 }
 
 impl Error {
-    /// A parameter that is outside its domain.
-    #[doc(hidden)]
-    pub fn parameter(name: &'static str, value: impl ToString, expected: impl Into<String>) -> Self {
-        Error::Parameter { name, value: value.to_string(), expected: expected.into() }
-    }
-
     /// Arrays that are inconsistent.
     pub fn shape(what: impl Into<String>, found: impl Into<String>, expected: impl Into<String>) -> Self {
         Error::Shape { what: what.into(), found: found.into(), expected: expected.into() }
@@ -247,8 +241,21 @@ impl Error {
         Error::Similarity { similarity: similarity.into(), problem: problem.into() }
     }
 
+    /// Whether the cause is the caller's input (parameters, samples, labels, a model file) and not the execution
+    /// (cancellation, disk, threads).
+    pub fn is_input(&self) -> bool {
+        !matches!(self, Error::Io { .. } | Error::Cancelled { .. } | Error::Threads { .. })
+    }
+}
+
+#[doc(hidden)]
+impl Error {
+    /// A parameter that is outside its domain.
+    pub fn parameter(name: &'static str, value: impl ToString, expected: impl Into<String>) -> Self {
+        Error::Parameter { name, value: value.to_string(), expected: expected.into() }
+    }
+
     /// A name that is none of the known ones; the nearest of them is suggested.
-    #[doc(hidden)]
     pub fn unknown<'a>(what: &'static str, name: &str, known: impl Iterator<Item = &'a str>) -> Self {
         let known: Vec<&str> = known.collect();
         let suggestion = nearest(name, known.iter().copied()).map(|near| format!("did you mean '{near}'? "));
@@ -257,7 +264,6 @@ impl Error {
     }
 
     /// Translates the row of an error about a part, which begins at row `first`, to a row of the whole.
-    #[doc(hidden)]
     pub fn in_part_from(self, first: usize) -> Self {
         match self {
             Error::Sample { similarity, is_basis: false, number, problem } => {
@@ -268,7 +274,6 @@ impl Error {
     }
 
     /// Translates the index of an error about selected samples or bases to a row of all samples.
-    #[doc(hidden)]
     pub fn of_rows(self, rows: &[usize]) -> Self {
         match self {
             Error::Sample { similarity, number, problem, .. } if number < rows.len() => {
@@ -279,7 +284,6 @@ impl Error {
     }
 
     /// Translates the row of an error about a chunk of samples that starts at `first` to a row of all samples.
-    #[doc(hidden)]
     pub fn of_chunk(self, first: usize) -> Self {
         match self {
             Error::Value { row, column, value, problem } => Error::Value { row: first + row, column, value, problem },
@@ -288,15 +292,8 @@ impl Error {
     }
 
     /// Translates the indices of an error about selected bases and samples to rows of all samples.
-    #[doc(hidden)]
     pub fn of_bases_and_rows(self, bases: &[usize], rows: &[usize]) -> Self {
         if let Error::Sample { is_basis: true, .. } = self { self.of_rows(bases) } else { self.of_rows(rows) }
-    }
-
-    /// Whether the cause is the caller's input (parameters, samples, labels, a model file) and not the execution
-    /// (cancellation, disk, threads).
-    pub fn is_input(&self) -> bool {
-        !matches!(self, Error::Io { .. } | Error::Cancelled { .. } | Error::Threads { .. })
     }
 }
 

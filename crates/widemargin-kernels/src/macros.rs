@@ -71,6 +71,9 @@ macro_rules! set {
 #[doc(hidden)]
 macro_rules! getters {
     ($($owner:ident =>)?) => {};
+    ($($owner:ident =>)? $(#[$doc:meta])+ hidden $($rest:tt)+) => {
+        $crate::macros::getters! { $($owner =>)? $(#[$doc])+ #[doc(hidden)] $($rest)+ }
+    };
     ($($owner:ident =>)? $(#[$doc:meta])+ copy $name:ident: $type:ty; $($rest:tt)*) => {
         $(#[$doc])+
         pub fn $name(&self) -> $type {

@@ -99,54 +99,9 @@ impl<'a> Monitor<'a> {
         Monitor { deadline: Instant::now().checked_add(limit), ..self }
     }
 
-    /// Whether a time limit was set.
-    #[doc(hidden)]
-    pub fn has_time_limit(&self) -> bool {
-        self.deadline.is_some()
-    }
-
-    /// The same monitor without its time limit: for work that must be done before there is a first solution. A
-    /// [strict limit](Monitor::with_strict_limit) remains.
-    #[doc(hidden)]
-    pub fn without_time_limit(self) -> Self {
-        Monitor { deadline: None, ..self }
-    }
-
-    /// The same monitor, whose time limit also ends the stages that have no partial result: [`Monitor::go_on`] is then
-    /// an error. For computations that need not be completed, because a smaller one can take their place. Of two strict
-    /// limits the earlier one counts.
-    #[doc(hidden)]
-    pub fn with_strict_limit(self) -> Self {
-        self.with_strict_part(1.0)
-    }
-
-    /// The same after a part of the time that is left; the time limit of work with a partial result remains.
-    #[doc(hidden)]
-    pub fn with_strict_part(self, part: f64) -> Self {
-        let begun = Instant::now();
-        let end = |deadline: Instant| begun + deadline.saturating_duration_since(begun).mul_f64(part) + GRACE;
-        let last = self.deadline.map(|deadline| Last { begun, deadline: end(deadline) });
-        let earlier = |last: Last| self.last.is_none_or(|known| last.deadline < known.deadline);
-        Monitor { last: last.filter(|last| earlier(*last)).or(self.last), ..self }
-    }
-
     /// The seconds until the time limit, 0 after it; none without a limit.
     pub fn seconds_left(&self) -> Option<f64> {
         Some(self.deadline?.saturating_duration_since(Instant::now()).as_secs_f64())
-    }
-
-    /// The same monitor with a part of the time that is left, for work that precedes a fit.
-    #[doc(hidden)]
-    pub fn with_part_of_time(self, part: f64) -> Self {
-        let now = Instant::now();
-        let left = |deadline: Instant| now + deadline.saturating_duration_since(now).mul_f64(part);
-        Monitor { deadline: self.deadline.map(left), ..self }
-    }
-
-    /// The same monitor without progress reporting, for small parts of a larger computation.
-    #[doc(hidden)]
-    pub fn without_progress(self) -> Self {
-        Monitor { sink: None, ..self }
     }
 
     /// Checks whether to continue; cheap enough to call every millisecond.
@@ -162,12 +117,53 @@ impl<'a> Monitor<'a> {
         }
         Ok(())
     }
+}
+
+#[doc(hidden)]
+impl<'a> Monitor<'a> {
+    /// Whether a time limit was set.
+    pub fn has_time_limit(&self) -> bool {
+        self.deadline.is_some()
+    }
+
+    /// The same monitor without its time limit: for work that must be done before there is a first solution. A
+    /// [strict limit](Monitor::with_strict_limit) remains.
+    pub fn without_time_limit(self) -> Self {
+        Monitor { deadline: None, ..self }
+    }
+
+    /// The same monitor, whose time limit also ends the stages that have no partial result: [`Monitor::go_on`] is then
+    /// an error. For computations that need not be completed, because a smaller one can take their place. Of two strict
+    /// limits the earlier one counts.
+    pub fn with_strict_limit(self) -> Self {
+        self.with_strict_part(1.0)
+    }
+
+    /// The same after a part of the time that is left; the time limit of work with a partial result remains.
+    pub fn with_strict_part(self, part: f64) -> Self {
+        let begun = Instant::now();
+        let end = |deadline: Instant| begun + deadline.saturating_duration_since(begun).mul_f64(part) + GRACE;
+        let last = self.deadline.map(|deadline| Last { begun, deadline: end(deadline) });
+        let earlier = |last: Last| self.last.is_none_or(|known| last.deadline < known.deadline);
+        Monitor { last: last.filter(|last| earlier(*last)).or(self.last), ..self }
+    }
+
+    /// The same monitor with a part of the time that is left, for work that precedes a fit.
+    pub fn with_part_of_time(self, part: f64) -> Self {
+        let now = Instant::now();
+        let left = |deadline: Instant| now + deadline.saturating_duration_since(now).mul_f64(part);
+        Monitor { deadline: self.deadline.map(left), ..self }
+    }
+
+    /// The same monitor without progress reporting, for small parts of a larger computation.
+    pub fn without_progress(self) -> Self {
+        Monitor { sink: None, ..self }
+    }
 
     /// Whether the time limit has passed.
     ///
     /// # Errors
     /// [`Error::Cancelled`], naming the stage.
-    #[doc(hidden)]
     pub fn is_time_up(&self, stage: &'static str) -> Result<bool> {
         is_late(self.ask(), stage)
     }
@@ -177,7 +173,6 @@ impl<'a> Monitor<'a> {
     ///
     /// # Errors
     /// [`Error::Cancelled`], naming the stage; [`Error::TooShort`] after a strict limit.
-    #[doc(hidden)]
     pub fn go_on(&self, stage: &'static str) -> Result<()> {
         if self.ask() == Err(Stopped::Cancelled) {
             return Err(Error::Cancelled { stage });
@@ -189,7 +184,6 @@ impl<'a> Monitor<'a> {
     }
 
     /// Reports progress.
-    #[doc(hidden)]
     pub fn tell(&self, progress: Progress) {
         if let Some(sink) = self.sink {
             sink(progress);

@@ -32,17 +32,13 @@ impl Images {
 
     getters! {
         /// All pixels, image by image.
-        #[doc(hidden)]
-        pixels: &[u8];
+        hidden pixels: &[u8];
         /// Rows of pixels.
-        #[doc(hidden)]
-        copy height: usize;
+        hidden copy height: usize;
         /// Columns of pixels.
-        #[doc(hidden)]
-        copy width: usize;
+        hidden copy width: usize;
         /// Channels per pixel: 1 for gray, 3 for color.
-        #[doc(hidden)]
-        copy channels: usize;
+        hidden copy channels: usize;
     }
 
     fn size(&self) -> usize {
@@ -111,14 +107,11 @@ impl Grids {
 
     getters! {
         /// Rows of cells.
-        #[doc(hidden)]
-        copy rows: usize;
+        hidden copy rows: usize;
         /// Columns of cells.
-        #[doc(hidden)]
-        copy cols: usize;
+        hidden copy cols: usize;
         /// Numbers per cell.
-        #[doc(hidden)]
-        copy depth: usize;
+        hidden copy depth: usize;
     }
 }
 

@@ -169,20 +169,6 @@ impl Labels {
         Ok(Labels { classes, codes, sets: None })
     }
 
-    /// The sum of the samples' weights in each class.
-    #[doc(hidden)]
-    pub fn class_weights(&self, weights: &[f64]) -> Vec<f64> {
-        let mut sums = vec![0.0; self.classes.len()];
-        self.codes.iter().zip(weights).for_each(|(&code, weight)| sums[code as usize] += weight);
-        sums
-    }
-
-    /// The weight of each class; empty for multilabel targets.
-    #[doc(hidden)]
-    pub fn population(&self, weights: &[f64]) -> Vec<f64> {
-        if self.is_multilabel() { Vec::new() } else { self.class_weights(weights) }
-    }
-
     /// The classes: sorted, or in the order of [`Labels::from_codes`].
     pub fn classes(&self) -> &[Label] {
         &self.classes
@@ -211,33 +197,6 @@ impl Labels {
         &self.classes[self.codes[row] as usize]
     }
 
-    /// The labels of a file as a model's classes: each becomes the class that it is spelled like, if there is one.
-    #[doc(hidden)]
-    pub fn as_classes(&self, classes: &[Label]) -> Labels {
-        if self.sets.is_some() || self.classes.iter().all(|label| classes.contains(label)) {
-            return self.clone();
-        }
-        let named: Vec<Label> =
-            self.classes.iter().map(|label| label.class_among(classes).unwrap_or(label).clone()).collect();
-        Labels::new(self.codes.iter().map(|&code| named[code as usize].clone()))
-    }
-
-    /// The labels of these rows, in this order. Classes without samples are dropped, and the others sorted; all labels
-    /// of multilabel targets stay.
-    #[doc(hidden)]
-    pub fn select(&self, rows: &[usize]) -> Labels {
-        if self.sets.is_some() {
-            return self.of_rows(rows);
-        }
-        Labels::new(rows.iter().map(|&row| self.get(row).clone()))
-    }
-
-    /// The labels of these rows, with the classes that have a row, in the same order.
-    #[doc(hidden)]
-    pub fn present(&self, rows: &[usize]) -> Labels {
-        self.of_rows(rows).with_classes_of(|_| true)
-    }
-
     /// The same with the classes of these samples, in the same order, and with all labels of multilabel targets. Others get
     /// the first class.
     pub(super) fn with_classes_of(mut self, is_one: impl Fn(usize) -> bool) -> Labels {
@@ -258,9 +217,47 @@ impl Labels {
         self.classes.retain(|_| selected.next() == Some(true));
         self
     }
+}
+
+#[doc(hidden)]
+impl Labels {
+    /// The sum of the samples' weights in each class.
+    pub fn class_weights(&self, weights: &[f64]) -> Vec<f64> {
+        let mut sums = vec![0.0; self.classes.len()];
+        self.codes.iter().zip(weights).for_each(|(&code, weight)| sums[code as usize] += weight);
+        sums
+    }
+
+    /// The weight of each class; empty for multilabel targets.
+    pub fn population(&self, weights: &[f64]) -> Vec<f64> {
+        if self.is_multilabel() { Vec::new() } else { self.class_weights(weights) }
+    }
+
+    /// The labels of a file as a model's classes: each becomes the class that it is spelled like, if there is one.
+    pub fn as_classes(&self, classes: &[Label]) -> Labels {
+        if self.sets.is_some() || self.classes.iter().all(|label| classes.contains(label)) {
+            return self.clone();
+        }
+        let named: Vec<Label> =
+            self.classes.iter().map(|label| label.class_among(classes).unwrap_or(label).clone()).collect();
+        Labels::new(self.codes.iter().map(|&code| named[code as usize].clone()))
+    }
+
+    /// The labels of these rows, in this order. Classes without samples are dropped, and the others sorted; all labels
+    /// of multilabel targets stay.
+    pub fn select(&self, rows: &[usize]) -> Labels {
+        if self.sets.is_some() {
+            return self.of_rows(rows);
+        }
+        Labels::new(rows.iter().map(|&row| self.get(row).clone()))
+    }
+
+    /// The labels of these rows, with the classes that have a row, in the same order.
+    pub fn present(&self, rows: &[usize]) -> Labels {
+        self.of_rows(rows).with_classes_of(|_| true)
+    }
 
     /// The labels of these rows, with all classes.
-    #[doc(hidden)]
     pub fn of_rows(&self, rows: &[usize]) -> Labels {
         let codes = rows.iter().map(|&row| self.codes[row]).collect();
         Labels { classes: self.classes.clone(), codes, sets: self.sets.clone() }
@@ -271,7 +268,6 @@ impl Labels {
     ///
     /// # Errors
     /// [`Error::Shape`], [`Error::NoSamples`] or [`Error::OneClass`].
-    #[doc(hidden)]
     pub fn check(&self, n_rows: usize) -> Result<()> {
         self.check_number(n_rows)?;
         match self.classes.as_slice() {
@@ -282,7 +278,6 @@ impl Labels {
     }
 
     /// Checks that there is one label for each of `n_rows` samples.
-    #[doc(hidden)]
     pub fn check_number(&self, n_rows: usize) -> Result<()> {
         if self.len() == n_rows {
             return Ok(());

@@ -54,24 +54,14 @@ pub use views::SamplesView;
 pub use weights::ClassWeight;
 #[doc(hidden)]
 pub use {
-    any_rows::AnyRows,
-    any_samples::{Kind, VectorSource},
-    column_roles::{ColumnRoles, RoleColumn},
-    columns::column_order,
-    distinct::{ABSENT, Distinct, WeightedCodes, common_divisor_of},
-    far_vectors::FarVectors,
-    fingerprint::fingerprints,
-    fold_classes::FoldClasses,
-    labels::LabelParts,
-    notation::{Decimal, Notation},
-    offsets::{ColumnRanges, Offsets, offsets_of},
-    resources::{load as load_checkpoint, save as save_checkpoint},
-    rows::{PickedRows, visit_histogram},
-    sparse::Index,
-    string_units::Unit,
-    table_columns::{ColumnKind, Encoded, TableColumn, TableColumns, as_boolean},
-    training::{About, Picked},
-    weights::{check_costs, effective_weights, samples_at},
+    any_rows::AnyRows, any_samples::Kind, any_samples::VectorSource, column_roles::ColumnRoles,
+    column_roles::RoleColumn, columns::column_order, distinct::ABSENT, distinct::Distinct, distinct::WeightedCodes,
+    distinct::common_divisor_of, far_vectors::FarVectors, fingerprint::fingerprints, fold_classes::FoldClasses,
+    labels::LabelParts, notation::Decimal, notation::Notation, offsets::ColumnRanges, offsets::Offsets,
+    offsets::offsets_of, resources::load as load_checkpoint, resources::save as save_checkpoint, rows::PickedRows,
+    rows::visit_histogram, sparse::Index, string_units::Unit, table_columns::ColumnKind, table_columns::Encoded,
+    table_columns::TableColumn, table_columns::TableColumns, table_columns::as_boolean, training::About,
+    training::Picked, weights::check_costs, weights::effective_weights, weights::samples_at,
 };
 
 /// A floating-point type of a view: `f32` or `f64`.

@@ -41,56 +41,6 @@ impl Labels {
         self.sets.is_some()
     }
 
-    /// Rejects multilabel targets where only classes are supported.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`], naming `purpose`.
-    #[doc(hidden)]
-    pub fn check_one_class(&self, purpose: &str) -> Result<()> {
-        if !self.is_multilabel() {
-            return Ok(());
-        }
-        Err(Error::parameter("Y", "a multilabel matrix", format!("one class a sample for {purpose}")))
-    }
-
-    /// The signed weights of the label sets, sets × labels; the code of a sample is the number of its set.
-    #[doc(hidden)]
-    pub fn signed_sets(&self) -> Option<&[f64]> {
-        self.sets.as_ref().map(|sets| &sets.signed[..])
-    }
-
-    /// The label sets of multilabel targets.
-    #[doc(hidden)]
-    pub fn sets(&self) -> Option<&LabelSets> {
-        self.sets.as_ref()
-    }
-
-    /// Groups for drawing samples, so that rare classes are drawn too: the group of each sample, and the number of
-    /// groups. They are the classes; a sample with multilabel targets belongs to its rarest label, or to none.
-    #[doc(hidden)]
-    pub fn strata(&self) -> (Vec<u32>, usize) {
-        let Some(sets) = &self.sets else { return (self.codes.clone(), self.classes.len()) };
-        let k = self.classes.len();
-        let totals = sets.totals(&self.codes, &vec![1.0; self.codes.len()]);
-        let rarest = |code: u32| {
-            let has = (0..k).filter(|&label| sets.of(code)[label] > 0.0);
-            has.min_by(|&a, &b| totals[a][1].total_cmp(&totals[b][1])).map_or(k as u32, |label| label as u32)
-        };
-        let of_set: Vec<u32> = (0..sets.len() as u32).map(rarest).collect();
-        (self.codes.iter().map(|&code| of_set[code as usize]).collect(), k + 1)
-    }
-
-    /// The same as labels of one class each, for drawing by class.
-    #[doc(hidden)]
-    pub fn as_strata(&self) -> Cow<'_, Labels> {
-        if self.sets.is_none() {
-            return Cow::Borrowed(self);
-        }
-        let (codes, n) = self.strata();
-        let classes = (0..n as i64).map(Label::Integer).collect();
-        Cow::Owned(Labels { classes, codes, sets: None })
-    }
-
     /// Sets the weight of samples without a known label to 0.
     ///
     /// # Errors
@@ -119,17 +69,63 @@ impl Labels {
         }
         Ok(())
     }
+}
+
+#[doc(hidden)]
+impl Labels {
+    /// Rejects multilabel targets where only classes are supported.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`], naming `purpose`.
+    pub fn check_one_class(&self, purpose: &str) -> Result<()> {
+        if !self.is_multilabel() {
+            return Ok(());
+        }
+        Err(Error::parameter("Y", "a multilabel matrix", format!("one class a sample for {purpose}")))
+    }
+
+    /// The signed weights of the label sets, sets × labels; the code of a sample is the number of its set.
+    pub fn signed_sets(&self) -> Option<&[f64]> {
+        self.sets.as_ref().map(|sets| &sets.signed[..])
+    }
+
+    /// The label sets of multilabel targets.
+    pub fn sets(&self) -> Option<&LabelSets> {
+        self.sets.as_ref()
+    }
+
+    /// Groups for drawing samples, so that rare classes are drawn too: the group of each sample, and the number of
+    /// groups. They are the classes; a sample with multilabel targets belongs to its rarest label, or to none.
+    pub fn strata(&self) -> (Vec<u32>, usize) {
+        let Some(sets) = &self.sets else { return (self.codes.clone(), self.classes.len()) };
+        let k = self.classes.len();
+        let totals = sets.totals(&self.codes, &vec![1.0; self.codes.len()]);
+        let rarest = |code: u32| {
+            let has = (0..k).filter(|&label| sets.of(code)[label] > 0.0);
+            has.min_by(|&a, &b| totals[a][1].total_cmp(&totals[b][1])).map_or(k as u32, |label| label as u32)
+        };
+        let of_set: Vec<u32> = (0..sets.len() as u32).map(rarest).collect();
+        (self.codes.iter().map(|&code| of_set[code as usize]).collect(), k + 1)
+    }
+
+    /// The same as labels of one class each, for drawing by class.
+    pub fn as_strata(&self) -> Cow<'_, Labels> {
+        if self.sets.is_none() {
+            return Cow::Borrowed(self);
+        }
+        let (codes, n) = self.strata();
+        let classes = (0..n as i64).map(Label::Integer).collect();
+        Cow::Owned(Labels { classes, codes, sets: None })
+    }
 
     /// The labels with the weights of multilabel targets, and without classes whose samples all have weight 0. Samples
     /// of such a class, which no sum counts, get the first of the others.
-    #[doc(hidden)]
     pub fn weighted(self, class_weight: &ClassWeight, weights: &[f64]) -> Labels {
         self.with_classes_of(|sample| weights[sample] > 0.0).balanced(class_weight, weights)
     }
 
     /// With balanced weights, for each label the samples that have it weigh as much as those that do not, and together
     /// as much as before. Classes are unchanged: their weights are those of their samples.
-    #[doc(hidden)]
     pub fn balanced(mut self, class_weight: &ClassWeight, weights: &[f64]) -> Labels {
         if *class_weight == ClassWeight::Balanced
             && let Some(sets) = &mut self.sets

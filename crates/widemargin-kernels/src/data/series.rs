@@ -54,30 +54,6 @@ impl Series {
         &self.values[self.starts[at] * self.channels..self.starts[at + 1] * self.channels]
     }
 
-    /// Time steps of one series.
-    #[doc(hidden)]
-    pub fn length(&self, at: usize) -> usize {
-        self.starts[at + 1] - self.starts[at]
-    }
-
-    /// All values.
-    #[doc(hidden)]
-    pub fn values(&self) -> &[f32] {
-        &self.values
-    }
-
-    /// All values, mutable.
-    #[doc(hidden)]
-    pub fn values_mut(&mut self) -> &mut [f32] {
-        &mut self.values
-    }
-
-    /// Numbers per time step.
-    #[doc(hidden)]
-    pub fn channels(&self) -> usize {
-        self.channels
-    }
-
     /// The first series with a value that is not a finite number, and a message.
     pub(crate) fn problem(&self) -> Option<(usize, String)> {
         let at = self.values.iter().position(|value| !value.is_finite())?;
@@ -92,9 +68,31 @@ impl Series {
         );
         Some((number, problem))
     }
+}
+
+#[doc(hidden)]
+impl Series {
+    /// Time steps of one series.
+    pub fn length(&self, at: usize) -> usize {
+        self.starts[at + 1] - self.starts[at]
+    }
+
+    /// All values.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// All values, mutable.
+    pub fn values_mut(&mut self) -> &mut [f32] {
+        &mut self.values
+    }
+
+    /// Numbers per time step.
+    pub fn channels(&self) -> usize {
+        self.channels
+    }
 
     /// The lengths of the series in time steps.
-    #[doc(hidden)]
     pub fn lengths(&self) -> Vec<usize> {
         self.starts.windows(2).map(|pair| pair[1] - pair[0]).collect()
     }

@@ -141,14 +141,23 @@ pub struct CsrMatrix<T> {
 }
 
 impl<T: Element> CsrMatrix<T> {
+    /// A view, as accepted by every method of the library.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if the public fields are inconsistent.
+    pub fn view(&self) -> Result<CsrView<'_, T>> {
+        CsrView::new(&self.indptr, &self.indices, &self.values, self.n_cols)
+    }
+}
+
+#[doc(hidden)]
+impl<T: Element> CsrMatrix<T> {
     /// No rows, of this number of features.
-    #[doc(hidden)]
     pub fn empty(n_cols: usize) -> Self {
         CsrMatrix { indptr: vec![0], indices: Vec::new(), values: Vec::new(), n_cols }
     }
 
     /// A copy of these rows, in this order.
-    #[doc(hidden)]
     pub fn select(&self, rows: &[usize]) -> Self {
         let mut picked = CsrMatrix::empty(self.n_cols);
         for &row in rows {
@@ -161,7 +170,6 @@ impl<T: Element> CsrMatrix<T> {
     }
 
     /// Appends the rows of another matrix, each value converted; the number of features is the larger of the two.
-    #[doc(hidden)]
     pub fn append<U: Element>(&mut self, other: &CsrMatrix<U>, convert: impl Fn(U) -> T) {
         let before = self.values.len();
         self.indptr.extend(other.indptr.iter().skip(1).map(|end| before + end));
@@ -171,17 +179,8 @@ impl<T: Element> CsrMatrix<T> {
     }
 
     /// The columns and values of one row.
-    #[doc(hidden)]
     pub fn row(&self, row: usize) -> impl Iterator<Item = (u32, T)> {
         let range = self.indptr[row]..self.indptr[row + 1];
         self.indices[range.clone()].iter().copied().zip(self.values[range].iter().copied())
-    }
-
-    /// A view, as accepted by every method of the library.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] if the public fields are inconsistent.
-    pub fn view(&self) -> Result<CsrView<'_, T>> {
-        CsrView::new(&self.indptr, &self.indices, &self.values, self.n_cols)
     }
 }

@@ -55,21 +55,21 @@ impl Targets {
     pub fn values(&self) -> &[f64] {
         &self.values
     }
+}
 
+#[doc(hidden)]
+impl Targets {
     /// The targets of one sample.
-    #[doc(hidden)]
     pub fn row(&self, row: usize) -> &[f64] {
         &self.values[row * self.n_outputs..][..self.n_outputs]
     }
 
     /// One target of all samples.
-    #[doc(hidden)]
     pub fn output(&self, output: usize) -> Vec<f64> {
         self.values.iter().skip(output).step_by(self.n_outputs).copied().collect()
     }
 
     /// The targets of some of the samples.
-    #[doc(hidden)]
     pub fn of_rows(&self, rows: &[usize]) -> Targets {
         let values = rows.iter().map(|&row| self.row(row)).collect::<Vec<_>>().concat();
         Targets { values, n_outputs: self.n_outputs }
@@ -80,7 +80,6 @@ impl Targets {
     /// # Errors
     /// [`Error::Shape`] for another number of samples or weights; [`Error::NoSamples`] if there are none or none has a
     /// weight; [`Error::Weight`] for a weight that is negative or not finite.
-    #[doc(hidden)]
     pub fn weights(&self, n_samples: usize, sample_weight: Option<&[f64]>) -> Result<Vec<f64>> {
         if self.len() != n_samples {
             let found = format!("{} targets for {n_samples} samples", self.len());
@@ -97,7 +96,6 @@ impl Targets {
     }
 
     /// A number for each sample, equal where all targets are.
-    #[doc(hidden)]
     pub fn codes(&self) -> Vec<u32> {
         // 0 and −0 are the same target.
         let bits = |row: usize| self.row(row).iter().map(|value| (value + 0.0).to_bits()).collect::<Vec<u64>>();

@@ -17,11 +17,42 @@ pub enum Vectors {
 }
 
 impl Vectors {
+    /// These rows of a dense view less an offset of each column, subtracted in double precision.
+    ///
+    /// # Errors
+    /// As for [`Vectors::of`].
+    pub(super) fn differences(rows: &impl Rows, picked: &[usize], offsets: &[f64]) -> Result<DenseMatrix<f32>> {
+        let origin: Vec<f32> = offsets.iter().map(|offset| -offset as f32).collect();
+        dense_rows(rows, picked, &origin, |column| offsets[column])
+    }
+
+    /// The row, the column and the value of the first number that is so, by its column and itself.
+    pub(crate) fn find(&self, is_so: impl Fn(usize, f32) -> bool) -> Option<(usize, usize, f32)> {
+        match self {
+            Vectors::Dense(matrix) => {
+                let of_row = |(row, values): (usize, &[f32])| {
+                    let column = values.iter().enumerate().position(|(column, value)| is_so(column, *value))?;
+                    Some((row, column, values[column]))
+                };
+                matrix.values.chunks(matrix.n_cols.max(1)).enumerate().find_map(of_row)
+            }
+            Vectors::Sparse(CsrMatrix { indptr, indices, values, .. }) => {
+                let column = |at: usize| indices.get(at).map_or(0, |&column| column as usize);
+                let at = values.iter().enumerate().position(|(at, value)| is_so(column(at), *value))?;
+                // Rows may be empty: the last row that begins at or before it.
+                let row = indptr.partition_point(|&from| from <= at).saturating_sub(1);
+                Some((row, column(at), values[at]))
+            }
+        }
+    }
+}
+
+#[doc(hidden)]
+impl Vectors {
     /// These rows of any view, in this order; sparse if the view is.
     ///
     /// # Errors
     /// [`crate::Error::Value`] for a value that is not finite in single precision.
-    #[doc(hidden)]
     pub fn of(rows: &impl Rows, picked: &[usize]) -> Result<Self> {
         if rows.is_sparse() {
             let mut matrix = CsrMatrix::empty(rows.n_cols());
@@ -44,21 +75,11 @@ impl Vectors {
         Ok(Vectors::Dense(dense_rows(rows, picked, &[], |_| 0.0)?))
     }
 
-    /// These rows of a dense view less an offset of each column, subtracted in double precision.
-    ///
-    /// # Errors
-    /// As for [`Vectors::of`].
-    pub(super) fn differences(rows: &impl Rows, picked: &[usize], offsets: &[f64]) -> Result<DenseMatrix<f32>> {
-        let origin: Vec<f32> = offsets.iter().map(|offset| -offset as f32).collect();
-        dense_rows(rows, picked, &origin, |column| offsets[column])
-    }
-
     /// The vectors as dense rows; sparse ones are expanded.
     ///
     /// # Errors
     /// [`crate::Error::Shape`] for inconsistent sparse rows; [`crate::Error::Memory`] if there are too many columns to
     /// expand.
-    #[doc(hidden)]
     pub fn dense(&self) -> Result<Cow<'_, DenseMatrix<f32>>> {
         match self {
             Vectors::Dense(matrix) => Ok(Cow::Borrowed(matrix)),
@@ -82,7 +103,6 @@ impl Vectors {
     ///
     /// # Errors
     /// As for [`Vectors::dense`].
-    #[doc(hidden)]
     pub fn into_dense(self) -> Result<DenseMatrix<f32>> {
         match self {
             Vectors::Dense(matrix) => Ok(matrix),
@@ -94,7 +114,6 @@ impl Vectors {
     ///
     /// # Errors
     /// [`crate::Error::Shape`] if the public fields are inconsistent.
-    #[doc(hidden)]
     pub fn view(&self) -> Result<AnyRows<'_>> {
         Ok(match self {
             Vectors::Dense(matrix) => matrix.view()?.into(),
@@ -102,28 +121,7 @@ impl Vectors {
         })
     }
 
-    /// The row, the column and the value of the first number that is so, by its column and itself.
-    pub(crate) fn find(&self, is_so: impl Fn(usize, f32) -> bool) -> Option<(usize, usize, f32)> {
-        match self {
-            Vectors::Dense(matrix) => {
-                let of_row = |(row, values): (usize, &[f32])| {
-                    let column = values.iter().enumerate().position(|(column, value)| is_so(column, *value))?;
-                    Some((row, column, values[column]))
-                };
-                matrix.values.chunks(matrix.n_cols.max(1)).enumerate().find_map(of_row)
-            }
-            Vectors::Sparse(CsrMatrix { indptr, indices, values, .. }) => {
-                let column = |at: usize| indices.get(at).map_or(0, |&column| column as usize);
-                let at = values.iter().enumerate().position(|(at, value)| is_so(column(at), *value))?;
-                // Rows may be empty: the last row that begins at or before it.
-                let row = indptr.partition_point(|&from| from <= at).saturating_sub(1);
-                Some((row, column(at), values[at]))
-            }
-        }
-    }
-
     /// Number of features.
-    #[doc(hidden)]
     pub fn n_cols(&self) -> usize {
         match self {
             Vectors::Dense(matrix) => matrix.n_cols,

@@ -154,13 +154,11 @@ impl Default for Fnv {
 }
 
 impl Fnv {
-    #[inline]
     pub(super) fn with(self, bytes: &[u8]) -> Self {
         Fnv(bytes.iter().fold(self.0, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)))
     }
 
     /// The hash of the bytes so far.
-    #[inline]
     pub(super) fn mixed(self) -> u64 {
         let hash = (self.0 ^ (self.0 >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         hash ^ (hash >> 29)

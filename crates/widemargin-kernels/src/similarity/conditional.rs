@@ -185,24 +185,6 @@ impl ConditionalKernel {
         step.to_string().parse()
     }
 
-    /// Checks the kernel's parameter.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`] naming the invalid parameter.
-    #[doc(hidden)]
-    pub fn check(&self) -> Result<()> {
-        self.to_string().parse::<Self>().map(|_| ())
-    }
-
-    /// The argument of the kernel, a sum over the columns, and the share of a column.
-    #[doc(hidden)]
-    pub fn share(&self) -> (&'static str, fn(f64, f64) -> f64) {
-        match self.measure() {
-            Measure::Absolute => (CITY_BLOCK, |x, y| (x - y).abs()),
-            Measure::Squared => (SQUARED_DISTANCE, |x, y| (x - y).powi(2)),
-        }
-    }
-
     fn of(arguments: &Arguments<'_>) -> Result<Self> {
         // RBF and the Laplacian learn theirs elsewhere, not here.
         let no_gamma = || arguments.wrong("gamma", "a finite number above 0".into());
@@ -230,31 +212,6 @@ impl ConditionalKernel {
                 Err(arguments.wrong("order", "above half of dims (at least 1), and at most 16".into()))
             }
             kernel => Ok(kernel),
-        }
-    }
-
-    /// Degree of the polynomials with respect to which the kernel is conditionally positive definite; `None` if it is
-    /// positive definite.
-    #[doc(hidden)]
-    pub fn degree(&self) -> Option<u32> {
-        match *self {
-            Self::ThinPlate { order } | Self::Spline { order, .. } => Some(order - 1),
-            Self::Log { .. } | Self::Multiquadric { .. } => Some(0),
-            _ => self.dilation_exponent().map(|b| (b / 2.0).ceil() as u32 - 1),
-        }
-    }
-
-    /// The exponent b such that scaling the data by s is equivalent to C · s^(−b); `None` if the kernel has a length
-    /// scale.
-    #[doc(hidden)]
-    pub fn dilation_exponent(&self) -> Option<f64> {
-        match *self {
-            Self::ThinPlate { order } => Some(f64::from(2 * (order - 1))),
-            Self::Distance | Self::Cityblock => Some(1.0),
-            Self::Cubic => Some(3.0),
-            Self::Polyharmonic { exponent } => Some(exponent),
-            Self::Spline { order, dims } => Some(f64::from(2 * order - dims)),
-            _ => None,
         }
     }
 
@@ -296,9 +253,50 @@ impl ConditionalKernel {
         };
         if negative { -1.0 } else { 1.0 }
     }
+}
+
+#[doc(hidden)]
+impl ConditionalKernel {
+    /// Checks the kernel's parameter.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] naming the invalid parameter.
+    pub fn check(&self) -> Result<()> {
+        self.to_string().parse::<Self>().map(|_| ())
+    }
+
+    /// The argument of the kernel, a sum over the columns, and the share of a column.
+    pub fn share(&self) -> (&'static str, fn(f64, f64) -> f64) {
+        match self.measure() {
+            Measure::Absolute => (CITY_BLOCK, |x, y| (x - y).abs()),
+            Measure::Squared => (SQUARED_DISTANCE, |x, y| (x - y).powi(2)),
+        }
+    }
+
+    /// Degree of the polynomials with respect to which the kernel is conditionally positive definite; `None` if it is
+    /// positive definite.
+    pub fn degree(&self) -> Option<u32> {
+        match *self {
+            Self::ThinPlate { order } | Self::Spline { order, .. } => Some(order - 1),
+            Self::Log { .. } | Self::Multiquadric { .. } => Some(0),
+            _ => self.dilation_exponent().map(|b| (b / 2.0).ceil() as u32 - 1),
+        }
+    }
+
+    /// The exponent b such that scaling the data by s is equivalent to C · s^(−b); `None` if the kernel has a length
+    /// scale.
+    pub fn dilation_exponent(&self) -> Option<f64> {
+        match *self {
+            Self::ThinPlate { order } => Some(f64::from(2 * (order - 1))),
+            Self::Distance | Self::Cityblock => Some(1.0),
+            Self::Cubic => Some(3.0),
+            Self::Polyharmonic { exponent } => Some(exponent),
+            Self::Spline { order, dims } => Some(f64::from(2 * order - dims)),
+            _ => None,
+        }
+    }
 
     /// Turns squared distances (for `cityblock` and `laplacian` ‖x − y‖₁) into kernel values, in place.
-    #[doc(hidden)]
     pub fn apply(&self, distances: &mut [f64]) {
         let sign = self.sign();
         if let Some(half) = self.logarithmic() {
@@ -326,7 +324,6 @@ impl ConditionalKernel {
 
     /// Fills `out`, row-major samples × bases, with φ(‖sample − basis‖). `samples` and `bases` are row-major with
     /// `n_features` columns.
-    #[doc(hidden)]
     pub fn block(&self, samples: &[f64], bases: &[f64], n_features: usize, out: &mut [f64]) {
         tiled_distances(samples, bases, n_features, self.measure(), out, |distances| self.apply(distances));
     }

@@ -54,13 +54,8 @@ pub use traits::{Similarity, pairwise};
 pub use vector::VectorSimilarity;
 #[doc(hidden)]
 pub use {
-    crate::parameters::{Arguments, DefaultValue, Parameter, Values},
-    crate::spec::{Spec, Step},
-    any::{descriptor_rows, similarity_rows},
-    comparison::ColumnMeaning,
-    grid::LatentMatching,
-    own_kernel::ScalarKernel,
-    part_options::PartOptions,
-    polynomial::PolynomialSpace,
-    row::{Definite, Onnx, SimilarityRow},
+    crate::parameters::Arguments, crate::parameters::DefaultValue, crate::parameters::Parameter,
+    crate::parameters::Values, crate::spec::Spec, crate::spec::Step, any::descriptor_rows, any::similarity_rows,
+    comparison::ColumnMeaning, grid::LatentMatching, own_kernel::ScalarKernel, part_options::PartOptions,
+    polynomial::PolynomialSpace, row::Definite, row::Onnx, row::SimilarityRow,
 };

@@ -61,41 +61,6 @@ pub struct LossAt {
 }
 
 impl Loss {
-    /// The losses of classes, by name.
-    pub const OF_CLASSES: [(&'static str, Loss); 4] = [
-        ("hinge", Loss::Hinge),
-        ("squared-hinge", Loss::SquaredHinge),
-        ("squared-error", Loss::SquaredError),
-        ("logistic", Loss::Logistic),
-    ];
-
-    /// The names of the losses of targets.
-    pub const OF_TARGETS: [&'static str; 4] = ["squared-error", "huber", "squared-epsilon-insensitive", "quantile"];
-
-    /// The loss of targets of a name, with the parameters that belong to it; the default quantile is 0.5.
-    ///
-    /// # Errors
-    /// [`Error::UnknownName`]; [`Error::Parameter`] for a parameter that does not belong to the loss or is out of
-    /// range.
-    #[doc(hidden)]
-    pub fn of_targets(name: &str, epsilon: Option<f64>, quantile: Option<f64>) -> Result<Self> {
-        let loss = match name {
-            "squared-error" => Loss::SquaredError,
-            "huber" => Loss::Huber { epsilon },
-            "squared-epsilon-insensitive" => Loss::SquaredEpsilonInsensitive { epsilon },
-            "quantile" => Loss::Quantile { quantile: quantile.unwrap_or(0.5) },
-            _ => return Err(Error::unknown("loss", name, Self::OF_TARGETS.into_iter())),
-        };
-        let only = |owners: &str| format!("leave it out with the loss {name}: it belongs to {owners}");
-        if let (Some(epsilon), Loss::SquaredError | Loss::Quantile { .. }) = (epsilon, loss) {
-            return Err(Error::parameter("epsilon", epsilon, only("huber and squared-epsilon-insensitive")));
-        }
-        match quantile {
-            Some(quantile) if name != "quantile" => Err(Error::parameter("quantile", quantile, only("quantile"))),
-            _ => loss.check_of_targets().map(|()| loss),
-        }
-    }
-
     /// The name.
     pub fn name(self) -> &'static str {
         match self {
@@ -183,9 +148,61 @@ impl Loss {
         }
     }
 
+    /// The conjugate of the loss of targets at a derivative that it has, in two parts: one in proportion to the
+    /// derivative, and one to its square. The loss is the largest of a·r − conjugate(a).
+    pub(crate) fn conjugate(self, dual: f64) -> (f64, f64) {
+        match self {
+            Loss::SquaredError | Loss::Huber { .. } => (0.0, 0.25 * dual * dual),
+            Loss::SquaredEpsilonInsensitive { epsilon } => (epsilon.unwrap_or(0.0) * dual.abs(), 0.25 * dual * dual),
+            _ => (0.0, 0.0),
+        }
+    }
+
+    /// The largest factor that leaves every derivative one that the loss of targets has.
+    pub(crate) fn max_dual_factor(self) -> f64 {
+        let is_unbounded = matches!(self, Loss::SquaredError | Loss::SquaredEpsilonInsensitive { .. });
+        if is_unbounded { f64::INFINITY } else { 1.0 }
+    }
+}
+
+#[doc(hidden)]
+impl Loss {
+    /// The losses of classes, by name.
+    pub const OF_CLASSES: [(&'static str, Loss); 4] = [
+        ("hinge", Loss::Hinge),
+        ("squared-hinge", Loss::SquaredHinge),
+        ("squared-error", Loss::SquaredError),
+        ("logistic", Loss::Logistic),
+    ];
+
+    /// The names of the losses of targets.
+    pub const OF_TARGETS: [&'static str; 4] = ["squared-error", "huber", "squared-epsilon-insensitive", "quantile"];
+
+    /// The loss of targets of a name, with the parameters that belong to it; the default quantile is 0.5.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`]; [`Error::Parameter`] for a parameter that does not belong to the loss or is out of
+    /// range.
+    pub fn of_targets(name: &str, epsilon: Option<f64>, quantile: Option<f64>) -> Result<Self> {
+        let loss = match name {
+            "squared-error" => Loss::SquaredError,
+            "huber" => Loss::Huber { epsilon },
+            "squared-epsilon-insensitive" => Loss::SquaredEpsilonInsensitive { epsilon },
+            "quantile" => Loss::Quantile { quantile: quantile.unwrap_or(0.5) },
+            _ => return Err(Error::unknown("loss", name, Self::OF_TARGETS.into_iter())),
+        };
+        let only = |owners: &str| format!("leave it out with the loss {name}: it belongs to {owners}");
+        if let (Some(epsilon), Loss::SquaredError | Loss::Quantile { .. }) = (epsilon, loss) {
+            return Err(Error::parameter("epsilon", epsilon, only("huber and squared-epsilon-insensitive")));
+        }
+        match quantile {
+            Some(quantile) if name != "quantile" => Err(Error::parameter("quantile", quantile, only("quantile"))),
+            _ => loss.check_of_targets().map(|()| loss),
+        }
+    }
+
     /// The loss and its derivatives. An ε that is still to be chosen is that of the squared error.
     #[inline]
-    #[doc(hidden)]
     pub fn at(self, y: f64, f: f64) -> LossAt {
         match self {
             Loss::Hinge => {
@@ -233,38 +250,16 @@ impl Loss {
     }
 
     /// The loss.
-    #[inline]
-    #[doc(hidden)]
     pub fn value(self, y: f64, f: f64) -> f64 {
         self.at(y, f).value
     }
 
-    /// The conjugate of the loss of targets at a derivative that it has, in two parts: one in proportion to the
-    /// derivative, and one to its square. The loss is the largest of a·r − conjugate(a).
-    pub(crate) fn conjugate(self, dual: f64) -> (f64, f64) {
-        match self {
-            Loss::SquaredError | Loss::Huber { .. } => (0.0, 0.25 * dual * dual),
-            Loss::SquaredEpsilonInsensitive { epsilon } => (epsilon.unwrap_or(0.0) * dual.abs(), 0.25 * dual * dual),
-            _ => (0.0, 0.0),
-        }
-    }
-
-    /// The largest factor that leaves every derivative one that the loss of targets has.
-    pub(crate) fn max_dual_factor(self) -> f64 {
-        let is_unbounded = matches!(self, Loss::SquaredError | Loss::SquaredEpsilonInsensitive { .. });
-        if is_unbounded { f64::INFINITY } else { 1.0 }
-    }
-
     /// Upper bound of the dual variable of a sample with cost `c` = C · weight, of the two hinge losses.
-    #[inline]
-    #[doc(hidden)]
     pub fn upper_bound(self, c: f64) -> f64 {
         if self == Loss::Hinge { c } else { f64::INFINITY }
     }
 
     /// The contribution of a hinge loss to the diagonal of the dual's quadratic form.
-    #[inline]
-    #[doc(hidden)]
     pub fn diagonal(self, c: f64) -> f64 {
         if self == Loss::Hinge { 0.0 } else { 0.5 / c }
     }

@@ -76,20 +76,17 @@ impl<'a> OneVsRest<'a> {
     }
 
     /// Of classes, the problem in which sample `row` is positive, if any.
-    #[inline]
     pub(crate) fn positive_problem(&self, row: usize) -> Option<usize> {
         let code = self.codes[row] as usize;
         if self.n_classes > 2 { Some(code) } else { (code == 1).then_some(0) }
     }
 
     /// The signed weight of sample `row` in a multilabel problem.
-    #[inline]
     fn signed(&self, sets: &[f64], row: usize, problem: usize) -> f64 {
         sets[self.codes[row] as usize * self.n_classes + problem]
     }
 
     /// +1 or −1: the sign of sample `row` in a problem; −1 where its label is unknown.
-    #[inline]
     pub fn sign(&self, row: usize, problem: usize) -> f64 {
         let is_positive = match self.sets {
             None => self.positive_problem(row) == Some(problem),
@@ -100,7 +97,6 @@ impl<'a> OneVsRest<'a> {
 
     /// The weight of sample `row` in a problem, in units of the sample's weight: 1 for classes, 0 where the label is
     /// unknown.
-    #[inline]
     pub fn weight(&self, row: usize, problem: usize) -> f64 {
         self.sets.map_or(1.0, |sets| self.signed(sets, row, problem).abs())
     }

@@ -254,20 +254,6 @@ impl Estimator {
         Estimator { similarity: specs, ..self }
     }
 
-    /// The rows of the bases of a basis expansion.
-    #[must_use]
-    #[doc(hidden)]
-    pub fn basis_rows(mut self, rows: Vec<usize>) -> Self {
-        let basis = BasisChoice::Rows(rows);
-        match &mut self.params {
-            Params::Classifier(params) => params.expander.basis = basis,
-            Params::Regressor(params) => params.expander.basis = basis,
-            Params::OneClass(params) => params.expander.basis = basis,
-            _ => {}
-        }
-        self
-    }
-
     /// The class weights of a classifier.
     #[must_use]
     pub fn class_weight(mut self, class_weight: ClassWeight) -> Self {
@@ -279,34 +265,6 @@ impl Estimator {
             _ => {}
         }
         self
-    }
-
-    /// The kernel of a power mean SVM.
-    #[must_use]
-    #[doc(hidden)]
-    pub fn scalar_kernel(mut self, kernel: ScalarKernel) -> Self {
-        if let Params::PowerMean(params) = &mut self.params {
-            *params = params.clone().kernel(kernel);
-        }
-        self
-    }
-
-    /// Checks the parameters without fitting.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`] naming the first that is invalid; errors of the specs.
-    #[doc(hidden)]
-    pub fn check(&self) -> Result<()> {
-        match &self.params {
-            Params::Auto(_) => Ok(()),
-            Params::PowerMean(params) => params.check(),
-            Params::ThinPlate(params) => params.check(),
-            Params::Spline(params) => params.check(),
-            Params::Classifier(params) if self.similarity.is_empty() => params.check(),
-            Params::Classifier(params) => params.clone().with_similarity(AnySimilarity::new(&self.similarity)?).check(),
-            Params::Regressor(params) => params.check(),
-            Params::OneClass(params) => params.check(),
-        }
     }
 
     /// Trains with labels, with targets, or with neither for outlier detection, with one weight per sample and a
@@ -375,12 +333,53 @@ impl Estimator {
             (_, answers) => return Err(unsuitable(answers)),
         })
     }
+}
+
+#[doc(hidden)]
+impl Estimator {
+    /// The rows of the bases of a basis expansion.
+    #[must_use]
+    pub fn basis_rows(mut self, rows: Vec<usize>) -> Self {
+        let basis = BasisChoice::Rows(rows);
+        match &mut self.params {
+            Params::Classifier(params) => params.expander.basis = basis,
+            Params::Regressor(params) => params.expander.basis = basis,
+            Params::OneClass(params) => params.expander.basis = basis,
+            _ => {}
+        }
+        self
+    }
+
+    /// The kernel of a power mean SVM.
+    #[must_use]
+    pub fn scalar_kernel(mut self, kernel: ScalarKernel) -> Self {
+        if let Params::PowerMean(params) = &mut self.params {
+            *params = params.clone().kernel(kernel);
+        }
+        self
+    }
+
+    /// Checks the parameters without fitting.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] naming the first that is invalid; errors of the specs.
+    pub fn check(&self) -> Result<()> {
+        match &self.params {
+            Params::Auto(_) => Ok(()),
+            Params::PowerMean(params) => params.check(),
+            Params::ThinPlate(params) => params.check(),
+            Params::Spline(params) => params.check(),
+            Params::Classifier(params) if self.similarity.is_empty() => params.check(),
+            Params::Classifier(params) => params.clone().with_similarity(AnySimilarity::new(&self.similarity)?).check(),
+            Params::Regressor(params) => params.check(),
+            Params::OneClass(params) => params.check(),
+        }
+    }
 
     /// The same for a basis expansion with these similarities, without a selection of other parameters.
     ///
     /// # Errors
     /// As for [`Estimator::fit`]; [`Error::Parameter`] for another method.
-    #[doc(hidden)]
     pub fn fit_with(
         &self,
         similarity: AnySimilarity,

@@ -137,25 +137,6 @@ impl Calibration {
         (!sound).then(|| format!("the slopes {:?} of its probabilities, expected {n_slopes} above 0", self.slopes))
     }
 
-    /// a for two classes; for more the slopes of g below −1, between −1 and 1, and above 1; a of each label if
-    /// multilabel.
-    #[doc(hidden)]
-    pub fn slopes(&self) -> &[f64] {
-        &self.slopes
-    }
-
-    /// The decision values of the calibration.
-    #[doc(hidden)]
-    pub fn on(&self) -> CalibratedOn {
-        self.on.parse().unwrap_or_default()
-    }
-
-    /// The number of distinct samples.
-    #[doc(hidden)]
-    pub fn n_samples(&self) -> usize {
-        self.n_samples
-    }
-
     /// The probabilities of the classes, samples × classes, of decision values, samples × problems. The largest of a
     /// sample is that of the class with the largest decision value, the first of several.
     pub fn probabilities(&self, values: &[f64], n_classes: usize) -> Vec<f64> {
@@ -169,9 +150,41 @@ impl Calibration {
         })
     }
 
+    /// What `finish` makes of each sample's scores and logits, in place of these: the probabilities are their softmax.
+    fn of_log_odds(&self, values: &[f64], n_classes: usize, finish: impl Fn(&[f64], &mut [f64])) -> Vec<f64> {
+        let mut out = vec![0.0; values.len() / n_problems(n_classes) * n_classes];
+        for (scores, out) in values.chunks_exact(n_problems(n_classes)).zip(out.chunks_exact_mut(n_classes)) {
+            for (class, odds) in out.iter_mut().enumerate() {
+                let mut parts = [0.0; 3];
+                parts_of(scores, class, &mut parts[..self.slopes.len()]);
+                *odds = dot(&self.slopes, &parts[..self.slopes.len()]);
+            }
+            finish(scores, out);
+        }
+        out
+    }
+}
+
+#[doc(hidden)]
+impl Calibration {
+    /// a for two classes; for more the slopes of g below −1, between −1 and 1, and above 1; a of each label if
+    /// multilabel.
+    pub fn slopes(&self) -> &[f64] {
+        &self.slopes
+    }
+
+    /// The decision values of the calibration.
+    pub fn on(&self) -> CalibratedOn {
+        self.on.parse().unwrap_or_default()
+    }
+
+    /// The number of distinct samples.
+    pub fn n_samples(&self) -> usize {
+        self.n_samples
+    }
+
     /// The probabilities of multilabel decision values, samples × labels, or the logarithms of these. Above ½
     /// where the decision value is above 0.
-    #[doc(hidden)]
     pub fn of_labels(&self, values: &[f64], logarithm: bool) -> Vec<f64> {
         let one = |(value, slope): (&f64, &f64)| {
             let z = slope * value;
@@ -189,27 +202,12 @@ impl Calibration {
     }
 
     /// The logarithms of the probabilities of classes, without underflow.
-    #[doc(hidden)]
     pub fn log_probabilities(&self, values: &[f64], n_classes: usize) -> Vec<f64> {
         self.of_log_odds(values, n_classes, |_, out| {
             let largest = out.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let sum = out.iter().map(|z| (z - largest).exp()).sum::<f64>().ln();
             out.iter_mut().for_each(|z| *z = (*z - largest) - sum);
         })
-    }
-
-    /// What `finish` makes of each sample's scores and logits, in place of these: the probabilities are their softmax.
-    fn of_log_odds(&self, values: &[f64], n_classes: usize, finish: impl Fn(&[f64], &mut [f64])) -> Vec<f64> {
-        let mut out = vec![0.0; values.len() / n_problems(n_classes) * n_classes];
-        for (scores, out) in values.chunks_exact(n_problems(n_classes)).zip(out.chunks_exact_mut(n_classes)) {
-            for (class, odds) in out.iter_mut().enumerate() {
-                let mut parts = [0.0; 3];
-                parts_of(scores, class, &mut parts[..self.slopes.len()]);
-                *odds = dot(&self.slopes, &parts[..self.slopes.len()]);
-            }
-            finish(scores, out);
-        }
-        out
     }
 }
 

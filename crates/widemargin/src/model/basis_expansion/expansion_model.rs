@@ -168,8 +168,7 @@ impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
 
     getters! {
         /// The expansion: similarity, bases and normalization.
-        #[doc(hidden)]
-        expansion: &BasisExpansion<S>;
+        hidden expansion: &BasisExpansion<S>;
         /// The report of the fit.
         report: &Report;
     }

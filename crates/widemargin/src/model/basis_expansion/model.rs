@@ -97,47 +97,6 @@ impl ExpansionTask for Classification {
 }
 
 impl<S: Similarity> BasisExpansionSvc<S> {
-    /// Trains on the features of an expansion that workers hold, with the classes, costs, loss and intercept that they
-    /// have. Equal samples are not merged. Without features of some rows in this process (`brought`), workers compute
-    /// the Hessian's products too.
-    ///
-    /// # Errors
-    /// An error of the workers; [`Error::Cancelled`].
-    #[doc(hidden)]
-    pub fn of_workers(
-        expansion: BasisExpansion<S>,
-        workers: impl Workers,
-        labeled: WeightedLabels<'_>,
-        brought: Option<BroughtRows<'_>>,
-        preparation: Preparation,
-        (c, settings): (f64, &NewtonSettings),
-        monitor: &Monitor<'_>,
-    ) -> Result<Self> {
-        let Preparation { basis: choice, basis_rows: rows, training, stages } = preparation;
-        let Solved { solution, shape, report, calibration } =
-            solve(workers, labeled, brought, (c, settings), stages, monitor)?;
-        let origin = Origin::of(training).labeled(labeled.labels).calibrated(calibration);
-        let (d, k) = (expansion.n_features(), origin.n_problems(labeled.labels.classes().len()));
-        if solution.weights.len() != k * d || solution.intercepts.len() != k {
-            return Err(Error::shape(
-                "parts of a machine",
-                format!("{} weights and {} intercepts", solution.weights.len(), solution.intercepts.len()),
-                format!("{} and {k}: {k} problems of {d} features", k * d),
-            ));
-        }
-        let task = Classification {
-            loss: shape.loss,
-            penalty: Penalty::L2,
-            c,
-            path: Vec::new(),
-            intercept: shape.intercept,
-            classes: labeled.classes(),
-            weights: solution.weights,
-            intercepts: solution.intercepts,
-        };
-        Ok(ExpansionModel::new(expansion, Basis { choice, rows }, task, report, origin))
-    }
-
     /// Decision values of samples: one column for two classes (values above 0 predict the second), otherwise one per
     /// class.
     ///
@@ -226,8 +185,68 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         self.squared_norms().into_iter().map(f64::sqrt).collect()
     }
 
+    getters! {
+        task =>
+        /// The classes, in the order of the decision values' columns.
+        classes: &[Label];
+        /// The intercepts, one per problem.
+        intercepts: &[f64];
+        /// The weight C of the losses, fixed or selected.
+        hidden copy c: f64;
+        /// The results at every evaluated C, by descending λ; empty for a fixed C.
+        path: &[PathPoint];
+        /// The loss.
+        hidden copy loss: Loss;
+        /// The penalty.
+        hidden copy penalty: Penalty;
+        /// How the intercept is treated.
+        hidden copy intercept: Intercept;
+    }
+}
+
+#[doc(hidden)]
+impl<S: Similarity> BasisExpansionSvc<S> {
+    /// Trains on the features of an expansion that workers hold, with the classes, costs, loss and intercept that they
+    /// have. Equal samples are not merged. Without features of some rows in this process (`brought`), workers compute
+    /// the Hessian's products too.
+    ///
+    /// # Errors
+    /// An error of the workers; [`Error::Cancelled`].
+    pub fn of_workers(
+        expansion: BasisExpansion<S>,
+        workers: impl Workers,
+        labeled: WeightedLabels<'_>,
+        brought: Option<BroughtRows<'_>>,
+        preparation: Preparation,
+        (c, settings): (f64, &NewtonSettings),
+        monitor: &Monitor<'_>,
+    ) -> Result<Self> {
+        let Preparation { basis: choice, basis_rows: rows, training, stages } = preparation;
+        let Solved { solution, shape, report, calibration } =
+            solve(workers, labeled, brought, (c, settings), stages, monitor)?;
+        let origin = Origin::of(training).labeled(labeled.labels).calibrated(calibration);
+        let (d, k) = (expansion.n_features(), origin.n_problems(labeled.labels.classes().len()));
+        if solution.weights.len() != k * d || solution.intercepts.len() != k {
+            return Err(Error::shape(
+                "parts of a machine",
+                format!("{} weights and {} intercepts", solution.weights.len(), solution.intercepts.len()),
+                format!("{} and {k}: {k} problems of {d} features", k * d),
+            ));
+        }
+        let task = Classification {
+            loss: shape.loss,
+            penalty: Penalty::L2,
+            c,
+            path: Vec::new(),
+            intercept: shape.intercept,
+            classes: labeled.classes(),
+            weights: solution.weights,
+            intercepts: solution.intercepts,
+        };
+        Ok(ExpansionModel::new(expansion, Basis { choice, rows }, task, report, origin))
+    }
+
     /// ‖w‖² of each two-class problem, the reciprocal of the margin of the paper (eq. 8 and 10).
-    #[doc(hidden)]
     pub fn squared_norms(&self) -> Vec<f64> {
         let d = self.expansion.n_features();
         let squared = |k: usize| self.task.weights[k * d..(k + 1) * d].iter().map(|w| f64::from(*w).powi(2)).sum();
@@ -236,7 +255,6 @@ impl<S: Similarity> BasisExpansionSvc<S> {
 
     /// The norm of the weights of each basis over all problems and parts; `None` if the normalization mixes the bases,
     /// or for precomputed similarities to bases that the model does not store.
-    #[doc(hidden)]
     pub fn weights_of_bases(&self) -> Option<Vec<f64>> {
         let (expansion, n) = (&self.expansion, self.n_bases());
         if expansion.n_columns() != n || !expansion.normalization().has_feature_per_basis() {
@@ -246,31 +264,8 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     }
 
     /// The selected point of the path; `None` for a fixed C.
-    #[doc(hidden)]
     pub fn chosen(&self) -> Option<&PathPoint> {
         self.task.path.iter().find(|point| point.c == self.task.c)
-    }
-
-    getters! {
-        task =>
-        /// The classes, in the order of the decision values' columns.
-        classes: &[Label];
-        /// The intercepts, one per problem.
-        intercepts: &[f64];
-        /// The weight C of the losses, fixed or selected.
-        #[doc(hidden)]
-        copy c: f64;
-        /// The results at every evaluated C, by descending λ; empty for a fixed C.
-        path: &[PathPoint];
-        /// The loss.
-        #[doc(hidden)]
-        copy loss: Loss;
-        /// The penalty.
-        #[doc(hidden)]
-        copy penalty: Penalty;
-        /// How the intercept is treated.
-        #[doc(hidden)]
-        copy intercept: Intercept;
     }
 }
 

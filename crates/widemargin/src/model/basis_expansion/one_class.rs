@@ -114,18 +114,14 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
     getters! {
         task =>
         /// The share of samples like the training ones that is expected below the threshold.
-        #[doc(hidden)]
-        copy quantile: f64;
+        hidden copy quantile: f64;
         /// κ of the penalty.
-        #[doc(hidden)]
-        copy shrinkage: f64;
+        hidden copy shrinkage: f64;
         /// The score below which samples are outliers.
-        #[doc(hidden)]
-        copy threshold: f64;
+        hidden copy threshold: f64;
         /// The score of each training sample by a fit without it; of a base too, with its similarity to
         /// itself.
-        #[doc(hidden)]
-        loo_scores: &[f64];
+        hidden loo_scores: &[f64];
     }
 }
 

@@ -189,27 +189,21 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
     getters! {
         task =>
         /// Number of targets of each sample.
-        #[doc(hidden)]
-        copy n_outputs: usize;
+        hidden copy n_outputs: usize;
         /// The intercepts, one per output.
         intercepts: &[f64];
         /// The weight C of the losses, fixed or selected.
-        #[doc(hidden)]
-        copy c: f64;
+        hidden copy c: f64;
         /// The leave-one-out results of each C that was evaluated, by ascending C; only one for a fixed C. For the
         /// squared loss only.
-        #[doc(hidden)]
-        path: &[RegressionPoint];
+        hidden path: &[RegressionPoint];
         /// The requested loss.
-        #[doc(hidden)]
-        copy loss: Loss;
+        hidden copy loss: Loss;
         /// ε of each output, fixed or selected, in the unit of its targets; empty for losses that have none.
-        #[doc(hidden)]
-        epsilons: &[f64];
+        hidden epsilons: &[f64];
         /// The estimated loss on new samples at each C that was evaluated, by ascending C; only one for a fixed C. For
         /// losses that are not squared.
-        #[doc(hidden)]
-        loss_path: &[LossPoint];
+        hidden loss_path: &[LossPoint];
     }
 }
 

@@ -262,14 +262,11 @@ impl PowerMeanSvc {
         /// The report of the fit.
         report: &Report;
         /// Number of features of the training samples.
-        #[doc(hidden)]
-        copy n_features: usize;
+        hidden copy n_features: usize;
         /// The reduced kernel, with its nodes.
-        #[doc(hidden)]
-        map: &AdditiveMap;
+        hidden map: &AdditiveMap;
         /// a_j, in the order feature, node, problem.
-        #[doc(hidden)]
-        weights: &[f32];
+        hidden weights: &[f32];
     }
 
     getters! {
@@ -277,11 +274,9 @@ impl PowerMeanSvc {
         /// The classes, in the order of the decision values' columns.
         classes: &[Label];
         /// The loss.
-        #[doc(hidden)]
-        copy loss: Loss;
+        hidden copy loss: Loss;
         /// The weight C of the losses.
-        #[doc(hidden)]
-        copy c: f64;
+        hidden copy c: f64;
     }
 
     /// The scaling of the features, if any.

@@ -100,24 +100,6 @@ impl PowerMeanParams {
         PowerMeanParams { c: c.value().unwrap_or(0.01), auto: Auto { c: c == CChoice::Auto, ..self.auto }, ..self }
     }
 
-    /// C, if it is fixed or has been selected; otherwise its placeholder.
-    #[doc(hidden)]
-    pub fn cost(&self) -> f64 {
-        self.c
-    }
-
-    /// The kernel, if it is fixed or has been selected; otherwise its placeholder.
-    #[doc(hidden)]
-    pub fn scalar_kernel(&self) -> &ScalarKernel {
-        &self.kernel
-    }
-
-    /// The number of nodes, if it is fixed or has been selected; otherwise its placeholder.
-    #[doc(hidden)]
-    pub fn number_of_nodes(&self) -> usize {
-        self.n_nodes
-    }
-
     setters! {
         /// The loss.
         loss: Loss;
@@ -151,28 +133,6 @@ impl PowerMeanParams {
         seed: u64;
         /// Number of threads, 0 meaning one per core. The result does not depend on it.
         threads: usize;
-    }
-
-    /// Checks the parameters without fitting.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`](crate::Error::Parameter) naming the first that is invalid.
-    #[doc(hidden)]
-    pub fn check(&self) -> Result<()> {
-        if let ScalarKernel::BuiltIn(kernel) = &self.kernel {
-            kernel.require_kernel()?;
-        }
-        require_cost(self.c)?;
-        self.loss.check_among(&[Loss::SquaredHinge, Loss::Hinge])?;
-        require_gap(self.tol, "0.01")?;
-        require(self.max_epochs > 0, "max_iter", "0", "at least 1")?;
-        let least = if self.approximation == Approximation::Polynomial { 2 } else { 1 };
-        let expected = format!("from {least} to {MAX_NODES}");
-        require((least..=MAX_NODES).contains(&self.n_nodes), "n_nodes", self.n_nodes, &expected)?;
-        if let Some(nodes) = &self.nodes {
-            check_nodes_of(self.approximation, nodes)?;
-        }
-        Ok(())
     }
 
     /// Whether something is to be chosen that can be: leave-one-out here is for the squared hinge and for symmetric
@@ -220,5 +180,44 @@ impl PowerMeanParams {
                 AdditiveMap::reduced(self.approximation, *kernel, &nodes)
             }
         }
+    }
+}
+
+#[doc(hidden)]
+impl PowerMeanParams {
+    /// C, if it is fixed or has been selected; otherwise its placeholder.
+    pub fn cost(&self) -> f64 {
+        self.c
+    }
+
+    /// The kernel, if it is fixed or has been selected; otherwise its placeholder.
+    pub fn scalar_kernel(&self) -> &ScalarKernel {
+        &self.kernel
+    }
+
+    /// The number of nodes, if it is fixed or has been selected; otherwise its placeholder.
+    pub fn number_of_nodes(&self) -> usize {
+        self.n_nodes
+    }
+
+    /// Checks the parameters without fitting.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`](crate::Error::Parameter) naming the first that is invalid.
+    pub fn check(&self) -> Result<()> {
+        if let ScalarKernel::BuiltIn(kernel) = &self.kernel {
+            kernel.require_kernel()?;
+        }
+        require_cost(self.c)?;
+        self.loss.check_among(&[Loss::SquaredHinge, Loss::Hinge])?;
+        require_gap(self.tol, "0.01")?;
+        require(self.max_epochs > 0, "max_iter", "0", "at least 1")?;
+        let least = if self.approximation == Approximation::Polynomial { 2 } else { 1 };
+        let expected = format!("from {least} to {MAX_NODES}");
+        require((least..=MAX_NODES).contains(&self.n_nodes), "n_nodes", self.n_nodes, &expected)?;
+        if let Some(nodes) = &self.nodes {
+            check_nodes_of(self.approximation, nodes)?;
+        }
+        Ok(())
     }
 }

@@ -148,23 +148,18 @@ impl ThinPlateSvc {
         /// ([`ThinPlateParams::c_auto_per_class`](crate::model::ThinPlateParams::c_auto_per_class)); else empty.
         per_class: &[ClassPath];
         /// The C of the model, selected or fixed; the geometric mean of those of [`ThinPlateSvc::per_class`].
-        #[doc(hidden)]
-        copy c: f64;
+        hidden copy c: f64;
         /// λ = 1/(2C) in scale-free units: relative to the mean diagonal of the projected kernel.
-        #[doc(hidden)]
-        copy lambda: f64;
+        hidden copy lambda: f64;
         /// How the polynomials were treated; never [`Polynomials::Auto`].
-        #[doc(hidden)]
-        copy polynomials: Polynomials;
+        hidden copy polynomials: Polynomials;
         /// Rank of the polynomials at the training samples.
-        #[doc(hidden)]
-        copy rank: usize;
+        hidden copy rank: usize;
         /// The decision value of each training sample when it is left out, assuming that no other sample then crosses the
         /// margin: problems × samples (those of weight above 0); empty if the fit did not converge, or was on some of the
         /// samples for a time limit. The error is instead
         /// estimated by refits, in which others may cross: `estimate` of the report.
-        #[doc(hidden)]
-        loo_values: &[f64];
+        hidden loo_values: &[f64];
     }
 
     pub(crate) fn n_problems(&self) -> usize {

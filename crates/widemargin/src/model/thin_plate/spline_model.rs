@@ -125,8 +125,7 @@ impl<T: SplineTask> SplineModel<T> {
     getters! {
         spline =>
         /// Row of each basis among the training samples; empty if bases are means of samples.
-        #[doc(hidden)]
-        basis_rows: &[u64];
+        hidden basis_rows: &[u64];
         /// α, row-major, two-class problems or outputs × bases.
         coefficients: &[f64];
         /// β, row-major, two-class problems or outputs × monomials of the centered and scaled features: the constant,

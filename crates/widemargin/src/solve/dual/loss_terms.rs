@@ -18,7 +18,6 @@ pub(super) struct LossTerms<'a> {
 
 impl LossTerms<'_> {
     /// C · weight of a row in a problem.
-    #[inline]
     pub fn cost(&self, row: usize, problem: usize) -> f64 {
         self.costs[row] * self.targets.weight(row, problem)
     }
@@ -26,7 +25,6 @@ impl LossTerms<'_> {
     /// Upper bound of the dual variable of a row with this C · weight. That of the squared hinge is 2 C times the
     /// loss's slack, at most √n at the optimum of n equal rows. With a map that is not symmetric descent may have no
     /// optimum to go to, and variables that grow without end: they stop at a slack beyond that of any real problem.
-    #[inline]
     pub fn upper_bound(&self, cost: f64) -> f64 {
         let upper = self.loss.upper_bound(cost);
         if self.is_symmetric || upper.is_finite() { upper } else { MAX_SLACK / self.loss.diagonal(cost) }

@@ -18,25 +18,21 @@ pub(crate) struct Target<'a> {
 
 impl Target<'_> {
     /// The distance of sample `i` inside the margin; above 0 it is a violator.
-    #[inline]
     pub fn slack(&self, scores: &[f64], i: usize) -> f64 {
         self.roots[i] - self.signs[i] * scores[i]
     }
 
     /// r of a sample.
-    #[inline]
     pub fn weight(&self, i: usize) -> f64 {
         self.weights.map_or(1.0, |weights| weights[i])
     }
 
     /// Whether a sample is part of the problem.
-    #[inline]
     pub fn has(&self, i: usize) -> bool {
         self.part.has(i) && self.weights.is_none_or(|weights| weights[i] > 0.0)
     }
 
     /// λ/r: the noise of a sample in the regression that a step solves.
-    #[inline]
     pub fn noise(&self, lambda: f64, i: usize) -> f64 {
         self.weights.map_or(lambda, |weights| lambda / weights[i])
     }
@@ -66,8 +62,6 @@ impl Part {
     pub fn first(n: usize, least: usize) -> Part {
         Part((n / least).max(1).ilog2())
     }
-
-    #[inline]
     fn has(self, i: usize) -> bool {
         if self == Part::ALL {
             return true;

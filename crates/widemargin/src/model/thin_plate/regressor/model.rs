@@ -80,20 +80,15 @@ impl ThinPlateRegressor {
     getters! {
         task =>
         /// Number of targets of each sample.
-        #[doc(hidden)]
-        copy n_outputs: usize;
+        hidden copy n_outputs: usize;
         /// The weight C of the losses, fixed or selected.
-        #[doc(hidden)]
-        copy c: f64;
+        hidden copy c: f64;
         /// λ = 1/(2C) in scale-free units: relative to the mean diagonal of the projected kernel.
-        #[doc(hidden)]
-        copy lambda: f64;
+        hidden copy lambda: f64;
         /// Rank of the polynomials at the training samples.
-        #[doc(hidden)]
-        copy rank: usize;
+        hidden copy rank: usize;
         /// The leave-one-out results of each C that was evaluated, by ascending C; only one for a fixed C.
-        #[doc(hidden)]
-        path: &[RegressionPoint];
+        hidden path: &[RegressionPoint];
     }
 }
 

@@ -6,7 +6,7 @@ A script makes one `Study`, tells it what it found, and ends with `finish`:
     study.found("banana", 10.03)
     raise SystemExit(study.finish())
 
-The claim, the files it needs, what it takes and every expected figure stand in `expected.toml` beside the script.
+The claim, the files it needs, what it takes and every expected figure stand in `expected.toml` next to the script.
 A full run writes `results/DATE_NAME.json`, `.md` and its pictures, a quick one the same under `results/quick/`.
 """
 
@@ -63,7 +63,7 @@ _check_packages()
 
 
 class Stopwatch:
-    """Seconds and CPU seconds of a `with` block. Where other work runs beside it, CPU seconds are the truer."""
+    """Seconds and CPU seconds of a `with` block. Where other work runs too, CPU seconds are the truer."""
 
     seconds = cpu_seconds = 0.0
 
@@ -83,11 +83,11 @@ class Study:
         path = Path(file).resolve()
         self.folder, self.name = path.parent, path.stem
         self.script = next(script for script in scripts(self.folder) if script.path == path)
-        asked = _arguments(description)
-        self.data: Path = asked.data
-        self.quick: bool = asked.quick
-        self.synthetic: bool = asked.synthetic
-        self._out: Path = asked.out or self.folder / "results" / ("quick" if self.quick else "")
+        options = _arguments(description)
+        self.data: Path = options.data
+        self.quick: bool = options.quick
+        self.synthetic: bool = options.synthetic
+        self._out: Path = options.out or self.folder / "results" / ("quick" if self.quick else "")
         self._found: dict[str, float] = {}
         self._tables: list[tuple[str, str, list[str], list[list[str]]]] = []
         self._notes: dict[str, Any] = {}
@@ -109,7 +109,7 @@ class Study:
         self._tables.append((title, text, list(head), [[cell(one) for one in row] for row in rows]))
 
     def picture(self, figure: Any, name: str = "") -> None:
-        """A matplotlib figure, as a PNG beside the results, in few colors: it is shown in a README, so it is small."""
+        """A matplotlib figure, as a PNG next to the results, in few colors: it is shown in a README, so it is small."""
         from PIL import Image
 
         self._out.mkdir(parents=True, exist_ok=True)
@@ -197,7 +197,7 @@ def _arguments(description: str | None) -> argparse.Namespace:
     parser.add_argument(
         "--synthetic", action="store_true", help="DATA is what synthetic.py writes: figures mean nothing"
     )
-    parser.add_argument("--out", type=Path, help="folder for the results (results/ beside the script)")
+    parser.add_argument("--out", type=Path, help="folder for the results (results/ next to the script)")
     return parser.parse_args()
 
 

@@ -69,9 +69,9 @@ class Script:
 def scripts(folder: Path) -> list[Script]:
     """The scripts of one paper, in the order of its `expected.toml`."""
     with (folder / "expected.toml").open("rb") as file:
-        told = tomllib.load(file)
+        record = tomllib.load(file)
     found = []
-    for name, one in told.items():
+    for name, one in record.items():
         figures = {key: Expected(**figure) for key, figure in one.get("figures", {}).items()}
         needs = tuple(one.get("needs", ()))
         quick_needs = tuple(one.get("quick_needs", needs))
@@ -95,8 +95,8 @@ def checks(script: Script, found: dict[str, float], quick: bool, synthetic: bool
         if synthetic:
             rows.append([name, number(value), "a number", "", "yes" if math.isfinite(value) else "no"])
             continue
-        told = expected.in_quick() if quick else expected
-        rows.append([name, number(value), str(told), cell(told.paper), "yes" if told.holds(value) else "no"])
+        record = expected.in_quick() if quick else expected
+        rows.append([name, number(value), str(record), cell(record.paper), "yes" if record.holds(value) else "no"])
     if not quick:
         absent = [name for name in script.figures if name not in found]
         rows += [[name, "none", str(script.figures[name]), "", "no"] for name in absent]
@@ -115,16 +115,16 @@ def missing(data: Path, needs: Iterable[str]) -> list[str]:
     with (HERE / "data.toml").open("rb") as file:
         known = tomllib.load(file)
     for name in needs:
-        told, path = known[name], data / name
+        record, path = known[name], data / name
         if not path.is_file():
             # Another layout of the same data, which the loader knows.
-            if any((data / other).is_file() for other in told.get("instead", ())):
+            if any((data / other).is_file() for other in record.get("instead", ())):
                 continue
-            lines.append(f"{name} ({', '.join(told['arrays'])}): {told['source']}")
+            lines.append(f"{name} ({', '.join(record['arrays'])}): {record['source']}")
             continue
-        if absent := sorted(set(told["arrays"]) - set(_arrays(path))):
-            lines.append(f"{name} has no {', '.join(absent)}: {told['source']}")
-        elif hashlib.sha256(path.read_bytes()).hexdigest() != told["sha256"]:
+        if absent := sorted(set(record["arrays"]) - set(_arrays(path))):
+            lines.append(f"{name} has no {', '.join(absent)}: {record['source']}")
+        elif hashlib.sha256(path.read_bytes()).hexdigest() != record["sha256"]:
             say(f"warning: {name} is not the file that the figures are of; they may differ")
     return lines
 

@@ -26,16 +26,16 @@ RESULTS = {0: "within what is expected", OUTSIDE: "outside what is expected", MI
 
 
 def main() -> int:
-    asked = _arguments()
-    chosen = [script for folder in _folders() for script in scripts(folder) if asked.only in str(script)]
-    if not (asked.quick or asked.all or asked.check):
+    parsed = _arguments()
+    chosen = [script for folder in _folders() for script in scripts(folder) if parsed.only in str(script)]
+    if not (parsed.quick or parsed.all or parsed.check):
         print("\n\n".join(_told(script) for script in chosen))
         print(f"\n{_summary(chosen)}\n`make reproduce-quick ARGS='--data DATA'` runs a small version of all of them.")
         return 0
-    if asked.check:
+    if parsed.check:
         rows = [[str(script), *_check(script)] for script in chosen]
-    elif asked.all or asked.data or DATA.is_dir():
-        rows = [[str(script), *_run(script, asked.data or DATA, asked.quick)] for script in chosen]
+    elif parsed.all or parsed.data or DATA.is_dir():
+        rows = [[str(script), *_run(script, parsed.data or DATA, parsed.quick)] for script in chosen]
     else:
         rows = _on_synthetic_data(chosen)
     print("\n" + as_text(["script", "exit", "what"], rows))
@@ -63,8 +63,8 @@ def _files(needs: Sequence[str]) -> str:
     folders: dict[str, list[str]] = {}
     for name in needs:
         folders.setdefault(name.rpartition("/")[0], []).append(name)
-    told = [names[0] if len(names) == 1 else f"{len(names)} files of {folder}/" for folder, names in folders.items()]
-    return ", ".join(told) or "no files"
+    record = [names[0] if len(names) == 1 else f"{len(names)} files of {folder}/" for folder, names in folders.items()]
+    return ", ".join(record) or "no files"
 
 
 def _summary(chosen: list[Script]) -> str:
@@ -116,11 +116,11 @@ def _code(done: subprocess.CompletedProcess[str]) -> int:
 
 def _check(script: Script) -> tuple[str, str]:
     """Of the newest results; the names of what is outside."""
-    told = newest_results(script.path)
-    if told is None:
+    record = newest_results(script.path)
+    if record is None:
         return str(MISSING), "no results yet"
-    bad = [row[0] for row in checks(script, told["figures"], quick=False) if row[-1] != "yes"]
-    return (str(OUTSIDE), "outside: " + "; ".join(bad)) if bad else ("0", f"within, {told['date']}")
+    bad = [row[0] for row in checks(script, record["figures"], quick=False) if row[-1] != "yes"]
+    return (str(OUTSIDE), "outside: " + "; ".join(bad)) if bad else ("0", f"within, {record['date']}")
 
 
 def _arguments() -> argparse.Namespace:

@@ -1,4 +1,4 @@
-"""The accuracies and spectra of the twelve similarities on CIFAR-10, beside those of an independent implementation.
+"""Accuracies and spectra of the twelve similarities on CIFAR-10, compared with those of an independent implementation.
 
     python cifar.py --data cifar-10-batches-bin [--widemargin target/release/widemargin] [--only accuracies,spectra,m2]
 

@@ -1,4 +1,4 @@
-"""Time series by dynamic time warping and strings by edit distance, alignment and n-grams, beside simple baselines.
+"""Series by dynamic time warping and strings by edit distance, alignment and n-grams, compared with simple baselines.
 
     python sequences.py --data DATA [--only series,strings] [--widemargin target/release/widemargin]
 
@@ -148,9 +148,9 @@ def strings(program: Program, data: Path, folder: Path) -> tuple[dict[str, Any],
         for label, flags in [("linear on trigram counts", baseline)] + [
             (spec, ["--format=strings", "--similarity", spec, *flags]) for spec, *flags in specs
         ]:
-            told = program.json("train", "--method=basis-expansion", train, "-o", model, *flags)
+            results = program.json("train", "--method=basis-expansion", train, "-o", model, *flags)
             accuracy = program.accuracy(model, test, "--format=strings")
-            found.append({"similarity": label, "accuracy": accuracy, "seconds": told["report"]["seconds_total"]})
+            found.append({"similarity": label, "accuracy": accuracy, "seconds": results["report"]["seconds_total"]})
             cells.append([name, label, f"{accuracy:.2f}", f"{found[-1]['seconds']:.1f}", f"{majority:.2f}"])
             print(cells[-1], flush=True)
         rows.append({"set": name, "n": len(pairs), "majority": majority, "rows": found})

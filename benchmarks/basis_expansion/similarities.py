@@ -1,4 +1,4 @@
-"""Times the grid similarities and the HOG descriptor on one thread, beside a plain matrix product.
+"""Times the grid similarities and the HOG descriptor on one thread, next to a plain matrix product.
 
     python similarities.py [--images IMAGES.bin] [--seconds 1]
 
@@ -25,7 +25,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--images", type=Path, help="raw images, 32 x 32 x 3 bytes each; made up without")
     parser.add_argument("--seconds", type=float, default=1.0, help="how long each figure is tried")
-    parser.add_argument("--repeats", type=int, default=3, help="runs of the whole, of which the best figure counts")
+    parser.add_argument("--repeats", type=int, default=3, help="runs; the best figure counts")
     arguments = parser.parse_args()
     load = timing.load_average()
     options = ["--seconds", str(arguments.seconds)]

@@ -1,4 +1,4 @@
-"""Times the linear solver beside LIBLINEAR -s 2 and scikit-learn's LinearSVC on the same features, one thread each.
+"""Times the linear solver next to LIBLINEAR -s 2 and scikit-learn's LinearSVC on the same features, one thread each.
 
     python solver.py --data cifar-10-batches-bin [--sizes 1000,4000] [--large]
 
@@ -87,12 +87,12 @@ def ours(program: Program, features: Path, cache: Path, tol: float) -> tuple[dic
     ]
     best = None
     for _ in range(3):
-        told = program.json("train", features, "-o", model, *flags)
-        seconds = told["report"]["seconds"]["solve"]
+        results = program.json("train", features, "-o", model, *flags)
+        seconds = results["report"]["seconds"]["solve"]
         best = seconds if best is None else min(best, seconds)
     weights = tensor(model, "weights")
-    row = {"engine": f"widemargin, tol {tol:g}", "seconds": best, "gap": told["report"]["gap"]}
-    return {**row, "samples": told["n_samples"], "features": weights.shape[1]}, weights
+    row = {"engine": f"widemargin, tol {tol:g}", "seconds": best, "gap": results["report"]["gap"]}
+    return {**row, "samples": results["n_samples"], "features": weights.shape[1]}, weights
 
 
 def tensor(path: Path, name: str) -> np.ndarray:

@@ -26,7 +26,7 @@ import synthetic
 Array = npt.NDArray[Any]
 
 # After / before of CPU seconds and of peak memory, and the relative change of the model's bytes.
-MOST_RATIO, MOST_BYTES = 1.05, 0.05
+MAX_RATIO, MAX_BYTES = 1.05, 0.05
 
 
 class FailedError(Exception):
@@ -127,18 +127,18 @@ def measured(
     fit: Fit, files: Files, programs: dict[str, Path], folder: Path, pairs: int, threads: int
 ) -> dict[str, Any]:
     """Programs take turns as in the other rows; scores and gaps are those of the last call."""
-    told: dict[str, dict[str, Any]] = {name: {"seconds": [], "peak_mib": []} for name in programs}
+    results: dict[str, dict[str, Any]] = {name: {"seconds": [], "peak_mib": []} for name in programs}
     order = list(programs)
     for pair in range(pairs):
         for name in order if pair % 2 else order[::-1]:
             one = _fitted(fit, files, programs[name], folder, threads)
             for key in ("seconds", "peak_mib"):
-                one[key] = [*told[name][key], one[key]]
-            told[name] = one
-    ratios = _ratios(told, "seconds")
-    row = {"group": "fits", "name": fit.name, "data": fit.data, "arguments": fit.arguments, **told}
+                one[key] = [*results[name][key], one[key]]
+            results[name] = one
+    ratios = _ratios(results, "seconds")
+    row = {"group": "fits", "name": fit.name, "data": fit.data, "arguments": fit.arguments, **results}
     row |= {"ratios": ratios, "ratio": statistics.median(ratios)}
-    row["memory_ratio"] = statistics.median(_ratios(told, "peak_mib"))
+    row["memory_ratio"] = statistics.median(_ratios(results, "peak_mib"))
     return {**row, "marks": _marks(row)}
 
 
@@ -147,11 +147,11 @@ def _marks(row: dict[str, Any]) -> list[str]:
     before, after = row["before"], row["after"]
     close = 2 * max(before["standard_error"], after["standard_error"])
     marks = {
-        "CPU": row["ratio"] > MOST_RATIO,
-        "memory": row["memory_ratio"] > MOST_RATIO,
+        "CPU": row["ratio"] > MAX_RATIO,
+        "memory": row["memory_ratio"] > MAX_RATIO,
         "score": abs(after["score"] - before["score"]) > close,
         "gap": _is_certified(after) != _is_certified(before),
-        "bytes": abs(after["model_bytes"] / before["model_bytes"] - 1) > MOST_BYTES,
+        "bytes": abs(after["model_bytes"] / before["model_bytes"] - 1) > MAX_BYTES,
     }
     return [name for name, is_set in marks.items() if is_set]
 
@@ -160,8 +160,8 @@ def _is_certified(one: dict[str, Any]) -> bool:
     return one["status"] == "converged" and one["gap"] is not None
 
 
-def _ratios(told: dict[str, dict[str, Any]], key: str) -> list[float]:
-    return [after / before for before, after in zip(told["before"][key], told["after"][key], strict=True)]
+def _ratios(results: dict[str, dict[str, Any]], key: str) -> list[float]:
+    return [after / before for before, after in zip(results["before"][key], results["after"][key], strict=True)]
 
 
 def _fitted(fit: Fit, files: Files, program: Path, folder: Path, threads: int) -> dict[str, Any]:
@@ -225,10 +225,12 @@ def line(row: dict[str, Any]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _estimate(told: dict[str, Any] | None) -> str:
-    if told is None:
+def _estimate(results: dict[str, Any] | None) -> str:
+    if results is None:
         return "–"
-    return f"{next(value for key, value in told.items() if key not in ('method', 'n_samples', 'standard_error')):.4f}"
+    return (
+        f"{next(value for key, value in results.items() if key not in ('method', 'n_samples', 'standard_error')):.4f}"
+    )
 
 
 def page(rows: list[dict[str, Any]], missing: dict[str, str], failed: dict[str, str]) -> list[str]:
@@ -313,7 +315,7 @@ def _friedman(rows: int) -> Callable[[Path | None], Rows]:
 
 
 def _zeros(data: Path | None) -> Rows:
-    """The zeros among handwritten digits; among the others, to be told from them, are as many zeros as there are."""
+    """The zeros among handwritten digits; the test rows are half zeros and half other digits."""
     arrays = _arrays(data, "usps/usps.npz")
     x, x_test = arrays["X_train"] / 1000, arrays["X_test"] / 1000
     usual, is_zero = x[arrays["y_train"] == 0], arrays["y_test"] == 0

@@ -1,4 +1,4 @@
-"""CPU seconds of the command after a change, beside those before it: training, prediction, similarities, reading.
+"""CPU seconds of the command after a change and before it: training, prediction, similarities, reading.
 
     python run.py BEFORE AFTER [--data DATA] [--pairs 7] [--threads 1] [--only train,read] [--quick]
 
@@ -7,7 +7,7 @@ row of the table is one call of the command on synthetic data; before and after 
 the other one each time. What is compared are CPU seconds of the process, user and system, which other work on the
 machine lengthens least; the figure of a row is the median of the pairs' ratios after / before. Rows above 1.05 are
 marked. The group `fits` (fits.py) compares every solver also by held-out score, estimate, gap, peak memory and bytes of
-the model, on data sets, some of which are in the folder --data. Writes results/DATE_MACHINE.json and .md. Needs
+the model, on data sets, some from the folder --data. Writes results/DATE_MACHINE.json and .md. Needs
 NumPy.
 """
 
@@ -38,7 +38,7 @@ import timing
 # A row above this is marked: slower than can be passed over.
 SLOWER = 1.05
 # Fits take some seconds each, which repeat better than the tenths of the other rows.
-MOST_PAIRS_OF_FITS = 3
+MAX_PAIRS_OF_FITS = 3
 
 
 @dataclass(frozen=True)
@@ -65,42 +65,42 @@ class Side:
 
 
 def main() -> int:
-    asked = arguments()
-    sides = [side("before", asked.before), side("after", asked.after)]
+    options = arguments()
+    sides = [side("before", options.before), side("after", options.after)]
     load, rows = timing.load_average(), []
     fitted, missing, failed = [], {}, {}
-    with tempfile.TemporaryDirectory(dir=asked.scratch) as name:
+    with tempfile.TemporaryDirectory(dir=options.scratch) as name:
         folder = Path(name)
-        if asked.only != {"fits"}:
-            write_data(folder, asked.scale)
+        if options.only != {"fits"}:
+            write_data(folder, options.scale)
         # Each side predicts by its own models: the format of the file may have changed.
         models = {one.name: folder / f"models-{one.name}" for one in sides}
         for path in models.values():
             path.mkdir()
-        for task in tasks(asked.only):
-            rows.append(measured(task, sides, models, folder, asked))
+        for task in tasks(options.only):
+            rows.append(measured(task, sides, models, folder, options))
             print(line(rows[-1]), flush=True)
-        if "fits" in asked.only:
-            files, missing = fits.write(folder, asked.data, asked.scale)
-            fitted, failed = measured_fits(files, sides, folder, asked)
-    told = {
+        if "fits" in options.only:
+            files, missing = fits.write(folder, options.data, options.scale)
+            fitted, failed = measured_fits(files, sides, folder, options)
+    results = {
         "date": timing.now(),
         "machine": timing.machine(),
         "load_average": [load, timing.load_average()],
-        "pairs": asked.pairs,
-        "threads": asked.threads,
-        "scale": asked.scale,
+        "pairs": options.pairs,
+        "threads": options.threads,
+        "scale": options.scale,
         **{one.name: one.about() for one in sides},
         "rows": rows,
         "fits": fitted,
         "missing": missing,
         "failed": failed,
     }
-    asked.out.mkdir(parents=True, exist_ok=True)
-    cpu = "-".join(told["machine"]["cpu"].replace("(R)", "").lower().split())
-    stem = asked.out / f"{timing.today()}_{cpu}-{told['machine']['cores']}-cores"
-    stem.with_suffix(".json").write_text(json.dumps(told, indent=1) + "\n")
-    stem.with_suffix(".md").write_text(page(told))
+    options.out.mkdir(parents=True, exist_ok=True)
+    cpu = "-".join(results["machine"]["cpu"].replace("(R)", "").lower().split())
+    stem = options.out / f"{timing.today()}_{cpu}-{results['machine']['cores']}-cores"
+    stem.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
+    stem.with_suffix(".md").write_text(page(results))
     print(f"\n{stem.with_suffix('.md')}")
     return int(any(is_slower(row) for row in rows) or any(row["marks"] for row in fitted) or bool(failed))
 
@@ -124,7 +124,7 @@ def side(name: str, path: Path) -> Side:
 
 
 def write_data(folder: Path, scale: float) -> None:
-    """The files that the tasks name, of so many times their usual rows."""
+    """The files that the tasks name, with a multiple of their usual rows."""
     random = np.random.default_rng(7)
 
     def rows(n: int) -> int:
@@ -200,15 +200,15 @@ def tasks(only: set[str]) -> Iterator[Task]:
 
 
 def measured(
-    task: Task, sides: list[Side], models: dict[str, Path], folder: Path, asked: argparse.Namespace
+    task: Task, sides: list[Side], models: dict[str, Path], folder: Path, options: argparse.Namespace
 ) -> dict[str, Any]:
     seconds: dict[str, list[float]] = {one.name: [] for one in sides}
     # The first call finds the program and its data on the disk: it is not counted.
-    for pair in range(asked.pairs + 1):
+    for pair in range(options.pairs + 1):
         for one in sides if pair % 2 else sides[::-1]:
             with tempfile.TemporaryDirectory(dir=folder) as out:
                 words = task.arguments.format(out=f"{out}/out", model=models[one.name]).split()
-                taken = cpu_seconds([str(one.program), *words, "--threads", str(asked.threads), "--quiet"], folder)
+                taken = cpu_seconds([str(one.program), *words, "--threads", str(options.threads), "--quiet"], folder)
             if pair:
                 seconds[one.name].append(taken)
     ratios = [after / before for before, after in zip(seconds["before"], seconds["after"], strict=True)]
@@ -223,17 +223,17 @@ def measured(
 
 
 def measured_fits(
-    files: dict[str, fits.Files], sides: list[Side], folder: Path, asked: argparse.Namespace
+    files: dict[str, fits.Files], sides: list[Side], folder: Path, options: argparse.Namespace
 ) -> tuple[list[dict[str, Any]], dict[str, str]]:
     """A row of each fit whose data there are, and what the fits printed that failed."""
     programs = {one.name: one.program for one in sides}
-    pairs = min(asked.pairs, MOST_PAIRS_OF_FITS)
+    pairs = min(options.pairs, MAX_PAIRS_OF_FITS)
     rows, failed = [], {}
     for fit in fits.FITS:
-        if fit.data not in files or asked.fit not in fit.name:
+        if fit.data not in files or options.fit not in fit.name:
             continue
         try:
-            rows.append(fits.measured(fit, files[fit.data], programs, folder, pairs, asked.threads))
+            rows.append(fits.measured(fit, files[fit.data], programs, folder, pairs, options.threads))
             print(fits.line(rows[-1]), flush=True)
         except fits.FailedError as error:
             failed[fit.name] = str(error)
@@ -265,21 +265,21 @@ def line(row: dict[str, Any]) -> str:
     return f"| {row['group']} | {row['name']} | {before:.3f} | {after:.3f} | {cells} |"
 
 
-def page(told: dict[str, Any]) -> str:
-    machine, (before, after) = told["machine"], (told["before"], told["after"])
-    loads = " to ".join("?" if load is None else f"{load:.1f}" for load in told["load_average"])
-    s = "" if told["threads"] == 1 else "s"
-    rows = "" if told["scale"] == 1 else f" on {told['scale']:g} of the rows"
+def page(results: dict[str, Any]) -> str:
+    machine, (before, after) = results["machine"], (results["before"], results["after"])
+    loads = " to ".join("?" if load is None else f"{load:.1f}" for load in results["load_average"])
+    s = "" if results["threads"] == 1 else "s"
+    rows = "" if results["scale"] == 1 else f" on {results['scale']:g} of the rows"
     return "\n".join(
         [
             "# Before and after\n",
-            f"{told['date']}; {machine['cpu']}, {machine['cores']} cores; load average {loads}. Before: "
+            f"{results['date']}; {machine['cpu']}, {machine['cores']} cores; load average {loads}. Before: "
             f"{before['commit'] or before['program_sha256'][:12]}; after: "
-            f"{after['commit'] or after['program_sha256'][:12]}. CPU seconds of the command on {told['threads']} "
-            f"thread{s}{rows}, medians of {told['pairs']}; the ratio is the median of the pairs' after / before, with "
-            f"its range.\n",
-            *table(told["rows"]),
-            *(fits.page(told["fits"], told["missing"], told["failed"]) if told["fits"] else []),
+            f"{after['commit'] or after['program_sha256'][:12]}. CPU seconds of the command on {results['threads']} "
+            f"thread{s}{rows}, medians of {results['pairs']}; the ratio is the median of the pairs' after / before, "
+            f"with its range.\n",
+            *table(results["rows"]),
+            *(fits.page(results["fits"], results["missing"], results["failed"]) if results["fits"] else []),
         ]
     ) + ("\n")
 
@@ -314,15 +314,15 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--scratch", type=Path, help="folder for the data, one gigabyte [default: the system's]")
     parser.add_argument("--out", type=Path, default=HERE / "results")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows: whether it runs, not how fast")
-    asked = parser.parse_args()
-    if asked.pairs < 1:
+    options = parser.parse_args()
+    if options.pairs < 1:
         parser.error("--pairs: at least 1")
-    if "predict" in asked.only and "train" not in asked.only:
+    if "predict" in options.only and "train" not in options.only:
         parser.error("--only: predict needs the models of train")
-    asked.scale = 0.1 if asked.quick else 1.0
-    if asked.quick and asked.out == HERE / "results":
-        asked.out /= "quick"
-    return asked
+    options.scale = 0.1 if options.quick else 1.0
+    if options.quick and options.out == HERE / "results":
+        options.out /= "quick"
+    return options
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ def points(random: np.random.Generator, rows: int, width: int) -> tuple[Array, L
 
 
 def histograms(random: np.random.Generator, rows: int, width: int, filled: float) -> tuple[Array, Labels]:
-    """Counts, of which the given share is not zero, drawn around the histogram of their class."""
+    """Counts with this share of nonzeros, drawn around the histogram of their class."""
     means = np.random.default_rng(1).gamma(0.5, 4.0, (CLASSES, width))
     y = random.integers(CLASSES, size=rows)
     counts = random.poisson(means[y] + 0.5) + 1.0

@@ -1,12 +1,13 @@
-"""Probabilities beside scikit-learn's calibration by folds: log loss, Brier score and expected calibration error.
+"""Probabilities compared with scikit-learn's calibration by folds: log loss, Brier score, expected calibration
+error.
 
     python run.py --data DATA
 
 Tables of scikit-learn and of the benchmark of Rätsch, Onoda and Müller (`ida13/NAME.npz` in DATA with X and y),
 letters and DNA of the UCI repository (`tabular/NAME.npz`), visual words of Scene-15 and counts of words of 20
-Newsgroups (`bow/`), strings (`strings/`) and time series (`ucr/`); at most 1,500 rows, 60 % to train on; nothing
-given; classes of fewer than ten of these rows are left out. *Ours* is `predict_proba`, *folds*
-`CalibratedClassifierCV(cv=5)` around the same estimator: sigmoids on five fits, of which the probabilities are
+Newsgroups (`bow/`), strings (`strings/`) and time series (`ucr/`); at most 1,500 rows, 60 % to train on; default
+parameters; classes of fewer than ten of these rows are left out. *Ours* is `predict_proba`, *folds*
+`CalibratedClassifierCV(cv=5)` around the same estimator: sigmoids on five fits, whose probabilities are
 averaged. The expected calibration error is that of the largest probability in 15 bins of equal width. CPU seconds of
 `fit`, the least of three, in one thread.
 """
@@ -42,7 +43,7 @@ import widemargin
 from widemargin import BasisExpansionSVC, PowerMeanSVC, ThinPlateSVC
 
 HERE = Path(__file__).resolve().parent
-MOST = 1500
+MAX_SIZE = 1500
 TABLES = {"cancer": load_breast_cancer, "wine": load_wine, "digits": load_digits}
 IDA = ("banana", "diabetes", "flare-solar", "german", "heart", "image", "ringnorm", "splice", "thyroid", "waveform")
 SERIES = ("ECG5000", "TwoPatterns", "ItalyPowerDemand", "MelbournePedestrian")
@@ -61,28 +62,28 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, default=HERE / "results")
     parser.add_argument("--without-letters", action="store_true", help="leave out the 15,000 letters and MNIST")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     warnings.simplefilter("ignore")
     rows = []
-    for facts, estimator, split in cases(asked.data):
+    for facts, estimator, split in cases(options.data):
         rows.append({**facts, **measured(estimator, *split)})
         print(rows[-1], flush=True)
-    beside = [beside_svc("digits", *halves(*load_digits(return_X_y=True), most=2000))]
-    if not asked.without_letters:
-        z = np.load(asked.data / "tabular" / "letter.npz")
+    comparisons = [beside_svc("digits", *halves(*load_digits(return_X_y=True), most=2000))]
+    if not options.without_letters:
+        z = np.load(options.data / "tabular" / "letter.npz")
         X, y = z["X"].astype(float), z["y"]
-        beside.append(beside_svc("letter", X[:LETTERS], X[LETTERS:], y[:LETTERS], y[LETTERS:]))
-        with lzma.open(asked.data / "mnist" / "mnist.npz.xz") as file:
+        comparisons.append(beside_svc("letter", X[:LETTERS], X[LETTERS:], y[:LETTERS], y[LETTERS:]))
+        with lzma.open(options.data / "mnist" / "mnist.npz.xz") as file:
             z = np.load(io.BytesIO(file.read()))
         X, X_test = (z[part][:DIGITS].reshape(DIGITS, -1) / 255.0 for part in ("X_train", "X_test"))
-        beside.append(beside_svc("mnist", X, X_test, z["y_train"][:DIGITS], z["y_test"][:DIGITS], scaled=True))
+        comparisons.append(beside_svc("mnist", X, X_test, z["y_train"][:DIGITS], z["y_test"][:DIGITS], scaled=True))
     day = time.strftime("%Y-%m-%d")
-    record = {"version": widemargin.__version__, "rows": rows, "beside_svc": beside}
-    (asked.out / f"{day}_calibration.json").write_text(json.dumps(record, indent=1) + "\n")
-    (asked.out / f"{day}_calibration.md").write_text(told(rows, beside))
+    record = {"version": widemargin.__version__, "rows": rows, "beside_svc": comparisons}
+    (options.out / f"{day}_calibration.json").write_text(json.dumps(record, indent=1) + "\n")
+    (options.out / f"{day}_calibration.md").write_text(summary(rows, comparisons))
 
 
-def halves(X: Any, y: Any, most: int = MOST) -> tuple[Any, Any, Any, Any]:
+def halves(X: Any, y: Any, most: int = MAX_SIZE) -> tuple[Any, Any, Any, Any]:
     some = np.random.default_rng(0).permutation(len(y))[:most]
     # Calibration by five folds takes five samples of each class.
     classes, counts = np.unique(y[some], return_counts=True)
@@ -92,7 +93,7 @@ def halves(X: Any, y: Any, most: int = MOST) -> tuple[Any, Any, Any, Any]:
 
 
 def cases(data: Path) -> Iterator[tuple[dict[str, str], Any, tuple[Any, Any, Any, Any]]]:
-    """What is told of each, the estimator, and X, X_test, y, y_test."""
+    """The description of each, the estimator, and X, X_test, y, y_test."""
 
     def of(kind: str, name: str, split: tuple[Any, ...], methods: tuple[str, ...]) -> Iterator[Any]:
         for method in methods:
@@ -162,7 +163,7 @@ def measured(estimator: Any, X: Any, X_test: Any, y: Any, y_test: Any) -> dict[s
 
 
 def beside_svc(name: str, X: Any, X_test: Any, y: Any, y_test: Any, scaled: bool = False) -> dict[str, Any]:
-    """Ours beside SVC with C = 10, a good value for all, calibrated by folds; columns are standardized, or *scaled*."""
+    """Ours and SVC with C = 10, a good value for all, calibrated by folds; columns are standardized, or *scaled*."""
     found: dict[str, Any] = {"data": name, "n": len(y)}
     scaler = "passthrough" if scaled else StandardScaler()
     svc = make_pipeline(scaler, CalibratedClassifierCV(SVC(C=10.0, cache_size=1000), cv=5))
@@ -178,11 +179,11 @@ def beside_svc(name: str, X: Any, X_test: Any, y: Any, y_test: Any, scaled: bool
     return found
 
 
-def told(rows: list[dict[str, Any]], beside: list[dict[str, Any]]) -> str:
+def summary(rows: list[dict[str, Any]], comparisons: list[dict[str, Any]]) -> str:
     lines = [
-        "# Probabilities beside calibration by folds",
+        "# Probabilities compared with calibration by folds",
         "",
-        f"Widemargin {widemargin.__version__}; nothing given; CPU seconds in one thread. See run.py.",
+        f"Widemargin {widemargin.__version__}; default parameters; CPU seconds in one thread. See run.py.",
         "",
         "| kind | data | method | n | classes | log loss | folds | Brier | folds | ECE, % | folds "
         "| CPU s of a fit | folds |",
@@ -208,14 +209,14 @@ def told(rows: list[dict[str, Any]], beside: list[dict[str, Any]]) -> str:
     lines += [
         line("**all** | mean | | |", rows),
         "",
-        "Beside `SVC(C=10)`, calibrated by folds, on standardized columns (MNIST: on pixels of at most 1):",
+        "Compared with `SVC(C=10)`, calibrated by folds, on standardized columns (MNIST: on pixels of at most 1):",
         "",
     ]
     lines += [
         "| data | n | engine | log loss | Brier | ECE, % | accuracy, % | CPU s |",
         "|---|---:|---|---:|---:|---:|---:|---:|",
     ]
-    for row in beside:
+    for row in comparisons:
         for engine in (name for name in row if isinstance(row[name], dict)):
             one = row[engine]
             lines.append(

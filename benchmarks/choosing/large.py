@@ -1,4 +1,4 @@
-"""Letters and MNIST with nothing given: from untouched samples to a model.
+"""Letters and MNIST with default parameters: from untouched samples to a model.
 
     python large.py --data DATA
 
@@ -39,9 +39,9 @@ def tasks(data: Path) -> Iterator[tuple[str, Any, Any, Any, Any]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     rows = []
-    for name, train, y, test, truth in tasks(asked.data):
+    for name, train, y, test, truth in tasks(options.data):
         started = time.process_time()
         model = BasisExpansionSVC(n_jobs=1, random_state=0).fit(train, y)
         seconds = time.process_time() - started

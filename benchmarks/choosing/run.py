@@ -1,4 +1,4 @@
-"""Small tables with nothing given, beside a grid search, a random forest and LightGBM.
+"""Small tables with default parameters, compared with a grid search, a random forest and LightGBM.
 
     python run.py --data DATA
 
@@ -50,20 +50,27 @@ SIZES, SPLITS = (150, 400, 1000), 5
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     warnings.simplefilter("ignore")
-    found, told = {}, []
+    found, results = {}, []
     for most in SIZES:
-        rows = [measured(name, *table(name, asked.data, most)) for name in (*LOADED, *IDA, *UCI)]
+        rows = [measured(name, *table(name, options.data, most)) for name in (*LOADED, *IDA, *UCI)]
         engines = list(rows[0]["accuracy"])
         found[most] = {"mean": means(rows, engines), "tables": rows}
-        told += [f"## At most {most} rows", "", summary(found[most]["mean"], engines), "", *by_table(rows, engines), ""]
+        results += [
+            f"## At most {most} rows",
+            "",
+            summary(found[most]["mean"], engines),
+            "",
+            *by_table(rows, engines),
+            "",
+        ]
     every = [row for of_size in found.values() for row in of_size["tables"]]
-    told = ["## All sizes", "", summary(means(every, engines), engines), "", *told[:-1]]
+    results = ["## All sizes", "", summary(means(every, engines), engines), "", *results[:-1]]
     out = HERE / "results" / f"{time.strftime('%Y-%m-%d')}_choosing"
     out.with_suffix(".json").write_text(json.dumps(found, indent=1) + "\n")
-    out.with_suffix(".md").write_text("\n".join(told) + "\n")
-    print("\n".join(told))
+    out.with_suffix(".md").write_text("\n".join(results) + "\n")
+    print("\n".join(results))
 
 
 def means(rows: list[dict[str, Any]], engines: list[str]) -> dict[str, Any]:
@@ -101,7 +108,7 @@ def by_table(rows: list[dict[str, Any]], engines: list[str]) -> list[str]:
 
 
 def table(name: str, data: Path, most: int) -> tuple[Any, Any]:
-    """At most so many rows in an order of their own, without classes of which the splits would have too few."""
+    """At most this number of rows in an order of their own, without classes that are too small for the splits."""
     if name in LOADED:
         rows, y = LOADED[name](return_X_y=True)
     else:

@@ -89,16 +89,17 @@ def main() -> None:
     parser.add_argument("--invariances-up-to", type=int, default=500)
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--output", type=Path)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     found = {
-        name: run(name, asked.problems, asked.largest, asked.first, asked.invariances_up_to) for name in asked.methods
+        name: run(name, options.problems, options.largest, options.first, options.invariances_up_to)
+        for name in options.methods
     }
     for name, one in found.items():
         print(name, json.dumps(one["summary"], indent=2))
-    if asked.output:
+    if options.output:
         about = {"version": wm.__version__, "machine": platform.machine(), "date": time.strftime("%Y-%m-%d")}
-        asked.output.parent.mkdir(parents=True, exist_ok=True)
-        asked.output.write_text(json.dumps({"about": about, **found}) + "\n")
+        options.output.parent.mkdir(parents=True, exist_ok=True)
+        options.output.write_text(json.dumps({"about": about, **found}) + "\n")
 
 
 if __name__ == "__main__":

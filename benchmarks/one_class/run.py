@@ -22,7 +22,7 @@ from sklearn.svm import OneClassSVM
 from widemargin import BasisExpansionOneClass
 
 # Samples of each kind, at most.
-MOST = 2000
+MAX_SIZE = 2000
 
 DETECTORS = {
     "ours": lambda: BasisExpansionOneClass(random_state=0, n_jobs=1),
@@ -59,7 +59,7 @@ def classes(data: Path) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
 def split(X: np.ndarray, is_normal: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Half of the normal samples, standardized; the others with all that are not, and which of these are normal."""
     rng = np.random.default_rng(0)
-    normal, others = (rng.permutation(np.flatnonzero(which))[:MOST] for which in (is_normal, ~is_normal))
+    normal, others = (rng.permutation(np.flatnonzero(which))[:MAX_SIZE] for which in (is_normal, ~is_normal))
     half = len(normal) // 2
     scaler = StandardScaler().fit(X[normal[:half]])
     there = np.repeat([1, 0], [len(normal) - half, len(others)])

@@ -135,7 +135,7 @@ def aeon_minirocket(random_state: int, n_jobs: int) -> Any:
 
 
 class TslearnNeighbor(ClassifierMixin, BaseEstimator):
-    """Its band is told in points of time, which are known when the series are."""
+    """Its band is in points of time, which are known when the series are."""
 
     def __init__(self, n_jobs: int = 1) -> None:
         self.n_jobs = n_jobs

@@ -21,37 +21,37 @@ from costs import cost
 from one import engines
 
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
-# Seconds of a fit from which its growth is told.
+# Seconds of a fit from which its growth is estimated.
 SAYS_SOMETHING = 3.0
 # What a row that was not measured has of the one before.
 KEPT = ("engine", "chosen", "threads", "version", "date", "load_average", "machine")
 
 
 def main() -> int:
-    asked = arguments()
+    options = arguments()
     known = {name: one for name, one in engines().items() if one["view"] in ("vectors", "any")}
-    path = asked.out / "growth.json"
+    path = options.out / "growth.json"
     rows = run.read(path)
-    for name in asked.engines or known:
+    for name in options.engines or known:
         chosen: str | None = None
         measured: list[dict[str, Any]] = []
-        for size in asked.sizes:
+        for size in options.sizes:
             task = f"made:{size}"
             there = [row for row in rows if (row["task"], row["engine"]) == (task, name)]
-            if there and not asked.again:
+            if there and not options.again:
                 row = there[0]
-            elif foreseen := too_long(measured, size, asked.seconds):
+            elif foreseen := too_long(measured, size, options.seconds):
                 row = {key: measured[-1][key] for key in KEPT} | {"task": task, "failed": foreseen}
                 rows = run.replaced(rows, row)
                 run.write(path, rows)
                 run.say(f"{known[name]['name']}, {size:,} rows: {foreseen}")
             else:
                 run.say(f"{known[name]['name']}, {size:,} rows")
-                asked.extra = [] if chosen is None else ["--chosen", chosen]
-                row = run.measured(name, task, known[name], asked)
+                options.extra = [] if chosen is None else ["--chosen", chosen]
+                row = run.measured(name, task, known[name], options)
                 rows = run.replaced(rows, row)
                 run.write(path, rows)
-                run.say(f"  {run.told(row)}")
+                run.say(f"  {run.summary(row)}")
             if "failed" in row:
                 break
             chosen = json.dumps(row["chosen"])

@@ -181,7 +181,7 @@ class Xrfm(ClassifierMixin, BaseEstimator):
         train, held, y_train, y_held = train_test_split(X, codes, test_size=0.2, stratify=codes, random_state=0)
         parts = [torch.tensor(self.scaler_.transform(part), dtype=torch.float32) for part in (train, held)]
         labels = [torch.tensor(part) for part in (y_train, y_held)]
-        told = {
+        results = {
             "model": {
                 "kernel": "l2",
                 "bandwidth": self.bandwidth,
@@ -192,7 +192,7 @@ class Xrfm(ClassifierMixin, BaseEstimator):
             "fit": {"reg": 1e-3, "iters": 5, "verbose": False, "early_stop_rfm": True},
         }
         self.model_ = xRFM(
-            rfm_params=told,
+            rfm_params=results,
             device=torch.device("cpu"),
             tuning_metric="accuracy",
             random_state=0,
@@ -232,11 +232,11 @@ class RustPeer(ClassifierMixin, BaseEstimator):
             for name, array in names.items():
                 np.save(paths[name], np.ascontiguousarray(array, np.float64))
             command = [str(RUST_PEERS), self.engine, str(self.gamma), str(self.C), *paths.values()]
-            told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+            results = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
         keys = ("fit_seconds", "predict_seconds", "peak_bytes", "model_bytes")
-        times = {"fit_cpu_seconds": None, "predict_cpu_seconds": told["predict_seconds"]}
-        self.measured_ = {**times, **{key: told[key] for key in keys}}
-        return classes[np.array(told["predicted"])]
+        times = {"fit_cpu_seconds": None, "predict_cpu_seconds": results["predict_seconds"]}
+        self.measured_ = {**times, **{key: results[key] for key in keys}}
+        return classes[np.array(results["predicted"])]
 
 
 class Linfa(RustPeer):

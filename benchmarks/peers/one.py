@@ -35,7 +35,7 @@ def engines() -> dict[str, dict[str, Any]]:
 
 
 def main() -> int:
-    asked = arguments()
+    options = arguments()
     # Before NumPy and OpenMP are loaded, which read them once.
     for name in (
         "OMP_NUM_THREADS",
@@ -44,20 +44,20 @@ def main() -> int:
         "NUMBA_NUM_THREADS",
         "RAYON_NUM_THREADS",
     ):
-        os.environ[name] = str(asked.threads)
+        os.environ[name] = str(options.threads)
     import tasks
 
-    engine = engines()[asked.engine]
-    task = tasks.load(asked.task, tasks.Places(asked.data, asked.cache))
+    engine = engines()[options.engine]
+    task = tasks.load(options.task, tasks.Places(options.data, options.cache))
     view = next(iter(task.train)) if engine["view"] == "any" else engine["view"]
     train, test = task.train[view], task.test[view]
     if engine["view"] == "any" and view == "series":
         # With an axis of channels they are series; rows of a matrix would be vectors.
         train, test = train[:, :, None], test[:, :, None]
-    fixed = {**engine.get("parameters", {}), **({engine["threads"]: asked.threads} if "threads" in engine else {})}
+    fixed = {**engine.get("parameters", {}), **({engine["threads"]: options.threads} if "threads" in engine else {})}
     warnings.simplefilter("ignore")
-    chosen, tuning = choose(engine, fixed, train, task.y_train, asked)
-    tell(asked.partial, {"chosen": chosen, "tune_seconds": tuning["seconds"], "tuned": tuning["scores"]})
+    chosen, tuning = choose(engine, fixed, train, task.y_train, options)
+    tell(options.partial, {"chosen": chosen, "tune_seconds": tuning["seconds"], "tuned": tuning["scores"]})
 
     machine = make(engine, {**fixed, **chosen})
     before = resident("VmRSS")
@@ -70,7 +70,7 @@ def main() -> int:
     predicted = machine.predict(test)
     predict_seconds, predict_cpu = time.perf_counter() - wall, time.process_time() - cpu
     right = float((predicted == task.y_test).mean())
-    told = {
+    results = {
         **installed(engine["package"]),
         "chosen": chosen,
         "tune_seconds": tuning["seconds"],
@@ -87,13 +87,13 @@ def main() -> int:
         # What a program outside Python measured itself.
         **getattr(machine, "measured_", {}),
     }
-    told["predict_seconds_a_row"] = told["predict_seconds"] / len(task.y_test)
-    print(json.dumps(told))
+    results["predict_seconds_a_row"] = results["predict_seconds"] / len(task.y_test)
+    print(json.dumps(results))
     return 0
 
 
 def choose(
-    engine: dict[str, Any], fixed: dict[str, Any], train: Any, labels: Any, asked: argparse.Namespace
+    engine: dict[str, Any], fixed: dict[str, Any], train: Any, labels: Any, options: argparse.Namespace
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The point of the grid with the best accuracy in three folds of at most `--tune-rows` training samples.
 
@@ -104,17 +104,17 @@ def choose(
 
     grid = engine.get("grid", {})
     points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
-    if asked.chosen is not None:
-        return json.loads(asked.chosen), {"seconds": 0.0, "scores": []}
+    if options.chosen is not None:
+        return json.loads(options.chosen), {"seconds": 0.0, "scores": []}
     if len(points) <= 1:
         return (points[0] if points else {}), {"seconds": 0.0, "scores": []}
     random = np.random.default_rng(0)
-    kept = np.sort(random.permutation(len(labels))[: asked.tune_rows])
+    kept = np.sort(random.permutation(len(labels))[: options.tune_rows])
     # A class of fewer samples than folds cannot be in all of them; the folds say so in a warning and go on.
     folds = list(StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(kept, labels[kept]))
     started, scores = cpu_seconds(), []
     for point in points:
-        if scores and cpu_seconds() - started > asked.tune_seconds:
+        if scores and cpu_seconds() - started > options.tune_seconds:
             break
         rights = []
         for inner, outer in folds:

@@ -41,59 +41,67 @@ VIEWS = {
 
 
 def main() -> int:
-    asked = arguments()
+    options = arguments()
     known = engines()
-    for what, given, there in (("engine", asked.engines, known), ("task", asked.tasks, VIEWS)):
+    for what, given, there in (("engine", options.engines, known), ("task", options.tasks, VIEWS)):
         if unknown := [name for name in given or () if name not in there]:
             say(f"error: no {what} {', '.join(unknown)}; there are {', '.join(there)}")
             return 2
     wanted = {
         (task, engine)
-        for task in asked.tasks or VIEWS
-        for engine in asked.engines or known
+        for task in options.tasks or VIEWS
+        for engine in options.engines or known
         if known[engine]["view"] in ("any", *VIEWS[task])
     }
-    if asked.list:
+    if options.list:
         for task in VIEWS:
             print(f"{task}: {', '.join(engine for engine in known if (task, engine) in wanted)}")
         return 0
-    results = asked.out / "tasks.json"
+    results = options.out / "tasks.json"
     rows = read(results)
     for task in VIEWS:
         for engine in known:
             there = any((row["task"], row["engine"]) == (task, engine) for row in rows)
-            if (task, engine) not in wanted or (there and not asked.again):
+            if (task, engine) not in wanted or (there and not options.again):
                 continue
             say(f"{task}: {known[engine]['name']}")
-            row = repeated(engine, task, known[engine], asked)
+            row = repeated(engine, task, known[engine], options)
             # Another run may write the rows of other tasks at the same time.
             rows = replaced(read(results), row)
             write(results, rows)
-            say(f"  {told(row)}")
+            say(f"  {summary(row)}")
     return 0
 
 
-def repeated(engine: str, task: str, known: dict[str, Any], asked: argparse.Namespace) -> dict[str, Any]:
+def repeated(engine: str, task: str, known: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
     """The run of median cost among `--repeats` runs, with the cost of each; a long run is not repeated."""
-    runs = [measured(engine, task, known, asked)]
-    while len(runs) < asked.repeats and "failed" not in runs[0] and whole_cost(runs[0]) <= asked.repeat_seconds:
-        runs.append(measured(engine, task, known, asked))
+    runs = [measured(engine, task, known, options)]
+    while len(runs) < options.repeats and "failed" not in runs[0] and whole_cost(runs[0]) <= options.repeat_seconds:
+        runs.append(measured(engine, task, known, options))
     done = sorted((run for run in runs if "failed" not in run), key=whole_cost) or runs[:1]
     row = done[len(done) // 2]
     return row if "failed" in row else {**row, "costs": [[whole_cost(run), cost(run)] for run in done]}
 
 
-def measured(engine: str, task: str, known: dict[str, Any], asked: argparse.Namespace) -> dict[str, Any]:
-    limits = watched.Limits(asked.seconds, asked.gib, asked.tune_seconds)
-    passed = ["--data", str(asked.data), "--cache", str(asked.cache), "--threads", str(asked.threads), *asked.extra]
+def measured(engine: str, task: str, known: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
+    limits = watched.Limits(options.seconds, options.gib, options.tune_seconds)
+    passed = [
+        "--data",
+        str(options.data),
+        "--cache",
+        str(options.cache),
+        "--threads",
+        str(options.threads),
+        *options.extra,
+    ]
     load = timing.load_average()
-    python = dict(asked.environment).get(known.get("environment"), sys.executable)
+    python = dict(options.environment).get(known.get("environment"), sys.executable)
     row = watched.run(engine, task, passed, limits, python)
     return {
         "task": task,
         "engine": engine,
         **row,
-        "threads": asked.threads,
+        "threads": options.threads,
         "version": row.get("version") or package_version(known["package"]),
         "date": timing.now(),
         "load_average": [load, timing.load_average()],
@@ -116,7 +124,7 @@ def package_version(package: str) -> str:
         return getattr(import_module(package), "__version__", "?") if found else "not installed"
 
 
-def told(row: dict[str, Any]) -> str:
+def summary(row: dict[str, Any]) -> str:
     if "failed" in row:
         return f"failed: {row['failed']}"
     return (
@@ -138,9 +146,9 @@ def replaced(rows: list[dict[str, Any]], row: dict[str, Any]) -> list[dict[str, 
 def write(path: Path, rows: list[dict[str, Any]]) -> None:
     """Whole or not at all: a run of hours must not be lost to a full disk."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_suffix(".part")
-    beside.write_text(json.dumps({"rows": rows}, indent=1) + "\n")
-    os.replace(beside, path)
+    partial = path.with_suffix(".part")
+    partial.write_text(json.dumps({"rows": rows}, indent=1) + "\n")
+    os.replace(partial, path)
 
 
 def say(text: str) -> None:
@@ -148,12 +156,12 @@ def say(text: str) -> None:
 
 
 def arguments() -> argparse.Namespace:
-    told = parser(__doc__ or "")
-    told.add_argument("--tasks", type=names, help="with commas between")
-    told.add_argument("--list", action="store_true", help="say what would be run")
-    told.add_argument("--repeats", type=int, default=3, help="runs of each row")
-    told.add_argument("--repeat-seconds", type=float, default=30, help="CPU seconds from which a row is run once")
-    return told.parse_args()
+    summary = parser(__doc__ or "")
+    summary.add_argument("--tasks", type=names, help="with commas between")
+    summary.add_argument("--list", action="store_true", help="say what would be run")
+    summary.add_argument("--repeats", type=int, default=3, help="runs of each row")
+    summary.add_argument("--repeat-seconds", type=float, default=30, help="CPU seconds from which a row is run once")
+    return summary.parse_args()
 
 
 def names(text: str) -> list[str]:
@@ -161,7 +169,7 @@ def names(text: str) -> list[str]:
 
 
 def parser(description: str) -> argparse.ArgumentParser:
-    """What `growth.py` is asked too."""
+    """The options that `growth.py` has too."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=HERE.parents[1] / "data")
     parser.add_argument("--cache", type=Path, default=HERE.parents[1] / "data" / "cache")

@@ -27,9 +27,9 @@ OURS, THEIRS = "#1f5fa8", "#d9822b"
 # Accuracy that counts as equal, in percent.
 EQUAL = 0.5
 # Left end of the pictures: neighbors, which keep the samples and no more, take no time to train.
-LEAST_SECONDS = 0.01
+MIN_SECONDS = 0.01
 # Names in the pictures, in parts of a panel's height.
-LEAST_APART = 0.056
+MIN_DISTANCE = 0.056
 
 Row = dict[str, Any]
 
@@ -245,7 +245,7 @@ def draw_tasks(rows: list[Row], known: dict[str, Row], path: Path) -> None:
         done.sort(key=lambda row: row["accuracy"])
         for row in done:
             mark, color = looks(row, known)
-            axes.plot(max(whole_cost(row), LEAST_SECONDS), 100 * row["accuracy"], mark, color=color)
+            axes.plot(max(whole_cost(row), MIN_SECONDS), 100 * row["accuracy"], mark, color=color)
         axes.set_xscale("log")
         axes.margins(x=0.08, y=0.08)
         name_points(axes, done, known)
@@ -265,14 +265,14 @@ def looks(row: Row, known: dict[str, Row]) -> tuple[str, str]:
 
 
 def name_points(axes: Any, done: list[Row], known: dict[str, Row]) -> None:
-    """Names beside the panel from the least accurate to the most, a thin line from each to its point."""
+    """Names next to the panel from the least accurate to the most, a thin line from each to its point."""
     low, high = axes.get_ylim()
     shown = [(100 * row["accuracy"] - low) / (high - low) for row in done]
-    for row, height in zip(done, spread(shown, LEAST_APART), strict=True):
+    for row, height in zip(done, spread(shown, MIN_DISTANCE), strict=True):
         mark, color = looks(row, known)
         axes.annotate(
             row["engine"],
-            (max(whole_cost(row), LEAST_SECONDS), 100 * row["accuracy"]),
+            (max(whole_cost(row), MIN_SECONDS), 100 * row["accuracy"]),
             xytext=(1.04, height),
             textcoords="axes fraction",
             va="center",

@@ -26,7 +26,7 @@ class Limits:
 
 
 def run(engine: str, task: str, passed: list[str], limits: Limits, python: str = sys.executable) -> dict[str, Any]:
-    """What `one.py` told, or `failed`: a word on why."""
+    """The output of `one.py`, or `failed`: a word on why."""
     with tempfile.TemporaryDirectory() as folder:
         partial = Path(folder) / "partial.json"
         command = [python, str(HERE / "one.py"), "--engine", engine, "--task", task, *passed]
@@ -36,14 +36,14 @@ def run(engine: str, task: str, passed: list[str], limits: Limits, python: str =
             reason = _watch(child, partial, limits)
             out.seek(0)
             err.seek(0)
-            told, said = out.read(), err.read()
+            results, said = out.read(), err.read()
         found = json.loads(partial.read_text()) if partial.is_file() else {}
         if reason is not None:
             return {**found, "failed": reason}
         if child.returncode != 0:
             last = said.strip().splitlines()[-1:] or [f"exit code {child.returncode}"]
             return {**found, "failed": last[0][:300]}
-        return json.loads(told.strip().splitlines()[-1])
+        return json.loads(results.strip().splitlines()[-1])
 
 
 def _watch(child: subprocess.Popen[bytes], partial: Path, limits: Limits) -> str | None:

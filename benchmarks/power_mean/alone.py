@@ -19,9 +19,9 @@ started = time.perf_counter()
 child = os.posix_spawn(sys.argv[2], sys.argv[2:], os.environ)
 _, status, usage = os.wait4(child, 0)
 seconds, cpu_seconds = time.perf_counter() - started, usage.ru_utime + usage.ru_stime
-told = [os.waitstatus_to_exitcode(status), seconds, cpu_seconds, usage.ru_maxrss]
+usage_of_run = [os.waitstatus_to_exitcode(status), seconds, cpu_seconds, usage.ru_maxrss]
 with open(sys.argv[1], "w") as file:
-    json.dump(told, file)
+    json.dump(usage_of_run, file)
 """
 
 
@@ -48,9 +48,9 @@ class Ended:
 def run(command: list[str], timeout: float | None = None) -> Ended:
     """The command's first word is the path of a program; after `timeout` seconds it is stopped."""
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        told = Path(folder) / "told.json"
+        results = Path(folder) / "usage_of_run.json"
         process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", LAUNCHER, str(told), *command],
+            [sys.executable, "-I", "-S", "-c", LAUNCHER, str(results), *command],
             stdout=out,
             stderr=err,
             start_new_session=True,
@@ -68,7 +68,7 @@ def run(command: list[str], timeout: float | None = None) -> Ended:
         out.seek(0)
         err.seek(0)
         texts = out.read().decode(), err.read().decode().strip()
-        if not told.is_file():
+        if not results.is_file():
             return Ended(*texts, is_late=is_late)
-        exit_code, seconds, cpu_seconds, peak_kib = json.loads(told.read_text())
+        exit_code, seconds, cpu_seconds, peak_kib = json.loads(results.read_text())
     return Ended(*texts, exit_code, is_late, seconds, cpu_seconds, peak_kib / 1024)

@@ -60,7 +60,7 @@ def _checked(data: Cifar10, place: Path) -> Cifar10:
 
 
 def _read_mosaics(folder: Path) -> Cifar10:
-    """A folder with its own decoder, `load.py`, beside lossless image mosaics."""
+    """A folder with its own decoder, `load.py`, next to lossless image mosaics."""
     script = folder / "load.py"
     if not script.is_file():
         raise MissingDataError(f"'{folder}' has cifar10_webp.npz but not the load.py that decodes it")
@@ -76,7 +76,7 @@ def _read_mosaics(folder: Path) -> Cifar10:
 
 
 def _batches(folder: Path, suffix: str) -> list[Path]:
-    """The five training batches and the test batch, all of which must be there."""
+    """The five training batches and the test batch; all must be there."""
     names = [f"data_batch_{i}{suffix}" for i in range(1, 6)] + [f"test_batch{suffix}"]
     missing = [name for name in names if not (folder / name).is_file()]
     if missing:

@@ -124,7 +124,7 @@ def run(split: Split, repeats: int, budget: float) -> list[Row]:
 def run_exact(split: Split) -> list[Row]:
     """The χ² kernel itself, as a matrix, in scikit-learn's SVC (one class against one, hinge).
 
-    The matrix grows with the square of the rows, hence the first rows only. The peer beside it is linear on the
+    The matrix grows with the square of the rows, hence the first rows only. The other peer is linear on the
     same rows.
     """
     n = len(split.y_train)

@@ -1,4 +1,4 @@
-"""Times and scores the power mean SVM beside its peers, one thread each, all in one run.
+"""Times and scores the power mean SVM and its peers, one thread each, all in one run.
 
     python run.py --data cifar-10-batches-bin --cache CACHE [--widemargin target/release/widemargin]
 
@@ -190,7 +190,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--widemargin", type=Path, default=default, help="the program (default: %(default)s)")
     parser.add_argument("--only", type=section_list, metavar="SECTIONS", help=f"of {','.join(SECTIONS)}")
     parser.add_argument("--merge", type=Path, metavar="JSON", help="results whose other sections are kept")
-    parser.add_argument("--results", type=Path, default=HERE / "results", help="folder (default: beside this script)")
+    parser.add_argument("--results", type=Path, default=HERE / "results", help="folder (default: next to this script)")
     parser.add_argument("--machine", help="name of this machine in the file name (default: the processor)")
     parser.add_argument("--repeats", type=int, default=3, help="runs of each fit, the median counts (default: 3)")
     parser.add_argument("--peer-budget", type=float, default=60.0, help="seconds after which a peer is not repeated")

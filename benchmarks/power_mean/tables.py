@@ -9,7 +9,7 @@ from timing import Row
 
 def render(results: Row) -> str:
     sections = results["sections"]
-    parts = [f"# Power mean SVM beside its peers, {results['date']}", _head(results)]
+    parts = [f"# Power mean SVM and its peers, {results['date']}", _head(results)]
     if "peers" in sections or "ours" in sections:
         parts.append(_accuracy_and_seconds(sections))
     if "peers" in sections:
@@ -50,7 +50,7 @@ def _head(results: Row) -> str:
 
 def _accuracy_and_seconds(sections: Row) -> str:
     rows = sections.get("peers", {}).get("rows", []) + sections.get("ours", {}).get("rows", [])
-    header = ["engine", "C", "fit s", "of which", "accuracy %", "epochs", "gap", "ns / nz·class·epoch", "MiB", "runs"]
+    header = ["engine", "C", "fit s", "stages", "accuracy %", "epochs", "gap", "ns / nz·class·epoch", "MiB", "runs"]
     text = (
         "One thread. Fit seconds are everything from counts in memory to a model: scaling, feature map or "
         "precomputation, solving; reading files and converting between formats are left out for all. Accuracy is on "
@@ -90,14 +90,14 @@ def _search(section: Row) -> str:
 def _exact(sections: Row) -> str:
     exact = sections["peers"]["exact"]
     first = sections.get("ours", {}).get("first_rows", [])
-    header = ["engine", "C", "fit s", "of which", "accuracy %"]
+    header = ["engine", "C", "fit s", "stages", "accuracy %"]
     cells = [_fit_cells(row)[:5] for row in exact + first]
     text = f"The first {exact[0]['rows']:,} rows alone, all test rows; the kernel matrix is part of the fit."
-    return f"## Beside the exact kernel\n\n{text}\n\n{table(header, cells)}"
+    return f"## Compared with the exact kernel\n\n{text}\n\n{table(header, cells)}"
 
 
 def _variants(section: Row) -> str:
-    header = ["flags", "fit s", "of which", "accuracy %", "epochs", "gap"]
+    header = ["flags", "fit s", "stages", "accuracy %", "epochs", "gap"]
     cells = []
     for row in section["variants"]:
         _, _, seconds, stages, accuracy, epochs, gap, *_ = _fit_cells(row)

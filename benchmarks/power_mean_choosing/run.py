@@ -1,4 +1,4 @@
-"""The power mean SVM with p, C and the number of nodes chosen by itself, beside fixed values and a grid search.
+"""The power mean SVM with p, C and the number of nodes chosen automatically, with fixed values and a grid search.
 
     python run.py --data DATA
 
@@ -35,7 +35,7 @@ sys.path[:0] = [str(ROOT / "reproduce" / "power_mean_svm"), str(ROOT / "benchmar
 import sets
 
 TABLES = ("diabetes", "german", "image", "ringnorm", "waveform", "splice", "letter")
-MOST = 2000
+MAX_SIZE = 2000
 GRID = {"C": [0.003, 0.01, 0.03, 0.1, 0.3, 1, 3], "kernel": [-8.0, -1.0, 0.0], "nodes": [3, 8]}
 ENGINES = {
     "p −1, C 0.01, 3 nodes": lambda: PowerMeanSVC(kernel=-1, C=0.01, nodes=3, n_jobs=1),
@@ -49,15 +49,15 @@ ENGINES = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     warnings.simplefilter("ignore")
     makers = {
         "digits": lambda: of_counts(sets.digits()),
-        "USPS": lambda: usps(asked.data),
-        "Scene-15": lambda: of_counts(sets.scene15(asked.data)),
-        "20 Newsgroups": lambda: of_counts(sets.newsgroups(asked.data)),
-        "CIFAR-10 words": lambda: of_counts(sets.cifar_words(asked.data).head(10_000)),
-        **{name: lambda name=name: table(name, asked.data) for name in TABLES},
+        "USPS": lambda: usps(options.data),
+        "Scene-15": lambda: of_counts(sets.scene15(options.data)),
+        "20 Newsgroups": lambda: of_counts(sets.newsgroups(options.data)),
+        "CIFAR-10 words": lambda: of_counts(sets.cifar_words(options.data).head(10_000)),
+        **{name: lambda name=name: table(name, options.data) for name in TABLES},
     }
     rows = []
     for name, make in makers.items():
@@ -92,7 +92,7 @@ def usps(data: Path) -> tuple[Any, Any, Any, Any]:
 
 def table(name: str, data: Path) -> tuple[Any, Any, Any, Any]:
     file = np.load(data / ("tabular/letter.npz" if name == "letter" else f"ida13/{name}.npz"))
-    rows, y = (file[array][:MOST] for array in ("X", "y"))
+    rows, y = (file[array][:MAX_SIZE] for array in ("X", "y"))
     train, test, a, b = train_test_split(rows, y, test_size=0.4, stratify=y, random_state=0)
     scaler = MinMaxScaler(clip=True).fit(train)
     return scaler.transform(train), a, scaler.transform(test), b

@@ -1,11 +1,11 @@
-"""Regression beside scikit-learn's tuned kernel methods: error, and CPU seconds of tuning and training, on one thread.
+"""Regression compared with scikit-learn's tuned kernel methods: error and CPU seconds of tuning and training.
 
     python run.py --data DATA [--engines NAMES] [--tasks NAMES] [--seeds SEEDS] [--out results/DATE.json]
 
 Data: diabetes (random splits, 300 samples of 442 train), Friedman's three functions with 400 and 1,000 training
 samples (10 columns, 4 and 4; noise of a tenth or so of the signal; the test targets are without noise), Friedman's
 first with 100,000 rows, where the peer is `Nystroem` with `Ridge`, and molecules: the SMILES of
-DATA/strings/mol_bbbp.csv.gz (MoleculeNet), of which the logarithm of the Wiener index (the sum of all distances in
+DATA/strings/mol_bbbp.csv.gz (MoleculeNet), whose logarithm of the Wiener index (the sum of all distances in
 the graph of the heavy atoms) is predicted from the text.
 
 Peers search these grids by five folds on standardized columns and targets: `KernelRidge` 7 gamma × 7 alpha, `SVR` 5
@@ -63,7 +63,7 @@ FUNCTIONS = {
 N_TEST = 2000
 N_LARGE = 100_000
 LARGE_PEER = "Nystroem + Ridge"
-MOST_OF_PROCESSES = 400
+MAX_PROCESS_SAMPLES = 400
 
 
 def tasks(data: Path | None, seed: int) -> Iterator[tuple[str, int, Any, Any, Any, Any]]:
@@ -144,12 +144,12 @@ def measured(make: Callable[[], Any], X: Any, y: Any, X_test: Any, y_test: Any) 
         model = make().fit(X, y)
     seconds = time.process_time() - start
     rmse = float(np.sqrt(np.mean((model.predict(X_test) - y_test) ** 2)))
-    told = {"rmse": rmse, "cpu_seconds": seconds}
+    record = {"rmse": rmse, "cpu_seconds": seconds}
     if isinstance(model, BasisExpansionRegressor | ThinPlateRegressor):
         results = model.cv_results_
         left_out = results["mean_test_neg_root_mean_squared_error"][results["param_C"] == model.C_]
-        told |= {"loo_rmse": -float(left_out[0]), "chosen": model.similarity_}
-    return told
+        record |= {"loo_rmse": -float(left_out[0]), "chosen": model.similarity_}
+    return record
 
 
 def nystroem() -> Any:
@@ -197,15 +197,15 @@ def main() -> None:
                 continue
             if is_large and engine not in (*OURS, LARGE_PEER):
                 continue
-            if engine == "GaussianProcessRegressor" and not (is_vectors and len(y) <= MOST_OF_PROCESSES):
+            if engine == "GaussianProcessRegressor" and not (is_vectors and len(y) <= MAX_PROCESS_SAMPLES):
                 continue
             if engine == "ThinPlateRegressor" and not is_vectors:
                 continue
             make = nystroem if engine == LARGE_PEER else lambda engine=engine, X=X: ENGINES[engine](X)
-            told = measured(make, X, y, X_test, y_test)
+            record = measured(make, X, y, X_test, y_test)
             if arguments.untimed:
-                del told["cpu_seconds"]
-            results[task, seed, engine] = {"task": task, "seed": seed, "engine": engine, **told}
+                del record["cpu_seconds"]
+            results[task, seed, engine] = {"task": task, "seed": seed, "engine": engine, **record}
             print(results[task, seed, engine], flush=True)
             arguments.out.parent.mkdir(exist_ok=True)
             text = json.dumps({"facts": facts, "results": list(results.values())}, indent=1)

@@ -40,23 +40,23 @@ C = 0.01
 
 
 def main() -> int:
-    asked = arguments()
-    asked.folder.mkdir(parents=True, exist_ok=True)
+    options = arguments()
+    options.folder.mkdir(parents=True, exist_ok=True)
     rows = []
     for kind in ("words", "histograms"):
-        for n in asked.rows:
-            x, y = words(n, asked.folder) if kind == "words" else histograms(n)
+        for n in options.rows:
+            x, y = words(n, options.folder) if kind == "words" else histograms(n)
             found = {"data": kind, "rows": x.shape[0], "columns": x.shape[1], "nonzeros": x.nnz / x.shape[0]}
-            found["descent"] = descent(asked, x, y)
+            found["descent"] = descent(options, x, y)
             found["newton"] = newton(x, y)
             found["ratio"] = found["newton"]["cpu_seconds"] / found["descent"]["cpu_seconds"]
             rows.append(found)
             print(json.dumps(found), file=sys.stderr)
-    told = {"machine": timing.machine(), "date": timing.now(), "tol": TOLERANCE, "C": C, "fits": rows}
-    out = HERE / "results" / f"{told['date'][:10]}_descent_or_newton"
-    out.with_suffix(".json").write_text(json.dumps(told, indent=1) + "\n")
-    out.with_suffix(".md").write_text(page(told))
-    print(page(told))
+    results = {"machine": timing.machine(), "date": timing.now(), "tol": TOLERANCE, "C": C, "fits": rows}
+    out = HERE / "results" / f"{results['date'][:10]}_descent_or_newton"
+    out.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
+    out.with_suffix(".md").write_text(page(results))
+    print(page(results))
     return 0
 
 
@@ -77,11 +77,11 @@ def histograms(n: int) -> tuple[sparse.csr_array, np.ndarray]:
     return sparse.csr_array(random.multinomial(400, mixed).astype(float)), y
 
 
-def descent(asked: argparse.Namespace, x: sparse.csr_array, y: np.ndarray) -> dict[str, Any]:
+def descent(options: argparse.Namespace, x: sparse.csr_array, y: np.ndarray) -> dict[str, Any]:
     """Blocks of a file, in a process of its own, in a memory that holds a part of them."""
-    path = asked.folder / "rows.svm"
+    path = options.folder / "rows.svm"
     dump_svmlight_file(x, y, str(path), zero_based=False)
-    command = [asked.command, "train", str(path), "-o", str(asked.folder / "model"), "--json"]
+    command = [options.command, "train", str(path), "-o", str(options.folder / "model"), "--json"]
     command += [
         "--method",
         f"power-mean:nodes=3,tol={TOLERANCE}",
@@ -91,15 +91,15 @@ def descent(asked: argparse.Namespace, x: sparse.csr_array, y: np.ndarray) -> di
         "--threads",
         "1",
         "--memory-limit",
-        asked.memory,
+        options.memory,
     ]
     started = time.perf_counter()
-    child = subprocess.Popen(command, env=os.environ | {"TMPDIR": str(asked.folder)}, stdout=subprocess.PIPE)
-    told = child.stdout.read() if child.stdout else b""
+    child = subprocess.Popen(command, env=os.environ | {"TMPDIR": str(options.folder)}, stdout=subprocess.PIPE)
+    results = child.stdout.read() if child.stdout else b""
     _, status, used = os.wait4(child.pid, 0)
     if status != 0:
         sys.exit(f"{' '.join(command)} ended with status {status}")
-    report = json.loads(told)["report"]
+    report = json.loads(results)["report"]
     seconds = time.perf_counter() - started
     return {"seconds": seconds, "cpu_seconds": used.ru_utime + used.ru_stime, **facts(report)}
 
@@ -123,19 +123,19 @@ def facts(report: dict[str, Any]) -> dict[str, Any]:
     return {"gap": max(report["gaps"]), "objective": report["objective"], "iterations": max(report["iterations"])}
 
 
-def page(told: dict[str, Any]) -> str:
-    machine = told["machine"]
+def page(results: dict[str, Any]) -> str:
+    machine = results["machine"]
     lines = [
         "# Power mean out of core: descent on blocks or Newton's method",
         "",
         f"{machine['cpu']} (family/model {machine['cpu_family_model']}), {machine['cores']} cores, 1 thread; "
-        f"{told['date'][:10]}. Relative gap {told['tol']}, C = {told['C']}, ten classes. Descent reads a LIBSVM file "
-        "twice, which is in its CPU seconds; Newton's method has its rows in memory.",
+        f"{results['date'][:10]}. Relative gap {results['tol']}, C = {results['C']}, ten classes. Descent reads "
+        "a LIBSVM file twice, which is in its CPU seconds; Newton's method has its rows in memory.",
         "",
         "| rows | columns | non-zeros a row | descent: CPU s | gap | Newton: CPU s | gap | Newton / descent |",
         "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
-    for one in told["fits"]:
+    for one in results["fits"]:
         a, b = one["descent"], one["newton"]
         lines.append(
             f"| {one['rows']:,} | {one['columns']:,} | {one['nonzeros']:.0f} | {a['cpu_seconds']:.1f} | {a['gap']:.1e} "

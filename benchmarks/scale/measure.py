@@ -50,31 +50,31 @@ PLANS = [(10**7, 16), (10**7, 256), (10**9, 16), (10**9, 256)]
 
 
 def main() -> int:
-    asked = arguments()
+    options = arguments()
     load = timing.load_average()
-    work = seconds_a_row(asked)
-    fits = [one_fit(workers, asked) for workers in (1, 2)]
-    told = {
+    work = seconds_a_row(options)
+    fits = [one_fit(workers, options) for workers in (1, 2)]
+    results = {
         "date": timing.now(),
         "machine": timing.machine(),
         "load_average": [load, timing.load_average()],
-        "task": asked.task,
-        "width": asked.width,
-        "similarity": TASKS[asked.task][0],
-        "rows": asked.rows,
-        "bases": asked.bases,
-        "classes": asked.classes,
+        "task": options.task,
+        "width": options.width,
+        "similarity": TASKS[options.task][0],
+        "rows": options.rows,
+        "bases": options.bases,
+        "classes": options.classes,
         "seconds_a_row": work,
         "fits": fits,
         "speedup": fits[0]["seconds"] / fits[1]["seconds"],
-        "plans": [plan(rows, workers, work, fits[1], asked) for rows, workers in PLANS],
+        "plans": [plan(rows, workers, work, fits[1], options) for rows, workers in PLANS],
     }
-    out = asked.out / ("quick" if asked.quick else "")
+    out = options.out / ("quick" if options.quick else "")
     out.mkdir(parents=True, exist_ok=True)
-    stem = out / f"{timing.today()}_scale_{asked.rows}-{asked.task}-{asked.width}"
-    stem.with_suffix(".json").write_text(json.dumps(told, indent=1) + "\n")
-    stem.with_suffix(".md").write_text(page(told))
-    print(page(told))
+    stem = out / f"{timing.today()}_scale_{options.rows}-{options.task}-{options.width}"
+    stem.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
+    stem.with_suffix(".md").write_text(page(results))
+    print(page(results))
     return 0
 
 
@@ -120,20 +120,20 @@ class Timed:
         return _core.merge(query, [answer]) if has_answer else b""
 
 
-def seconds_a_row(asked: argparse.Namespace) -> dict[str, float]:
-    """Of the expansion and of each question of a fit, on one thread; other work may run beside."""
-    samples, y = made(asked.task, asked.width, 0, BLOCK, asked.classes)
-    raw = BasisExpansion(TASKS[asked.task][0], n_basis=asked.bases, normalization="none", n_jobs=1, random_state=0)
+def seconds_a_row(options: argparse.Namespace) -> dict[str, float]:
+    """Of the expansion and of each question of a fit, on one thread; other work may run meanwhile."""
+    samples, y = made(options.task, options.width, 0, BLOCK, options.classes)
+    raw = BasisExpansion(TASKS[options.task][0], n_basis=options.bases, normalization="none", n_jobs=1, random_state=0)
     raw.fit(samples, y)
     started = time.process_time()
     values = raw.transform(samples)
     work = {"similarity": time.process_time() - started}
     codes = y.astype(np.uint32)
-    labels = _core.WeightedLabels((list(range(asked.classes)), codes, None), None, 1.0)
+    labels = _core.WeightedLabels((list(range(options.classes)), codes, None), None, 1.0)
     rows = Timed(_core.Part.features(0, values, np.ones(BLOCK)))
     expansion = _core.normalized(raw._model, "mean-norm", rows, labels)
     work |= rows.seconds
-    rows = Timed(rows.part.linear(expansion, codes, asked.classes, 1.0, "squared-hinge", "free"))
+    rows = Timed(rows.part.linear(expansion, codes, options.classes, 1.0, "squared-hinge", "free"))
     common = {"tol": 1e-3, "max_iter": 100, "seed": 0, "threads": 1}
     common |= dict.fromkeys(("class_weight", "time_limit", "monitor", "features"))
     fit = {"basis": "index", "basis_rows": [], "stages": [], "common": common}
@@ -142,21 +142,23 @@ def seconds_a_row(asked: argparse.Namespace) -> dict[str, float]:
     return {name: seconds / BLOCK for name, seconds in work.items()}
 
 
-def one_fit(workers: int, asked: argparse.Namespace) -> dict[str, Any]:
-    parts = max(asked.rows // BLOCK, 2)
+def one_fit(workers: int, options: argparse.Namespace) -> dict[str, Any]:
+    parts = max(options.rows // BLOCK, 2)
     with (
         LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
         Client(cluster) as client,
     ):
-        halves = [delayed(made, nout=2)(asked.task, asked.width, seed, BLOCK, asked.classes) for seed in range(parts)]
-        shape = (BLOCK, asked.width)
+        halves = [
+            delayed(made, nout=2)(options.task, options.width, seed, BLOCK, options.classes) for seed in range(parts)
+        ]
+        shape = (BLOCK, options.width)
         samples = da.concatenate([da.from_delayed(one[0], shape, np.float32) for one in halves]).persist()
         y = da.concatenate([da.from_delayed(one[1], (BLOCK,), np.int64) for one in halves]).persist()
         y.compute()
         scheduler = scheduler_seconds(client)
         started = time.perf_counter()
         svc = BasisExpansionSVC(
-            TASKS[asked.task][0], n_basis=asked.bases, random_state=0, n_jobs=1, normalization="mean_norm", C=1.0
+            TASKS[options.task][0], n_basis=options.bases, random_state=0, n_jobs=1, normalization="mean_norm", C=1.0
         ).fit(samples, y)
         seconds = time.perf_counter() - started
     report = svc.dask_report_
@@ -199,11 +201,11 @@ def _nothing() -> float:
 
 
 def plan(
-    rows: int, workers: int, work: dict[str, float], fit: dict[str, Any], asked: argparse.Namespace
+    rows: int, workers: int, work: dict[str, float], fit: dict[str, Any], options: argparse.Namespace
 ) -> dict[str, Any]:
     """Seconds of each part on workers of this machine's kind, the questions being as many as in the fit measured."""
-    problems = asked.classes if asked.classes > 2 else 1
-    point, gram = 8 * problems * (asked.bases + 1), 4 * asked.bases**2
+    problems = options.classes if options.classes > 2 else 1
+    point, gram = 8 * problems * (options.bases + 1), 4 * options.bases**2
     depth = int(np.ceil(np.log(workers) / np.log(_rows.FAN_IN)))
     tasks = workers + workers / (_rows.FAN_IN - 1) + 2
     rounds = sum(fit["queries"].values())
@@ -216,30 +218,30 @@ def plan(
         "network": ((rounds - big) * point + big * gram) * 2 * max(depth, 1) / NETWORK,
         "labels to one machine": 4 * rows / NETWORK,
         # A Cholesky factor a Gram matrix, at 50 Gflop/s.
-        "factor": big * asked.bases**3 / 3 / 50e9,
+        "factor": big * options.bases**3 / 3 / 50e9,
     }
     return {
         "rows": rows,
         "workers": workers,
         "seconds": sum(parts.values()),
         "parts": parts,
-        "gib_a_worker": 4 * asked.bases * rows / workers / 2**30,
+        "gib_a_worker": 4 * options.bases * rows / workers / 2**30,
         "gib_of_labels": 20 * rows / 2**30,
     }
 
 
-def page(told: dict[str, Any]) -> str:
-    machine = told["machine"]
-    width = told["width"]
+def page(results: dict[str, Any]) -> str:
+    machine = results["machine"]
+    width = results["width"]
     lines = [
         "# What several machines cost\n",
-        f"{told['date']}; {machine['cpu']}, {machine['cores']} cores; load average "
-        f"{told['load_average'][0]:.1f} to {told['load_average'][1]:.1f}. {told['fits'][0]['rows']:,} made "
-        f"{told['task']} of {width} {TASKS[told['task']][1]}, {told['bases']} bases, {told['classes']} classes, "
-        f"similarity {told['similarity']}.\n",
+        f"{results['date']}; {machine['cpu']}, {machine['cores']} cores; load average "
+        f"{results['load_average'][0]:.1f} to {results['load_average'][1]:.1f}. {results['fits'][0]['rows']:,} made "
+        f"{results['task']} of {width} {TASKS[results['task']][1]}, {results['bases']} bases, {results['classes']} "
+        f"classes, similarity {results['similarity']}.\n",
         "## Work on one thread\n",
         "| | µs a row |\n|---|---:|",
-        *[f"| {name} | {1e6 * value:.3f} |" for name, value in told["seconds_a_row"].items()],
+        *[f"| {name} | {1e6 * value:.3f} |" for name, value in results["seconds_a_row"].items()],
         "\n## Fits\n",
         "| workers | seconds | Newton steps | tasks | ms a task | ms a round | scheduler's share | questions |\n"
         "|---:|---:|---:|---:|---:|---:|---:|---|",
@@ -249,19 +251,19 @@ def page(told: dict[str, Any]) -> str:
             f"{100 * fit['scheduler_share']:.1f} % | "
             + ", ".join(f"{count} {name}" for name, count in sorted(fit["queries"].items()))
             + " |"
-            for fit in told["fits"]
+            for fit in results["fits"]
         ],
-        f"\nTwo workers are {told['speedup']:.2f} times as fast as one.\n",
+        f"\nTwo workers are {results['speedup']:.2f} times as fast as one.\n",
         "## Plans\n",
         "| rows | workers | minutes | GiB a worker | "
-        + " | ".join(f"{name}, s" for name in told["plans"][0]["parts"])
+        + " | ".join(f"{name}, s" for name in results["plans"][0]["parts"])
         + " |\n|---:|---:|---:|---:|"
-        + "---:|" * len(told["plans"][0]["parts"]),
+        + "---:|" * len(results["plans"][0]["parts"]),
         *[
             f"| {one['rows']:,} | {one['workers']} | {one['seconds'] / 60:.1f} | {one['gib_a_worker']:.1f} | "
             + " | ".join(f"{value:.1f}" for value in one["parts"].values())
             + " |"
-            for one in told["plans"]
+            for one in results["plans"]
         ],
     ]
     return "\n".join(lines) + "\n"
@@ -276,13 +278,13 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--length", type=int, default=60, help="points of a series")
     parser.add_argument("--out", type=Path, default=HERE / "results")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows and bases")
-    asked = parser.parse_args()
-    _, _, rows, bases = TASKS[asked.task]
-    asked.rows, asked.bases = asked.rows or rows, asked.bases or bases
-    asked.width = asked.length if asked.task == "series" else COLUMNS
-    if asked.quick:
-        asked.rows, asked.bases = asked.rows // 10, asked.bases // 10
-    return asked
+    options = parser.parse_args()
+    _, _, rows, bases = TASKS[options.task]
+    options.rows, options.bases = options.rows or rows, options.bases or bases
+    options.width = options.length if options.task == "series" else COLUMNS
+    if options.quick:
+        options.rows, options.bases = options.rows // 10, options.bases // 10
+    return options
 
 
 if __name__ == "__main__":

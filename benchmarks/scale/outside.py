@@ -4,7 +4,7 @@
 
 The data are made: rows of 784 numbers with a class in the last column (NPY) for the basis expansion, rows of counts
 (LIBSVM text) for the power mean. The process has `--memory` as its limit of address space, set by the system, so that a
-fit that takes more ends. What is told is the time a row of both fits, their ratio, and what the fit said of itself.
+fit that takes more ends. The report has the time per row of both fits, their ratio, and what the fit said of itself.
 """
 
 from __future__ import annotations
@@ -29,32 +29,32 @@ HERE = Path(__file__).resolve().parent
 COLUMNS = 784
 # What the columns are mixtures of.
 HIDDEN = 10
-ROWS_AT_A_TIME = 20_000
+CHUNK_ROWS = 20_000
 UNITS = {"GiB": 2**30, "MiB": 2**20}
 
 
 def main() -> int:
-    asked = arguments()
-    asked.folder.mkdir(parents=True, exist_ok=True)
-    whole = asked.folder / f"{asked.method}-whole{ENDING[asked.method]}"
-    part = asked.folder / f"{asked.method}-part{ENDING[asked.method]}"
-    target = int((0.25 if asked.quick else asked.gib) * 2**30)
-    rows = {path: make(asked.method, path, size) for path, size in ((part, asked.part), (whole, target))}
-    told: dict[str, Any] = {"method": asked.method, "machine": timing.machine(), "date": timing.now()}
-    told["memory"], told["bytes"], told["threads"] = asked.memory, whole.stat().st_size, asked.threads
+    options = arguments()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    whole = options.folder / f"{options.method}-whole{ENDING[options.method]}"
+    part = options.folder / f"{options.method}-part{ENDING[options.method]}"
+    target = int((0.25 if options.quick else options.gib) * 2**30)
+    rows = {path: make(options.method, path, size) for path, size in ((part, options.part), (whole, target))}
+    results: dict[str, Any] = {"method": options.method, "machine": timing.machine(), "date": timing.now()}
+    results["memory"], results["bytes"], results["threads"] = options.memory, whole.stat().st_size, options.threads
     for name, path, limited in (("in_memory", part, False), ("outside", whole, True)):
-        told[name] = train(asked, path, limited)
-        told[name]["seconds_a_row"] = told[name]["seconds"] / rows[path]
-        told[name]["cpu_seconds_a_row"] = told[name]["cpu_seconds"] / rows[path]
-        print(f"{name}: {rows[path]:,} rows, {told[name]['seconds']:.1f} s", file=sys.stderr)
-    told["ratio"] = told["outside"]["seconds_a_row"] / told["in_memory"]["seconds_a_row"]
-    told["cpu_ratio"] = told["outside"]["cpu_seconds_a_row"] / told["in_memory"]["cpu_seconds_a_row"]
-    out = asked.out / ("quick" if asked.quick else ".") / f"{told['date'][:10]}_outside_{asked.method}"
+        results[name] = train(options, path, limited)
+        results[name]["seconds_a_row"] = results[name]["seconds"] / rows[path]
+        results[name]["cpu_seconds_a_row"] = results[name]["cpu_seconds"] / rows[path]
+        print(f"{name}: {rows[path]:,} rows, {results[name]['seconds']:.1f} s", file=sys.stderr)
+    results["ratio"] = results["outside"]["seconds_a_row"] / results["in_memory"]["seconds_a_row"]
+    results["cpu_ratio"] = results["outside"]["cpu_seconds_a_row"] / results["in_memory"]["cpu_seconds_a_row"]
+    out = options.out / ("quick" if options.quick else ".") / f"{results['date'][:10]}_outside_{options.method}"
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.with_suffix(".json").write_text(json.dumps(told, indent=1) + "\n")
-    out.with_suffix(".md").write_text(page(told))
-    print(page(told))
-    if not asked.keep:
+    out.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
+    out.with_suffix(".md").write_text(page(results))
+    print(page(results))
+    if not options.keep:
         whole.unlink()
     return 0
 
@@ -66,29 +66,29 @@ FLAGS = {
 }
 
 
-def train(asked: argparse.Namespace, data: Path, limited: bool) -> dict[str, Any]:
+def train(options: argparse.Namespace, data: Path, limited: bool) -> dict[str, Any]:
     """One fit in a process of its own; with the limit, the system refuses it more address space than that."""
-    method = {"power-mean": "power-mean:nodes=3"}.get(asked.method, asked.method)
-    command = [asked.command, "train", "--method", method, str(data), "-o", str(asked.folder / "model"), "--json"]
-    command += [*FLAGS[asked.method], "--threads", str(asked.threads)]
+    method = {"power-mean": "power-mean:nodes=3"}.get(options.method, options.method)
+    command = [options.command, "train", "--method", method, str(data), "-o", str(options.folder / "model"), "--json"]
+    command += [*FLAGS[options.method], "--threads", str(options.threads)]
     if limited:
-        command += ["--memory-limit", asked.memory]
+        command += ["--memory-limit", options.memory]
 
     def limit() -> None:
         if limited:
-            size = bytes_of(asked.memory)
+            size = bytes_of(options.memory)
             resource.setrlimit(resource.RLIMIT_AS, (size, size))
 
     load, started = timing.load_average(), time.perf_counter()
     child = subprocess.Popen(
-        command, preexec_fn=limit, env=os.environ | {"TMPDIR": str(asked.folder)}, stdout=subprocess.PIPE
+        command, preexec_fn=limit, env=os.environ | {"TMPDIR": str(options.folder)}, stdout=subprocess.PIPE
     )
-    told = child.stdout.read() if child.stdout else b""
+    results = child.stdout.read() if child.stdout else b""
     _, status, used = os.wait4(child.pid, 0)
     seconds = time.perf_counter() - started
     if status != 0:
         sys.exit(f"{' '.join(command)} ended with status {status}")
-    report = json.loads(told)
+    report = json.loads(results)
     return {
         "seconds": seconds,
         "cpu_seconds": used.ru_utime + used.ru_stime,
@@ -121,8 +121,8 @@ def make_rows(path: Path, size: int) -> int:
     n = size // (4 * (COLUMNS + 1))
     mixed = random.standard_normal((HIDDEN, COLUMNS), np.float32) / np.float32(HIDDEN**0.5)
     array = np.lib.format.open_memmap(path, "w+", np.float32, (n, COLUMNS + 1))
-    for at in range(0, n, ROWS_AT_A_TIME):
-        hidden = random.standard_normal((min(ROWS_AT_A_TIME, n - at), HIDDEN), np.float32)
+    for at in range(0, n, CHUNK_ROWS):
+        hidden = random.standard_normal((min(CHUNK_ROWS, n - at), HIDDEN), np.float32)
         right = hidden[:, 0] * hidden[:, 1] + hidden[:, 2] + 0.5 * hidden[:, 3] ** 2 > 0.5
         rows = hidden @ mixed + np.float32(0.5) * random.standard_normal((len(hidden), COLUMNS), np.float32)
         array[at : at + len(rows), :COLUMNS] = rows
@@ -148,8 +148,8 @@ def make_counts(path: Path, size: int) -> int:
                 [half_rows(random, ladder, first) for ladder, first in zip(pair, (0, words // 2), strict=True)]
                 for pair in ladders
             ]
-            labels = random.integers(classes, size=ROWS_AT_A_TIME)
-            picks = random.integers(HALVES, size=(ROWS_AT_A_TIME, 2))
+            labels = random.integers(classes, size=CHUNK_ROWS)
+            picks = random.integers(HALVES, size=(CHUNK_ROWS, 2))
             rows = zip(labels.tolist(), picks.tolist(), strict=True)
             lines = [b"%d%s%s\n" % (k, pools[k][0][one], pools[k][1][other]) for k, (one, other) in rows]
             block = b"".join(lines)
@@ -173,14 +173,14 @@ def half_rows(random: np.random.Generator, ladder: np.ndarray, first: int) -> li
     return rows
 
 
-def page(told: dict[str, Any]) -> str:
-    inside, outside = told["in_memory"], told["outside"]
-    machine = told["machine"]
+def page(results: dict[str, Any]) -> str:
+    inside, outside = results["in_memory"], results["outside"]
+    machine = results["machine"]
     lines = [
-        f"# {told['method']}: {told['bytes'] / 2**30:.1f} GiB under a limit of {told['memory']}",
+        f"# {results['method']}: {results['bytes'] / 2**30:.1f} GiB under a limit of {results['memory']}",
         "",
         f"{machine['cpu']} (family/model {machine['cpu_family_model']}), {machine['cores']} cores, "
-        f"{told['threads']} thread(s); {told['date'][:10]}.",
+        f"{results['threads']} thread(s); {results['date'][:10]}.",
         "",
         "| | in memory, a part | in blocks, all |",
         "| --- | ---: | ---: |",
@@ -192,7 +192,7 @@ def page(told: dict[str, Any]) -> str:
         f"| largest gap | {inside['report']['gap']:.1e} | {outside['report']['gap']:.1e} |",
         f"| load average | {inside['load_average'][0]:.1f} | {outside['load_average'][0]:.1f} |",
         "",
-        f"Time a row: {told['ratio']:.2f} times that in memory, of CPU {told['cpu_ratio']:.2f} times. Most memory:",
+        f"Time a row: {results['ratio']:.2f} times that in memory, CPU: {results['cpu_ratio']:.2f} times. Most memory:",
         f"{outside['peak_mib']:,.0f} MiB. " + " ".join(outside["report"].get("notes", [])),
     ]
     return "\n".join(lines) + "\n"

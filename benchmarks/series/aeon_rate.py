@@ -1,4 +1,4 @@
-"""MiniRocket beside aeon's: the same features from the same biases, and how many series a second each describes.
+"""MiniRocket compared with aeon's: the same features from the same biases, and how many series a second each describes.
 
     python aeon_rate.py PYTHON_WITH_AEON
 

@@ -1,4 +1,4 @@
-"""Time series: MiniRocket with three classifiers beside what the basis expansion SVM chooses by itself, and aeon's.
+"""Time series: MiniRocket with three classifiers, compared with what the basis expansion SVM chooses, and aeon's.
 
     python run.py --data DATA [--only NAME ...] [--engines ENGINE ...]
 
@@ -35,12 +35,12 @@ except ModuleNotFoundError:
     MiniRocketClassifier = None
 
 HERE = Path(__file__).resolve().parent
-MOST_BASES = 4000
-MOST_STEPS = 2e10
+MAX_BASES = 4000
+MAX_STEPS = 2e10
 
 
 def expansion(similarity: str | list[str], normalization: str) -> Callable[[], BasisExpansionSVC]:
-    given = {"n_basis": MOST_BASES, "normalization": normalization, "n_jobs": 1, "random_state": 0}
+    given = {"n_basis": MAX_BASES, "normalization": normalization, "n_jobs": 1, "random_state": 0}
     return lambda: BasisExpansionSVC(similarity, **given)
 
 
@@ -52,7 +52,7 @@ ENGINES = {
     "a fourth of both/features": expansion(
         ["minirocket:features=2500/features", "hydra:groups=16/features"], "z_score"
     ),
-    "nothing given": lambda: BasisExpansionSVC(n_jobs=1, random_state=0),
+    "default parameters": lambda: BasisExpansionSVC(n_jobs=1, random_state=0),
 }
 NEIGHBOR = "aeon, nearest by DTW"
 if MiniRocketClassifier is not None:
@@ -65,22 +65,22 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--only", nargs="+")
     parser.add_argument("--engines", nargs="+", default=list(ENGINES), choices=list(ENGINES))
-    asked = parser.parse_args()
+    options = parser.parse_args()
     warnings.simplefilter("ignore")
     if MiniRocketClassifier is not None:
         compiled()
     out = HERE / "results" / f"{time.strftime('%Y-%m-%d')}_series"
     kept = out.with_suffix(".json")
     rows: dict[str, dict[str, Any]] = json.loads(kept.read_text()) if kept.exists() else {}
-    files = sorted((asked.data / "ucr").glob("*.npz"), key=lambda file: file.stat().st_size)
+    files = sorted((options.data / "ucr").glob("*.npz"), key=lambda file: file.stat().st_size)
     for file in files:
-        if asked.only and file.stem not in asked.only:
+        if options.only and file.stem not in options.only:
             continue
         with np.load(file) as arrays:
             sets = [(series(arrays, part), arrays[f"y_{part}"]) for part in ("train", "test")]
         row = rows.setdefault(file.stem, {"n_train": len(sets[0][1]), "n_test": len(sets[1][1])})
-        for engine in asked.engines:
-            if engine == NEIGHBOR and len(sets[0][1]) * len(sets[1][1]) * len(sets[0][0][0]) ** 2 > MOST_STEPS:
+        for engine in options.engines:
+            if engine == NEIGHBOR and len(sets[0][1]) * len(sets[1][1]) * len(sets[0][0][0]) ** 2 > MAX_STEPS:
                 continue
             row[engine] = measured(ENGINES[engine](), *sets)
             print(file.stem, engine, row[engine], flush=True)
@@ -150,7 +150,7 @@ def table(rows: dict[str, dict[str, Any]]) -> str:
             for engine in engines:
                 values = [one[engine][kind] for one in ([row] if row else whole.values()) if engine in one]
                 cells.append(f"{np.mean(values):.{digits}f}" if values else "")
-        chosen = row.get("nothing given", {}).get("similarity", "") if row else ""
+        chosen = row.get("default parameters", {}).get("similarity", "") if row else ""
         lines.append("| " + " | ".join([*cells, chosen]) + " |")
     return "\n".join(lines) + "\n"
 

@@ -1,4 +1,4 @@
-"""How good a few bases are: evenly spaced ones, the heaviest of many, and those that an L1 penalty keeps.
+"""How good a few bases are: evenly spaced ones, those with the largest weights, and those that an L1 penalty keeps.
 
     python run.py --data DATA
 
@@ -22,15 +22,15 @@ from sklearn.datasets import load_digits
 import widemargin as wm
 
 HERE = Path(__file__).resolve().parent
-MOST, ALL, SIZES = 5000, 1000, (30, 100, 300)
+MAX_SIZE, ALL, SIZES = 5000, 1000, (30, 100, 300)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
-    asked = parser.parse_args()
+    parsed = parser.parse_args()
     warnings.simplefilter("ignore")
-    rows = [row for name in ("digits", "letter", "usps") for row in measured(name, *read(name, asked.data))]
+    rows = [row for name in ("digits", "letter", "usps") for row in measured(name, *read(name, parsed.data))]
     text = "\n".join(
         ["| data | bases | how | accuracy % |", "| --- | ---: | --- | ---: |"]
         + [f"| {r['data']} | {r['bases']} | {r['how']} | {r['accuracy']:.2f} |" for r in rows]
@@ -71,10 +71,15 @@ def read(name: str, data: Path) -> tuple[Any, Any, Any, Any]:
     if name == "letter":
         file = np.load(data / "tabular/letter.npz")
         values, y = file["X"].astype(np.float64), file["y"]
-        return values[:MOST], y[:MOST], values[-MOST:], y[-MOST:]
+        return values[:MAX_SIZE], y[:MAX_SIZE], values[-MAX_SIZE:], y[-MAX_SIZE:]
     file = np.load(data / "usps/usps.npz")
     parts = [file[part] for part in ("X_train", "y_train", "X_test", "y_test")]
-    return parts[0][:MOST].astype(np.float64), parts[1][:MOST], parts[2][:MOST].astype(np.float64), parts[3][:MOST]
+    return (
+        parts[0][:MAX_SIZE].astype(np.float64),
+        parts[1][:MAX_SIZE],
+        parts[2][:MAX_SIZE].astype(np.float64),
+        parts[3][:MAX_SIZE],
+    )
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ TABLE_1 = (
 )
 
 SPLITS = 5
-MOST_A_CLASS = 1500
+MAX_PER_CLASS = 1500
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def splits(folder: Path, name: str, seed: int = 7) -> Iterator[Split]:
     pairs = np.unique(np.column_stack([arrays["X"].astype(float), arrays["y"]]), axis=0)
     random = np.random.default_rng(seed)
     classes = (-1, 1)
-    members = [random.permutation(np.flatnonzero(pairs[:, -1] == c))[:MOST_A_CLASS] for c in classes]
+    members = [random.permutation(np.flatnonzero(pairs[:, -1] == c))[:MAX_PER_CLASS] for c in classes]
     index = np.concatenate(members)
     fold = np.concatenate([np.arange(len(rows)) % SPLITS for rows in members])
     for k in range(SPLITS):

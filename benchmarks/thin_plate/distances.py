@@ -1,4 +1,4 @@
-"""The thin plate SVM on edit distances and time warping, beside the nearest neighbor by the same distance.
+"""The thin plate SVM on edit distances and time warping, compared with the nearest neighbor by the same distance.
 
     python distances.py --data DATA [--only coffee,gunpoint]
 
@@ -26,7 +26,7 @@ import numpy as np
 import widemargin as wm
 
 HERE = Path(__file__).resolve().parent
-MOST_TRAINING, MOST_TEST = 600, 1000
+MAX_TRAINING, MAX_TEST = 600, 1000
 SERIES = [
     *("ACSF1", "Adiac", "ArrowHead", "CBF", "Chinatown", "Coffee", "Computers", "ECG200", "ECG5000", "ECGFiveDays"),
     *("Earthquakes", "GunPoint", "Ham", "ItalyPowerDemand", "PhalangesOutlinesCorrect", "PowerCons", "SmoothSubspace"),
@@ -39,13 +39,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--only", default="", help="names, with commas between")
-    asked = parser.parse_args()
-    only = {name.lower() for name in asked.only.split(",") if name}
+    options = parser.parse_args()
+    only = {name.lower() for name in options.only.split(",") if name}
     rows = []
     for name in SERIES + STRINGS:
         if only and name.lower() not in only:
             continue
-        rows.append({"name": name, **measured(name, asked.data)})
+        rows.append({"name": name, **measured(name, options.data)})
         print(json.dumps(rows[-1]), file=sys.stderr)
     if not only:
         out = HERE / "results" / f"{time.strftime('%Y-%m-%d')}_distances"
@@ -106,8 +106,8 @@ def centered(matrix: np.ndarray) -> np.ndarray:
 def series(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     z = np.load(path)
     random = np.random.default_rng(0)
-    train = random.permutation(len(z["y_train"]))[:MOST_TRAINING]
-    test = random.permutation(len(z["y_test"]))[:MOST_TEST]
+    train = random.permutation(len(z["y_train"]))[:MAX_TRAINING]
+    test = random.permutation(len(z["y_test"]))[:MAX_TEST]
     return z["X_train"][train], z["y_train"][train], z["X_test"][test], z["y_test"][test]
 
 
@@ -122,17 +122,17 @@ def strings(folder: Path, name: str) -> tuple[list[str], np.ndarray, list[str], 
         lines = [line.split("\t") for line in text.splitlines()[1:]]
         texts, labels = [line[-1] for line in lines], [line[0] for line in lines]
     order = np.random.default_rng(0).permutation(len(texts))
-    half = min(MOST_TRAINING, len(texts) // 2)
-    train, test = order[:half], order[half : half + MOST_TEST]
+    half = min(MAX_TRAINING, len(texts) // 2)
+    train, test = order[:half], order[half : half + MAX_TEST]
     y = np.array(labels)
     return [texts[i] for i in train], y[train], [texts[i] for i in test], y[test]
 
 
 def page(rows: list[dict[str, Any]]) -> str:
     lines = [
-        "# Thin plate SVM on distances, beside the nearest neighbor",
+        "# Thin plate SVM on distances, compared with the nearest neighbor",
         "",
-        "Accuracy in per cent on test rows; in brackets what leave-one-out says. Negative: Σ |negative eigenvalues| /",
+        "Accuracy in % on test rows; in brackets what leave-one-out says. Negative: Σ |negative eigenvalues| /",
         "Σ positive ones of the centered matrix of the training rows.",
         "",
         "| | training | negative | nearest neighbor | clip | flip | shift |",
@@ -140,9 +140,9 @@ def page(rows: list[dict[str, Any]]) -> str:
     ]
     ways = ("clip", "flip", "shift")
     for row in rows:
-        told = " | ".join(f"{100 * row[way]:.1f} ({100 * row[f'{way}_estimate']:.1f})" for way in ways)
+        record = " | ".join(f"{100 * row[way]:.1f} ({100 * row[f'{way}_estimate']:.1f})" for way in ways)
         lines.append(
-            f"| {row['name']} | {row['training']} | {row['negative']:.3f} | {100 * row['nearest']:.1f} | {told} |"
+            f"| {row['name']} | {row['training']} | {row['negative']:.3f} | {100 * row['nearest']:.1f} | {record} |"
         )
     for what, names in (("series", SERIES), ("strings", STRINGS), ("all", SERIES + STRINGS)):
         some = [row for row in rows if row["name"] in names]

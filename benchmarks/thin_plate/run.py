@@ -1,4 +1,4 @@
-"""Measures the thin plate SVM: Table 1 beside a grid search of SVC, USPS, ijcnn1, a million rows.
+"""Measures the thin plate SVM: Table 1 compared with a grid search of SVC, USPS, ijcnn1, a million rows.
 
     python run.py --data DATA [--widemargin ../../target/release/widemargin] [--only table1,usps,ijcnn1,million]
 
@@ -78,27 +78,27 @@ def usps_section(bench: Bench) -> Row:
         ["polynomials=none", "--kernel=cubic"],
         ["polynomials=free", "--kernel=thin-plate"],
     )
-    return {"rows": [told(bench.fit(data_sets.usps(bench.data), some)) for some in flags]}
+    return {"rows": [summary(bench.fit(data_sets.usps(bench.data), some)) for some in flags]}
 
 
 def ijcnn1_section(bench: Bench) -> Row:
     flags = [
         ["--n-basis=1000", f"--basis={basis}", "--kernel=thin-plate"] for basis in ("kmeans", "kmedoids", "random")
     ]
-    return {"rows": [told(bench.fit(data_sets.ijcnn1(bench.data), some)) for some in flags]}
+    return {"rows": [summary(bench.fit(data_sets.ijcnn1(bench.data), some)) for some in flags]}
 
 
 def million_section(bench: Bench) -> Row:
     split = data_sets.made(1_000_000)
     return {
         "rows": [
-            told(bench.fit(split, ["--kernel=thin-plate", "--n-basis=200", *more]))
+            summary(bench.fit(split, ["--kernel=thin-plate", "--n-basis=200", *more]))
             for more in ([], ["--memory-limit=1.5"])
         ]
     }
 
 
-def told(row: Row) -> Row:
+def summary(row: Row) -> Row:
     say(f"{row['flags']}: {100 * row['error']:.2f} % ({row['wrong']} wrong) in {row['fit_seconds']:.1f} s")
     return row
 

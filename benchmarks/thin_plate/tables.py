@@ -98,14 +98,14 @@ def _usps(section: Row) -> str:
         for row in section["rows"]
     ]
     text = (
-        "7,291 digits of 256 pixels, ten classes one-vs-rest, one thread. With nothing given: C by leave-one-out, and "
+        "7,291 digits of 256 pixels, ten classes one-vs-rest, one thread. By default: C by leave-one-out, and "
         "only the constant kept of the polynomials, because they separate a digit. Seconds have the whole path in them."
     )
     return f"## USPS\n\n{text}\n\n{table(head, rows)}"
 
 
 def _ijcnn1(section: Row) -> str:
-    head = ["flags", "error %", "left-out error %", "fit s", "of which", "command CPU s", "C", "MiB"]
+    head = ["flags", "error %", "left-out error %", "fit s", "stages", "command CPU s", "C", "MiB"]
     rows = [
         [
             f"`{row['flags']}`",
@@ -124,7 +124,7 @@ def _ijcnn1(section: Row) -> str:
 
 
 def _million(section: Row) -> str:
-    head = ["rows", "flags", "error %", "fit s", "of which", "C values", "MiB"]
+    head = ["rows", "flags", "error %", "fit s", "stages", "C values", "MiB"]
     rows = [
         [
             f"{row['samples']:,}",

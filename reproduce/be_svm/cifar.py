@@ -1,4 +1,4 @@
-"""CIFAR-10 for the scripts of this folder: images, and linear machines on them."""
+"""CIFAR-10 for the scripts of this folder: images, and linear SVMs on them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ CACHE = Path(__file__).resolve().parent / "cache"
 FOLD = 10_000
 CLASSES = 10
 
-# The paper's selection at one resolution; M2, at two, is in `be_svm_similarities`. In this order, of which the figures
-# take the first ones.
+# The paper's selection at one resolution; M2, at two, is in `be_svm_similarities`. The figures take the first ones
+# of this order.
 M1 = ("H8R", "H8(1,0)", "H8(0,1)")
 
 # What an intercept costs: there is none, or it is free. Penalized is LIBLINEAR's.
@@ -103,7 +103,7 @@ def expand(names: Sequence[str], n_basis: int, images: Images, **parameters: Any
 
 
 def on_features(width: int, **parameters: Any) -> BasisExpansionSVC:
-    """A linear machine on this number of features: unnormalized similarities to as many bases."""
+    """A linear SVM on this number of features: unnormalized similarities to as many bases."""
     return BasisExpansionSVC("precomputed", n_basis=width, normalization="none", n_jobs=1, **parameters)
 
 

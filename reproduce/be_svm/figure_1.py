@@ -201,11 +201,11 @@ def move(study: Study, draws: int, shares: tuple[int, ...]) -> Areas:
     areas: Areas = {}
     rows = []
     for data, noise in MOVED.items():
-        for told, normalization in NORMALIZATIONS.items():
+        for results, normalization in NORMALIZATIONS.items():
             for intercept in (False, True):
                 found = [positive_area(noise, of_ten, normalization, intercept, draws) for of_ten in shares]
-                areas[data, told, intercept] = found
-                place = f"{data}, {told}, {'intercept' if intercept else 'no intercept'}"
+                areas[data, results, intercept] = found
+                place = f"{data}, {results}, {'intercept' if intercept else 'no intercept'}"
                 moved = found[-1] - found[0]
                 study.found(f"points of area that 9:1 bases gain over 1:9, {place}", moved.mean())
                 study.found(f"standard error of that, {place}", moved.std(ddof=1) / np.sqrt(draws))
@@ -270,8 +270,8 @@ def draw(
     axes = panels[2]
     axes.axhline(50, color=SOFT, linewidth=0.8)
     colors = dict(zip(MOVED, (FIRST, THIRD, SECOND), strict=True))
-    for (data, told, intercept), of_ten in areas.items():
-        if told == "mean-norm":
+    for (data, results, intercept), of_ten in areas.items():
+        if results == "mean-norm":
             means = [one.mean() for one in of_ten]
             line = "o-" if intercept else "o:"
             axes.plot(shares, means, line, color=colors[data], markersize=4, label=data if intercept else None)

@@ -46,28 +46,28 @@ def tell(study: Study, cells: Cells) -> None:
     folds, a_class = (sorted({key[at] for key in cells}) for at in (1, 2))
     rows = []
     for model in COLORS:
-        for intercept, told in INTERCEPTS.items():
+        for intercept, results in INTERCEPTS.items():
             for count in folds:
                 values = [cells.get((model, count, each, intercept)) for each in a_class]
                 for each, value in zip(a_class, values, strict=True):
                     if value is not None:
-                        study.found(f"{model}, {m2.many(count)}, 10x{each}, {told}", value)
+                        study.found(f"{model}, {m2.many(count)}, 10x{each}, {results}", value)
                 rows.append(
-                    [f"{model}, {m2.many(count)}, {told}", *("" if one is None else f"{one:.2f}" for one in values)]
+                    [f"{model}, {m2.many(count)}, {results}", *("" if one is None else f"{one:.2f}" for one in values)]
                 )
     text = "Percent right of the 10,000 test images, C = 1."
     study.table("H8R, M1 and M2", text, ["", *(f"10x{each}" for each in a_class)], rows)
     most = folds[-1]
-    for intercept, told in INTERCEPTS.items():
+    for intercept, results in INTERCEPTS.items():
         for other in ("H8R", "M1"):
             gains = {
                 key[1:3]: cells["M2", *key[1:]] - value
                 for key, value in cells.items()
                 if key[0] == other and key[3] == intercept
             }
-            study.found(f"points that M2 is above {other}, at least, {told}", min(gains.values()))
+            study.found(f"points that M2 is above {other}, at least, {results}", min(gains.values()))
             largest = max(each for count, each in gains if count == most)
-            study.found(f"points that M2 is above {other}, all data, most bases, {told}", gains[most, largest])
+            study.found(f"points that M2 is above {other}, all data, most bases, {results}", gains[most, largest])
 
 
 def draw(study: Study, cells: Cells) -> None:
@@ -84,10 +84,10 @@ def draw(study: Study, cells: Cells) -> None:
                 axes.plot(across, up, mark + "-", color=color, markersize=5)
                 ends.append((up[-1], f"{model}, {m2.many(count)}", color))
         height = -1.0
-        for end, told, color in sorted(ends):
+        for end, results, color in sorted(ends):
             # Names are pushed up where they would lie on the one below.
             height = max(end, height + NAME)
-            axes.annotate(told, (1.08 * a_class[-1], height), va="center", color=color, fontsize=8)
+            axes.annotate(results, (1.08 * a_class[-1], height), va="center", color=color, fontsize=8)
         axes.set(xscale="log", xlabel="bases a class")
         axes.set_xticks(a_class, [str(each) for each in a_class])
         axes.minorticks_off()

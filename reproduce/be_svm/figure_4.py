@@ -63,7 +63,7 @@ def measure(study: Study, everything: Images, kept: Kept) -> Cells:
         a_class = m2.a_class(study, count)
         claimed = m2.claimed(a_class)
         cells["M2", count, claimed] = m2.cell(study, kept, everything, count, claimed)
-        # Beside what it is compared with, while the machine is as it was.
+        # Together with what it is compared with, while the machine is as it was.
         cells["kernel", count, 0] = peers(f"kernel, {count}", lambda images=images: peer.kernel(images))
         for each in reversed(a_class):
             cells["M2", count, each] = m2.cell(study, kept, everything, count, each)
@@ -104,7 +104,7 @@ def tell(study: Study, cells: Cells) -> None:
         "features and the machine on them, so that all three intercepts share the features."
     )
     head = ["", *ALL_INTERCEPTS.values(), "exemplars", "numbers", "CPU s", "s", "measured"]
-    study.table("Expansions beside kernel SVMs and linear ones", text, head, rows)
+    study.table("Expansions, kernel SVMs and linear ones", text, head, rows)
     study.note("cells", [{"model": key[0], "folds": key[1], "a_class": key[2], **cell} for key, cell in cells.items()])
 
 
@@ -114,21 +114,21 @@ def where_bases_are(study: Study, everything: Images, kept: Kept, cells: Cells) 
     for each in BASES_OF_FIRST_FOLD:
         spread = cells["M2", count, each]
         first = m2.bases_of_first_fold(kept, everything, count, each)
-        for name, told in INTERCEPTS.items():
-            place = f"M2, {m2.many(count)}, 10x{each}, bases of the first fold, {told}"
+        for name, results in INTERCEPTS.items():
+            place = f"M2, {m2.many(count)}, 10x{each}, bases of the first fold, {results}"
             study.found(place, first[f"M2, {name}"])
-            rows.append([f"10x{each}, {told}", f"{spread[f'M2, {name}']:.2f}", f"{first[f'M2, {name}']:.2f}"])
+            rows.append([f"10x{each}, {results}", f"{spread[f'M2, {name}']:.2f}", f"{first[f'M2, {name}']:.2f}"])
     text = f"Percent right of M2 on {m2.many(count)}."
     study.table("Where the bases are", text, ["", "spread over all images", "of the first fold"], rows)
 
 
 def claim(study: Study, cells: Cells) -> None:
-    """M2 on all folds beside the kernel SVM on all folds."""
+    """M2 on all folds and the kernel SVM on all folds."""
     folds = max(key[1] for key in cells)
     a_class = m2.claimed(key[2] for key in cells)
     ours, peers = cells["M2", folds, a_class], cells["kernel", folds, 0]
-    for name, told in ALL_INTERCEPTS.items():
-        study.found(f"points above the kernel SVM: {told}", ours[f"M2, {name}"] - peers["right"])
+    for name, results in ALL_INTERCEPTS.items():
+        study.found(f"points above the kernel SVM: {results}", ours[f"M2, {name}"] - peers["right"])
     study.found("exemplars for each support vector", CLASSES * a_class / peers["vectors"])
     study.found("numbers for each of the kernel SVM's", m2.numbers("M2", a_class) / peers["numbers"])
     study.found("share of the kernel SVM's CPU seconds", ours["cpu_seconds"] / peers["cpu_seconds"])
@@ -171,14 +171,14 @@ def draw(study: Study, cells: Cells) -> None:
         for count in folds:
             a_class = sorted(key[2] for key in cells if key[:2] == ("M2", count))
             across = [CLASSES * each if against == "exemplars" else m2.numbers("M2", each) for each in a_class]
-            told = str(count)
+            results = str(count)
             for name, color in (("free", FIRST), ("none", SOFT)):
                 up = [cells["M2", count, each][f"M2, {name}"] for each in a_class]
                 panel.plot(across, up, marks[count] + "-", color=color, markersize=5)
                 # On the right the lines are the same, and nearer to each other.
                 if panel is panels[0]:
                     panel.annotate(
-                        told, (across[-1], up[-1]), (6, 0), textcoords="offset points", va="center", color=color
+                        results, (across[-1], up[-1]), (6, 0), textcoords="offset points", va="center", color=color
                     )
             for machine, fill in (("kernel", SECOND), ("fine kernel", "white")):
                 if (machine, count, 0) in cells:
@@ -186,7 +186,7 @@ def draw(study: Study, cells: Cells) -> None:
                     at = kernel["vectors" if against == "exemplars" else "numbers"]
                     panel.plot(at, kernel["right"], marks[count], color=fill, mec=SECOND, markersize=8)
                     panel.annotate(
-                        told, (at, kernel["right"]), (8, 0), textcoords="offset points", va="center", color=SECOND
+                        results, (at, kernel["right"]), (8, 0), textcoords="offset points", va="center", color=SECOND
                     )
         for model, color in PREFIX_COLORS.items():
             a_class = sorted(
@@ -213,12 +213,12 @@ def draw(study: Study, cells: Cells) -> None:
         panel.spines[["top", "right"]].set_visible(False)
     panels[0].set(xlabel="images kept (bases, support vectors)", ylabel="% right of the test images")
     panels[1].set_xlabel("numbers that prediction needs")
-    for color, told in ((FIRST, "M2, intercept"), (SOFT, "M2, no intercept")):
-        panels[0].plot([], [], "o-", color=color, label=told)
+    for color, results in ((FIRST, "M2, intercept"), (SOFT, "M2, no intercept")):
+        panels[0].plot([], [], "o-", color=color, label=results)
     for model, color in PREFIX_COLORS.items():
         panels[0].plot([], [], "x--", color=color, label=f"{model}, {m2.many(folds[-1])}")
-    for fill, told in ((SECOND, "K8R (LIBSVM)"), ("white", "K4R")):
-        panels[0].plot([], [], "o", color=fill, mec=SECOND, label=told)
+    for fill, results in ((SECOND, "K8R (LIBSVM)"), ("white", "K4R")):
+        panels[0].plot([], [], "o", color=fill, mec=SECOND, label=results)
     figure.legend(loc="outside upper center", ncols=4, frameon=False)
     figure.suptitle("Numbers are folds", x=0.01, ha="left", fontsize=10)
     study.picture(figure)

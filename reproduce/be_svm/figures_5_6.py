@@ -2,7 +2,7 @@
 
     python figures_5_6.py --data DATA
 
-Each of the twelve similarities by itself (figure 5), then M2's first two, three and four together (figure 6, there
+Each of the twelve similarities alone (figure 5), then M2's first two, three and four together (figure 6, there
 without z-scored cells); γ = 1 as printed. On 10x20 bases of 2,000 images of the first fold of CIFAR-10, by 2,000 of the
 test images, where the paper has 10x100 bases of the whole fold. C is the one of 0.1, 1 and 10 that is best on a fifth
 of the images, left out. Then how many steps solvers need: ours, and LIBLINEAR's dual coordinate descent. Cells are kept
@@ -132,30 +132,30 @@ Found = dict[str, dict[tuple[str, str], dict[str, Any]]]
 
 
 def tell(study: Study, found: Found) -> None:
-    for way, told in (("C = 1, none", "C = 1, no intercept"), ("C = 1, free", "C = 1, intercept"), ("C chosen", "")):
+    for way, results in (("C = 1, none", "C = 1, no intercept"), ("C = 1, free", "C = 1, intercept"), ("C chosen", "")):
         rows = []
         for name, cells in found.items():
             row = []
             for (of_cells, of_maps), cell in cells.items():
-                if told:
-                    study.found(f"{name}, cells {of_cells}, maps {of_maps}, {told}", cell[way])
-                row.append(f"{cell[way]:.2f}" + ("" if told else f" ({cell['C']:g})"))
+                if results:
+                    study.found(f"{name}, cells {of_cells}, maps {of_maps}, {results}", cell[way])
+                row.append(f"{cell[way]:.2f}" + ("" if results else f" ({cell['C']:g})"))
             rows.append([name, *row, *[""] * (len(CELLS) * len(MAPS) - len(row))])
         text = "Percent right of the test images. HOG cells by their normalization, then the similarities by theirs"
-        text += "." if told else "; in brackets the C that was chosen."
+        text += "." if results else "; in brackets the C that was chosen."
         head = ["", *(f"{of_cells}, {of_maps}" for of_cells, of_maps in next(iter(found.values())))]
-        study.table(f"Normalizations, {told or 'C chosen, intercept'}", text, head, rows)
+        study.table(f"Normalizations, {results or 'C chosen, intercept'}", text, head, rows)
     both = ("mean-norm", "mean-norm")
-    for way, told in (
+    for way, results in (
         ("C = 1, none", "C = 1, no intercept"),
         ("C = 1, free", "C = 1, intercept"),
         ("C chosen", "C chosen"),
     ):
         behind = [max(cell[way] for cell in cells.values()) - cells[both][way] for cells in found.values()]
-        study.found(f"points behind the best pair, mean: mean-norm of both, {told}", np.mean(behind))
-        study.found(f"points behind the best pair, most: mean-norm of both, {told}", max(behind))
+        study.found(f"points behind the best pair, mean: mean-norm of both, {results}", np.mean(behind))
+        study.found(f"points behind the best pair, most: mean-norm of both, {results}", max(behind))
         above = [cells[both][way] - cells["as they are", "as they are"][way] for cells in found.values()]
-        study.found(f"points above no normalization at all, mean: mean-norm of both, {told}", np.mean(above))
+        study.found(f"points above no normalization at all, mean: mean-norm of both, {results}", np.mean(above))
 
 
 def tell_steps(study: Study, steps: Found) -> None:
@@ -186,7 +186,7 @@ def draw(study: Study, found: Found) -> None:
         1, len(panels), figsize=(14, 0.36 * len(found) + 2.3), layout="constrained", sharey=True
     )
     pairs = [(of_cells, of_maps) for of_cells in CELLS for of_maps in MAPS]
-    for axes, (way, told) in zip(grid, panels.items(), strict=True):
+    for axes, (way, results) in zip(grid, panels.items(), strict=True):
         block = np.array([[cells.get(pair, {}).get(way, np.nan) for pair in pairs] for cells in found.values()])
         # Colors are of a row alone: how far a pair is behind the best one of its similarity.
         axes.imshow(block - np.nanmax(block, 1, keepdims=True), cmap="Blues", vmin=-12, vmax=4, aspect="auto")
@@ -203,7 +203,7 @@ def draw(study: Study, found: Found) -> None:
             axes.text(3 * at + 1, -0.75, f"cells {of_cells}", ha="center", fontsize=8)
             if at:
                 axes.axvline(3 * at - 0.5, color="white", linewidth=3)
-        axes.set_title(told, loc="left", fontsize=10, pad=18)
+        axes.set_title(results, loc="left", fontsize=10, pad=18)
     figure.supxlabel("normalization of the similarities", fontsize=9)
     figure.suptitle("% right (bold: the best of nine; darker: nearer to it)", x=0.01, ha="left", fontsize=10)
     study.picture(figure)

@@ -26,14 +26,14 @@ from cifar import Features, Images, both, expand, linear, load
 from kept import Kept
 from widemargin import BasisExpansion
 
-BASES, FOLDS, MOST = 300, 3, 6
+BASES, FOLDS, MAX_SIZE = 300, 3, 6
 # Two, since with so few images it is luck which comes third.
 QUICK_BASES, QUICK_IMAGES, QUICK_MOST = 60, 1500, 2
 QUICK_NAMES = ("H8L", "H8R", "H8(1,0)", "H8(0,1)", "H4(0,1)")
 
 # Weights of the kernel that is added, those before it having 1 together with theirs.
 LINE = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0)
-# One image in so many is left out to find weights on.
+# One image in this many is left out to find weights on.
 LEFT_OUT = 5
 
 
@@ -67,7 +67,7 @@ def select(names: tuple[str, ...], n_basis: int, most: int, images: Images) -> d
 
 
 def accuracy(features: np.ndarray, labels: np.ndarray) -> float:
-    """Percent right in cross-validation of the linear machine on these features."""
+    """Percent right in cross-validation of the linear SVM on these features."""
     right = 0.0
     for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(features, labels):
         part = Images(features[train], labels[train], features[test], labels[test])
@@ -76,7 +76,7 @@ def accuracy(features: np.ndarray, labels: np.ndarray) -> float:
 
 
 def on_test(names: list[str], n_basis: int, images: Images) -> dict[str, Any]:
-    """Percent right of the test images with the first of the names, the first two, and so on; M2 beside them."""
+    """Percent right of the test images with the first of the names, the first two, and so on; and M2."""
     features, right = expand(names, n_basis, images), {"none": [], "free": []}
     for at in range(len(names)):
         for intercept, value in both(features.first(n_basis * (at + 1)), images).items():
@@ -189,7 +189,7 @@ def main() -> int:
     everything, kept = load(study), Kept(study, "greedy")
     images = everything.first(QUICK_IMAGES, QUICK_IMAGES) if study.quick else everything.folds(1)
     names = QUICK_NAMES if study.quick else tuple(SIMILARITIES)
-    n_basis, most = (QUICK_BASES, QUICK_MOST) if study.quick else (BASES, MOST)
+    n_basis, most = (QUICK_BASES, QUICK_MOST) if study.quick else (BASES, MAX_SIZE)
     chosen = kept("selection", lambda: select(names, n_basis, most, images))
     tested = kept("test", lambda: on_test(chosen["chosen"], n_basis, images))
     weighed = kept("weights", lambda: weigh(chosen["chosen"][: len(M2)], n_basis, images))

@@ -16,18 +16,18 @@ from common import Study
 from kept import Kept
 
 FOLDS, QUICK_FOLDS = (1, 2, 3, 4, 5), (1,)
-A_CLASS, QUICK_A_CLASS = (25, 50, 100, 250, 500), (25, 100)
+PER_CLASS, QUICK_PER_CLASS = (25, 50, 100, 250, 500), (25, 100)
 # Those that the claim is of. More are for every second number of folds, since they take most of the time.
 CLAIMED = 250
 # One resolution on most bases takes long where images are many.
-SINGLE_MOST = (1,)
+SINGLE_MAX = (1,)
 # What a penalized intercept does shows on the fewest folds and on the most.
 PENALIZED = (1, 5)
 QUICK_IMAGES = 1500
 
 # What a base is kept as: its HOG cells of 8 pixels, and of 4 for the models of two resolutions.
 COARSE, FINE = 16 * 31, 64 * 31
-NUMBERS_A_BASE = {
+NUMBERS_PER_BASE = {
     "H8R": COARSE,
     "M1": COARSE,
     "M2, first 2": COARSE + FINE,
@@ -42,15 +42,15 @@ def folds(study: Study) -> tuple[int, ...]:
 
 
 def a_class(study: Study, count: int) -> tuple[int, ...]:
-    """Bases a class on so many folds."""
+    """Bases per class on this number of folds."""
     if study.quick:
-        return QUICK_A_CLASS
-    return A_CLASS if count % 2 == 1 else tuple(each for each in A_CLASS if each <= CLAIMED)
+        return QUICK_PER_CLASS
+    return PER_CLASS if count % 2 == 1 else tuple(each for each in PER_CLASS if each <= CLAIMED)
 
 
 def a_class_single(study: Study, count: int) -> tuple[int, ...]:
-    """Bases a class of H8R and M1 on so many folds."""
-    most = A_CLASS[-1] if count in SINGLE_MOST else CLAIMED
+    """Bases per class of H8R and M1 on this number of folds."""
+    most = PER_CLASS[-1] if count in SINGLE_MAX else CLAIMED
     return tuple(each for each in a_class(study, count) if each <= most)
 
 
@@ -65,7 +65,7 @@ def some(study: Study, everything: Images, count: int) -> Images:
 
 
 def cell(study: Study, kept: Kept, everything: Images, count: int, each: int) -> dict[str, Any]:
-    """Percent right by model and intercept, and what training took, on so many folds with so many bases a class."""
+    """Percent right by model and intercept, and what training took, by numbers of folds and of bases per class."""
     return kept(f"{count} x {each}", lambda: measure(some(study, everything, count), each, count in PENALIZED))
 
 
@@ -130,7 +130,7 @@ def bases_of_first_fold(kept: Kept, everything: Images, count: int, each: int) -
 
 def numbers(model: str, each: int) -> int:
     """How many numbers prediction needs: the bases and the weights."""
-    return CLASSES * each * (NUMBERS_A_BASE[model] + CLASSES * SIMILARITIES_OF[model])
+    return CLASSES * each * (NUMBERS_PER_BASE[model] + CLASSES * SIMILARITIES_OF[model])
 
 
 def many(count: int) -> str:

@@ -27,7 +27,7 @@ class Raw:
 
     train: np.ndarray
     test: np.ndarray
-    # between[i, j] is s(basis j, basis i), of which only the latter is displaced.
+    # between[i, j] is s(basis j, basis i); only the latter is displaced.
     between: np.ndarray
 
     def every(self, step: int) -> Raw:

@@ -3,7 +3,7 @@
     python mkl.py --data DATA
 
 Linear and Gaussian kernels on HOG cells of 4 and of 8, γ = 1, LIBSVM one-vs-one with C = 2. The first 2,000 images of
-the first fold of CIFAR-10, of which α is chosen, and all 10,000 test images: five folds at eleven values of α for three
+the first fold of CIFAR-10, on which α is chosen, and all 10,000 test images: five folds at eleven values of α for three
 pairs of kernels are 165 machines, which on all 10,000 would take an hour. Cells are kept in cache/.
 """
 

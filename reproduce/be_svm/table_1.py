@@ -3,7 +3,7 @@
     python table_1.py --data DATA
 
 One of the four grows while the others stay. A slope is that of a line through logarithms: 1 where cost is in
-proportion. H8(1,0) on grids of HOG cells that are made before; beside it a kernel SVM on the same cells.
+proportion. H8(1,0) on grids of HOG cells that are made before; and a kernel SVM on the same cells.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ TEST = 2000
 REPEATS, QUICK_REPEATS = 3, 2
 STAGES = ("features", "solver", "prediction")
 MEMORY = "memory"
-TOLD = {"features": "similarities", "solver": "solver", "prediction": "prediction", MEMORY: "memory of training"}
+LABELS = {"features": "similarities", "solver": "solver", "prediction": "prediction", MEMORY: "memory of training"}
 UNITS = {**dict.fromkeys(STAGES, "CPU s"), MEMORY: "MiB"}
 
 
@@ -131,33 +131,33 @@ def slope(sizes: tuple[int, ...], costs: list[float]) -> float:
 
 def tell(study: Study, name: str, sizes: tuple[int, ...], cells: list[dict[str, float]], text: str) -> list[str]:
     """The table of one thing that grows; its slopes."""
-    stages = [stage for stage in TOLD if stage in cells[0]]
+    stages = [stage for stage in LABELS if stage in cells[0]]
     slopes = {stage: slope(sizes, [cell[stage] for cell in cells]) for stage in stages}
     for stage, value in slopes.items():
-        study.found(f"slope with {name}: {TOLD[stage]}", value)
+        study.found(f"slope with {name}: {LABELS[stage]}", value)
     rows = [[f"{size:,}", *(f"{cell[stage]:.4g}" for stage in stages)] for size, cell in zip(sizes, cells, strict=True)]
     rows.append(["slope", *(f"{value:.2f}" for value in slopes.values())])
-    head = [name, *(f"{TOLD[stage]}, {UNITS[stage]}" for stage in stages)]
+    head = [name, *(f"{LABELS[stage]}, {UNITS[stage]}" for stage in stages)]
     study.table(f"Growing: {name}", text, head, rows)
-    return [name, *(f"{slopes[stage]:.2f}" if stage in slopes else "" for stage in TOLD)]
+    return [name, *(f"{slopes[stage]:.2f}" if stage in slopes else "" for stage in LABELS)]
 
 
 def draw(study: Study, found: dict[str, tuple[tuple[int, ...], list[dict[str, float]]]]) -> None:
     import matplotlib.pyplot as plt
 
     figure, grid = plt.subplots(2, len(found), figsize=(13, 6.2), layout="constrained", sharey="row", sharex="col")
-    colors = dict(zip(TOLD, (FIRST, SECOND, THIRD, INK), strict=True))
+    colors = dict(zip(LABELS, (FIRST, SECOND, THIRD, INK), strict=True))
     for panels, shown in zip(grid, (STAGES, (MEMORY,)), strict=True):
         for axes, (name, (sizes, cells)) in zip(panels, found.items(), strict=True):
             ends = []
             for stage in (stage for stage in shown if stage in cells[0]):
                 up = [cell[stage] for cell in cells]
-                axes.plot(sizes, up, "o-", color=colors[stage], label=TOLD[stage])
+                axes.plot(sizes, up, "o-", color=colors[stage], label=LABELS[stage])
                 ends.append((up[-1], f"{slope(sizes, up):.2f}", colors[stage]))
             # Where two lines end together their slopes stand one above the other.
-            for at, (end, told, color) in enumerate(sorted(ends)):
+            for at, (end, results, color) in enumerate(sorted(ends)):
                 axes.annotate(
-                    told, (sizes[-1], end), (6, 8 * (at - 1)), textcoords="offset points", va="center", color=color
+                    results, (sizes[-1], end), (6, 8 * (at - 1)), textcoords="offset points", va="center", color=color
                 )
             axes.set(xscale="log", yscale="log", title=name if shown == STAGES else "")
             axes.set_xticks(sizes, [f"{size:,}" for size in sizes], fontsize=8)
@@ -196,7 +196,7 @@ def main() -> int:
     found["samples, kernel SVM"] = sizes, cells
     text = f"LIBSVM on HOG cells of 8, its cache up to {peer.CACHE_MB:,} MB."
     slopes.append(tell(study, "samples, kernel SVM", sizes, cells, text))
-    study.table("Slopes", "Of all of the above.", ["", *TOLD.values()], slopes)
+    study.table("Slopes", "Of all of the above.", ["", *LABELS.values()], slopes)
     draw(study, found)
     study.note("costs", found)
     kept.tell(study)

@@ -31,7 +31,7 @@ WAYS = ("mean_norm", *NYSTROM)
 # What the paper's correlations are over: the first is without displacements, a linear kernel.
 SIX = ("H4L", *PAPER)
 
-# That of which the library's own Nyström maps are held against those in NumPy: it is cheap, and not symmetric.
+# The library's own Nyström maps of this one are compared with those in NumPy: it is cheap, and not symmetric.
 CHECKED = "H8(0,1)"
 
 QUICK = ("H8R", "H4(0,1)", "H4(1,0)", "H8(1,0)", "H8(0,1)")
@@ -129,12 +129,14 @@ def correlate_in_print(study: Study, cells: dict[str, Any]) -> None:
         for measure_name, at in measures.items():
             for intercept in INTERCEPTS:
                 row = [f"{measure_name}, {reading}, {INTERCEPTS[intercept]}"]
-                for way, told in (("clip", "Nyström"), ("mean_norm", "expansion")):
+                for way, results in (("clip", "Nyström"), ("mean_norm", "expansion")):
                     for names, among in ((SIX, "six"), (PAPER, "without H4(0,0)")):
                         negative = [cells[name][reading][at] if name in PAPER else 0.0 for name in names]
                         right = [cells[name][f"{way}, {intercept}"] for name in names]
                         found = float(np.corrcoef(negative, right)[0, 1])
-                        place = f"correlation of {measure_name} and accuracy, {told}, {among}, {reading}, {intercept}"
+                        place = (
+                            f"correlation of {measure_name} and accuracy, {results}, {among}, {reading}, {intercept}"
+                        )
                         study.found(place, found)
                         row.append(f"{found:+.2f}")
                 rows.append(row)

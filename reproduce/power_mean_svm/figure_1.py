@@ -29,7 +29,7 @@ Array = np.ndarray
 
 C = 0.01
 
-# The first rows of CIFAR-10 alone: the errors are means over so many.
+# The first rows of CIFAR-10 alone: the errors are means over this number.
 ROWS = 10_000
 
 WAYS = {"polynomial": 3, "Nyström": 3, "Nyström, 8 nodes": 8}
@@ -38,7 +38,7 @@ COLORS = dict(zip(WAYS, (SECOND, FIRST, THIRD), strict=True))
 FEATURES = 3
 
 # An error below it, in percent, is no more than rounding or might as well be, and drawn there.
-LEAST_DRAWN = 1e-5
+MIN_DRAWS = 1e-5
 
 
 def fit(data: sets.Histograms, name: str, n_nodes: int = 3) -> PowerMeanSVC:
@@ -76,9 +76,9 @@ def errors(data: sets.Histograms, name: str) -> dict[str, tuple[float, float]]:
         exact[samples] += true[which]
         whole += float((counts * np.abs(true)).sum())
         for way, one in reduced.items():
-            told = one.row(values) @ (one.column(values).T @ sums)
-            made[way][samples] += told[which]
-            single[way] += float((counts * np.abs(told - true)).sum())
+            results = one.row(values) @ (one.column(values).T @ sums)
+            made[way][samples] += results[which]
+            single[way] += float((counts * np.abs(results - true)).sum())
     size = np.abs(exact).mean()
     return {way: (100 * float(np.abs(made[way] - exact).mean() / size), 100 * single[way] / whole) for way in WAYS}
 
@@ -118,11 +118,11 @@ def draw(study: Study, data: sets.Histograms, title: str, found: dict[str, dict[
         for at, kernel in enumerate(rows):
             for shift, way in zip((-0.27, 0.0, 0.27), WAYS, strict=True):
                 error = rows[kernel][way][0]
-                drawn = max(error, LEAST_DRAWN)
+                drawn = max(error, MIN_DRAWS)
                 axes.plot(at + shift, drawn, "o", color=COLORS[way], markersize=9, label=None if at else way)
-                text = f"{error:.2g}" if error > LEAST_DRAWN else "0"
+                text = f"{error:.2g}" if error > MIN_DRAWS else "0"
                 axes.text(at + shift, drawn * 1.6, text, ha="center", va="bottom", fontsize=7.5)
-        axes.set(yscale="log", ylim=(LEAST_DRAWN / 3, 300), xlim=(-0.6, len(rows) - 0.4))
+        axes.set(yscale="log", ylim=(MIN_DRAWS / 3, 300), xlim=(-0.6, len(rows) - 0.4))
         axes.grid(axis="y", color="#eeeeee")
         axes.set_xticks(
             range(len(rows)), [kernel.replace(" (", "\n(").replace("-S", "-\nS") for kernel in rows], fontsize=8
@@ -148,11 +148,11 @@ def main() -> int:
         data = load(study.data)
         found[title] = {name: errors(data, name) for name in names}
         rows = []
-        for name, told in found[title].items():
-            say(f"{title}, {name}: " + ", ".join(f"{way} {error[0]:.3g} %" for way, error in told.items()))
-            rows.append([name, *[f"{one:.3g}" for at in (0, 1) for one in (told[way][at] for way in WAYS)]])
+        for name, results in found[title].items():
+            say(f"{title}, {name}: " + ", ".join(f"{way} {error[0]:.3g} %" for way, error in results.items()))
+            rows.append([name, *[f"{one:.3g}" for at in (0, 1) for one in (results[way][at] for way in WAYS)]])
             for way in WAYS:
-                study.found(f"{title}, % error of the gradient: {name}, {way}", told[way][0])
+                study.found(f"{title}, % error of the gradient: {name}, {way}", results[way][0])
         head = ["", *[f"gradient, {way}" for way in WAYS], *[f"one feature, {way}" for way in WAYS]]
         text = (
             f"{data.shape()}. Percent: mean absolute error over samples and classes by the mean absolute value, of the "

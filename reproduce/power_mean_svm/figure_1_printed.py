@@ -21,7 +21,7 @@ import numpy as np
 
 import kernels
 import sets
-from figure_1 import COLORS, LEAST_DRAWN, WAYS, reductions
+from figure_1 import COLORS, MIN_DRAWS, WAYS, reductions
 
 Array = np.ndarray
 
@@ -38,16 +38,16 @@ class Feature:
 
     feature: int
     exact: Array
-    told: dict[str, Array]
+    approximations: dict[str, Array]
 
     def error(self, way: str) -> float:
         """max |Δ| / max |g|, in percent."""
-        return 100 * float(np.abs(self.told[way] - self.exact).max() / np.abs(self.exact).max())
+        return 100 * float(np.abs(self.approximations[way] - self.exact).max() / np.abs(self.exact).max())
 
     def error_near_zero(self, way: str) -> float:
         """The median of |Δ| / |g| at small values, in percent."""
         small = GRID < SMALL_VALUE
-        return 100 * float(np.median(np.abs(self.told[way] - self.exact)[small] / np.abs(self.exact)[small]))
+        return 100 * float(np.median(np.abs(self.approximations[way] - self.exact)[small] / np.abs(self.exact)[small]))
 
 
 def measure(data: sets.Histograms) -> list[Feature]:
@@ -62,8 +62,8 @@ def measure(data: sets.Histograms) -> list[Feature]:
     for feature in random.choice(often, FEATURES, replace=False):
         span = slice(rows.indptr[feature], rows.indptr[feature + 1])
         values, weights = rows.data[span].astype(np.float64), (alphas * signs)[rows.indices[span]]
-        told = {way: one.row(GRID) @ (one.column(values).T @ weights) for way, one in reduced.items()}
-        found.append(Feature(int(feature), pairs(GRID, values) @ weights, told))
+        approximations = {way: one.row(GRID) @ (one.column(values).T @ weights) for way, one in reduced.items()}
+        found.append(Feature(int(feature), pairs(GRID, values) @ weights, approximations))
     return found
 
 
@@ -90,18 +90,20 @@ def draw(study: Study, found: list[Feature]) -> None:
     figure, panels = plt.subplots(1, 4, figsize=(13, 3.4), layout="constrained", width_ratios=[1, 1, 1, 1.1])
     order = np.argsort([one.error("polynomial") for one in found])
     shown = {"best": order[0], "median": order[len(order) // 2], "worst": order[-1]}
-    for axes, (told, at) in zip(panels, shown.items(), strict=False):
+    for axes, (approximations, at) in zip(panels, shown.items(), strict=False):
         one = found[at]
         axes.plot(GRID, one.exact, color=INK, linewidth=3, label="exact")
         for way in WAYS:
             style = "--" if way == "Nyström, 8 nodes" else "-"
-            axes.plot(GRID, one.told[way], color=COLORS[way], linestyle=style, linewidth=1.4, label=way)
-        axes.set_title(f"{told}, feature {one.feature + 1}: {one.error('polynomial'):.1f} %", loc="left", fontsize=10)
+            axes.plot(GRID, one.approximations[way], color=COLORS[way], linestyle=style, linewidth=1.4, label=way)
+        axes.set_title(
+            f"{approximations}, feature {one.feature + 1}: {one.error('polynomial'):.1f} %", loc="left", fontsize=10
+        )
         axes.set(xlabel="value x of the feature")
     panels[0].set_ylabel("g(x)")
     for way in WAYS:
         panels[3].plot(
-            np.sort([max(one.error(way), LEAST_DRAWN) for one in found]),
+            np.sort([max(one.error(way), MIN_DRAWS) for one in found]),
             np.linspace(0, 100, len(found)),
             color=COLORS[way],
         )

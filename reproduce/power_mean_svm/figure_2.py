@@ -92,8 +92,8 @@ def main() -> int:
     for name, load in loaders.items():
         data = load(study.data)
         tests[name] = len(data.y_test)
-        found[name] = {way: [accuracy(data, p, told) for p in POWERS] for way, told in WAYS.items()}
-        limits[name] = {way: [accuracy(data, p, told) for p in (0.0, -np.inf)] for way, told in WAYS.items()}
+        found[name] = {way: [accuracy(data, p, results) for p in POWERS] for way, results in WAYS.items()}
+        limits[name] = {way: [accuracy(data, p, results) for p in (0.0, -np.inf)] for way, results in WAYS.items()}
         say(f"{name}: " + "; ".join(f"{way} {min(row):.2f} to {max(row):.2f}" for way, row in found[name].items()))
         rows = []
         for way, values in found[name].items():

@@ -64,7 +64,7 @@ def main() -> int:
     found: dict[str, dict[str, list[tuple[float, float]]]] = {}
     for name, load in {"Scene-15": sets.scene15, "20 Newsgroups": sets.newsgroups}.items():
         data = load(study.data)
-        found[name] = {way: [measure(data, p, told) for p in POWERS] for way, told in WAYS.items()}
+        found[name] = {way: [measure(data, p, results) for p in POWERS] for way, results in WAYS.items()}
         rows = []
         for way, cells in found[name].items():
             right, seconds = zip(*cells, strict=True)

@@ -132,7 +132,7 @@ def one_vs_rest(labels: Array) -> Array:
 
 
 def duals_of(scores: Array, signs: Array, c: float) -> Array:
-    """The dual variables at the optimum of a squared hinge, of which the gradient is zero: α = 2C (1 − y f)₊."""
+    """The dual variables at the optimum of a squared hinge, where the gradient is zero: α = 2C (1 − y f)₊."""
     return 2 * c * np.maximum(0, 1 - signs * scores)
 
 

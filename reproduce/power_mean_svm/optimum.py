@@ -9,7 +9,7 @@ from kernels import Pairs, by_feature
 
 Array = np.ndarray
 
-MOST_STEPS = 60
+MAX_STEPS = 60
 
 
 def gram(kernel: Pairs, rows: sp.csr_matrix) -> Array:
@@ -21,7 +21,7 @@ def gram(kernel: Pairs, rows: sp.csr_matrix) -> Array:
 
 
 def end_point(matrix: Array, signs: Array, c: float, scores: Array | None = None) -> Array | None:
-    """The dual variables of which no step changes any, a column a class; None where the search goes round in circles.
+    """The dual variables that no step changes, a column per class; None where the search goes round in circles.
 
     That is α_i (G_i) = 0, α_i ≥ 0, G_i ≥ 0 with G = y·K(αy) − 1 + α/(2C): at the samples that stay inside the margin
     a linear system, whatever K. Which samples these are is found by trial, begun at those that `scores` says.
@@ -29,7 +29,7 @@ def end_point(matrix: Array, signs: Array, c: float, scores: Array | None = None
     alphas = np.zeros(signs.shape)
     for one, y in enumerate(signs.T):
         inside = np.ones(len(y), bool) if scores is None else y * scores[:, one] < 1
-        for _ in range(MOST_STEPS):
+        for _ in range(MAX_STEPS):
             system = y[inside, None] * matrix[np.ix_(inside, inside)] * y[inside]
             system[np.diag_indices_from(system)] += 0.5 / c
             found = np.zeros(len(y))

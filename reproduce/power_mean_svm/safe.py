@@ -35,7 +35,7 @@ COSTS = [10.0**k for k in range(-2, 3)]
 SCALES = [10.0**k for k in range(1, -6, -1)]
 
 # Of Algorithm 3 in NumPy, which is slow; where it diverges it does in a few.
-MOST_EPOCHS = 30
+MAX_EPOCHS = 30
 
 # Features s times as large with a C of 1/s are the same problem for every kernel here: M_p(sx, sy) = s·M_p(x, y).
 COST_OF_SCALE_1 = 0.1
@@ -48,7 +48,7 @@ WAYS: dict[str, dict[str, Any]] = {
 COLORS = dict(zip(WAYS, (SECOND, FIRST, THIRD), strict=True))
 
 # Below it a gap is rounding, and drawn there.
-LEAST_DRAWN = 1e-10
+MIN_DRAWS = 1e-10
 
 Row = dict[str, Any]
 
@@ -77,8 +77,8 @@ def fit_and_end(digits: Digits, name: str, way: str, c: float, scale: float = 1.
     """The library's fit, the end point of the same iteration, and how far that is from the optimum of the kernel."""
     pairs, parameters = kernels.KERNELS[name]
     rows = digits.train * np.float32(scale)
-    asked = {**kernels.USUAL, **WAYS[way], "C": c}
-    machine = PowerMeanSVC(**parameters, **asked, scale=False, random_state=0, n_jobs=1)
+    options = {**kernels.USUAL, **WAYS[way], "C": c}
+    machine = PowerMeanSVC(**parameters, **options, scale=False, random_state=0, n_jobs=1)
     machine.fit(rows, digits.data.y_train)
     polynomial = way == "polynomial"
     reduced = kernels.polynomial(pairs) if polynomial else kernels.nystroem(pairs, machine.nodes_)
@@ -95,7 +95,7 @@ def fit_and_end(digits: Digits, name: str, way: str, c: float, scale: float = 1.
         "accuracy": digits.accuracy(machine.decision_function(test)),
         "epochs": machine.n_iter_,
         "status": machine.report_["status"],
-        "told": max(machine.report_["gaps"]),
+        "reported": max(machine.report_["gaps"]),
     }
 
 
@@ -141,7 +141,7 @@ def scales_section(study: Study, digits: Digits, name: str) -> dict[str, list[Ro
             ("as meant", reduced, False),
             ("with a guard", reduced, True),
         ):
-            printed[label].append(descend(kernel, rows, digits.signs, c, guard=guard, most=MOST_EPOCHS))
+            printed[label].append(descend(kernel, rows, digits.signs, c, guard=guard, most=MAX_EPOCHS))
         own = np.diag(gram(reduced.pairs, rows)) / np.asarray(rows.sum(axis=1)).ravel()
         ratios.append(float(own.mean()))
         say(f"{name}, × {scale:g}: " + ", ".join(f"{label} {ran[-1].status}" for label, ran in printed.items()))
@@ -154,8 +154,8 @@ def scales_section(study: Study, digits: Digits, name: str) -> dict[str, list[Ro
     text = (
         f"{digits.n} rows. Features × s and C = {COST_OF_SCALE_1:g}/s: one problem to the exact kernel, with "
         f"{digits.exact_accuracy(name, COST_OF_SCALE_1):.1f} % right. Algorithm 3 is in NumPy, its epochs until "
-        f"LIBLINEAR's rule ends it, at most {MOST_EPOCHS}; the guard is a step by max(Q_ii, K̃_ii). The library divides "
-        "features by their maximum unless told not to, as it was here."
+        f"LIBLINEAR's rule ends it, at most {MAX_EPOCHS}; the guard is a step by max(Q_ii, K̃_ii). The library divides "
+        "features by their maximum unless `scale=False`, as it was here."
     )
     study.table(f"By the size of the features: {name}", text, ["", *[f"× {scale:g}" for scale in scales]], table)
     for label, ran in printed.items():
@@ -163,7 +163,7 @@ def scales_section(study: Study, digits: Digits, name: str) -> dict[str, list[Ro
             f"{name}, sizes at which Algorithm 3 diverges: {label}", sum(one.status == "diverged" for one in ran)
         )
     for way, rows in found.items():
-        study.found(f"{name}, sizes at which {way} diverges", sum(not np.isfinite(one["told"]) for one in rows))
+        study.found(f"{name}, sizes at which {way} diverges", sum(not np.isfinite(one["reported"]) for one in rows))
         study.found(f"{name}, points from the best to the worst size: {way}", np.ptp([one["accuracy"] for one in rows]))
     return found
 
@@ -190,7 +190,7 @@ def _plain(found: dict[str, dict[str, list[Row]]]) -> Any:
 
 
 def _drawn(rows: list[Row]) -> list[float]:
-    return [max(one["gap"], LEAST_DRAWN) for one in rows]
+    return [max(one["gap"], MIN_DRAWS) for one in rows]
 
 
 def draw(study: Study, by_cost: dict[str, dict[str, list[Row]]], by_scale: dict[str, list[Row]]) -> None:
@@ -202,12 +202,12 @@ def draw(study: Study, by_cost: dict[str, dict[str, list[Row]]], by_scale: dict[
     for axes, name in zip(panels, shown, strict=False):
         for way, rows in by_cost[name].items():
             axes.plot(COSTS, _drawn(rows), "o-", color=COLORS[way], label=way)
-        axes.set(xscale="log", yscale="log", xlabel="C", ylim=(LEAST_DRAWN / 3, 3))
+        axes.set(xscale="log", yscale="log", xlabel="C", ylim=(MIN_DRAWS / 3, 3))
         axes.set_title(name, loc="left")
     for way, rows in by_scale.items():
         panels[-1].plot(scales, _drawn(rows), "o-", color=COLORS[way])
     panels[-1].set(xscale="log", yscale="log", xlabel="size of the features (C = 0.1 over it)")
-    panels[-1].set_ylim(LEAST_DRAWN / 3, 3)
+    panels[-1].set_ylim(MIN_DRAWS / 3, 3)
     panels[-1].set_title("χ², one problem at every size", loc="left")
     for axes in panels:
         axes.axhline(0.01, color=SOFT, linewidth=0.9, linestyle=":")
@@ -215,7 +215,7 @@ def draw(study: Study, by_cost: dict[str, dict[str, list[Row]]], by_scale: dict[
         axes.grid(color="#eeeeee")
     panels[0].set_ylabel("true relative duality gap of the exact kernel")
     panels[-1].text(scales[-1], 0.003, "1 %: where the library stops", color=INK, fontsize=8)
-    panels[0].text(COSTS[0], 2 * LEAST_DRAWN, f"{LEAST_DRAWN:g} and less", color=INK, fontsize=8)
+    panels[0].text(COSTS[0], 2 * MIN_DRAWS, f"{MIN_DRAWS:g} and less", color=INK, fontsize=8)
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(WAYS), frameon=False)
     study.picture(figure)
     plt.close(figure)

@@ -32,7 +32,7 @@ class Histograms:
         return Histograms(self.train[:rows], self.y_train[:rows], self.test, self.y_test)
 
     def scaled(self) -> Rows:
-        """The training rows, each feature divided by its maximum, as the library does by itself."""
+        """The training rows, each feature divided by its maximum, as the library does automatically."""
         return sparse_files.divided(self.train, sparse_files.training_maximum(self.train))
 
     def shape(self) -> str:
@@ -105,7 +105,7 @@ def digits() -> Histograms:
 
 
 def _counts(found: Array, columns: int) -> Rows:
-    """Rows of counts of column numbers, of which every row has as many."""
+    """Rows of counts of column numbers, the same number in every row."""
     indptr = np.arange(0, found.size + 1, found.shape[1])
     rows = sp.csr_matrix((np.ones(found.size, np.float32), found.ravel(), indptr), shape=(len(found), columns))
     rows.sum_duplicates()

@@ -4,7 +4,7 @@
 
 The paper's sets are not to be had or not in this memory: Scene-15 and CIFAR-10 as visual words, 20 Newsgroups and a
 made set of a thousand classes stand for them. The words of CIFAR-10 are made in two minutes if the cache
-(`$XDG_CACHE_HOME/widemargin-bench`) has them not yet. Needs liblinear-official beside the usual packages.
+(`$XDG_CACHE_HOME/widemargin-bench`) has them not yet. Needs liblinear-official and the usual packages.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def best_of_ours(split: peers.Split) -> dict[str, Any]:
 def measure(split: peers.Split, choose: bool) -> dict[str, dict[str, Any]]:
     """Every engine on one set; `choose` is whether there is time to choose a C on a sixth of the training rows."""
     engines: dict[str, Callable[[], dict[str, Any]]] = {
-        name: lambda told=told: ours(split, **told) for name, told in OURS.items()
+        name: lambda options=options: ours(split, **options) for name, options in OURS.items()
     }
     if choose:
         engines[BEST] = lambda: best_of_ours(split)
@@ -131,10 +131,17 @@ def draw(study: Study, found: dict[str, dict[str, dict[str, Any]]]) -> None:
     figure, panels = plt.subplots(1, len(found), figsize=(3.6 * len(found) + 0.6, 4.9), layout="constrained")
     for axes, (name, rows) in zip(panels, found.items(), strict=True):
         for engine, (color, marker) in looks.items():
-            told = rows[engine]
+            options = rows[engine]
             edge = {} if marker == "x" else {"markeredgecolor": INK, "markeredgewidth": 0.6}
             axes.plot(
-                told["cpu_seconds"], told["accuracy"], marker, color=color, markersize=9, label=engine, ls="", **edge
+                options["cpu_seconds"],
+                options["accuracy"],
+                marker,
+                color=color,
+                markersize=9,
+                label=engine,
+                ls="",
+                **edge,
             )
         axes.set(xscale="log", xlabel="CPU seconds to train")
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))

@@ -1,4 +1,4 @@
-"""What it costs: choosing C beside a grid search of a Gaussian SVM, Newton steps, and bases for many samples.
+"""What it costs: choosing C compared with a grid search of a Gaussian SVM, Newton steps, and bases for many samples.
 
     python costs.py --data DATA
 
@@ -24,7 +24,7 @@ import data_sets
 import grid_search
 from choosing import machine
 
-# The sets on which the cost of tuning is told: three of them small, three large.
+# The sets on which the cost of tuning is reported: three of them small, three large.
 TUNED = ("diabetes", "german", "image", "banana", "twonorm", "ringnorm")
 QUICK_TUNED = TUNED[:2]
 QUICK_SETS = ("breast-cancer", "diabetes", "german", "heart", "thyroid")
@@ -85,7 +85,7 @@ def draw(study: Study, costs: dict[str, tuple[float, float]]) -> None:
 
 
 def steps_section(study: Study) -> None:
-    """From the origin at each λ by itself, and along a path, where each C begins at its neighbor's solution."""
+    """From the origin at each λ alone, and along a path, where each C begins at its neighbor's solution."""
     rows, alone, on_paths = [], 0, 0
     for name in QUICK_SETS if study.quick else data_sets.TABLE_1:
         split = next(data_sets.splits(study.data, name))
@@ -101,7 +101,7 @@ def steps_section(study: Study) -> None:
         along = int(path["steps"][path["lambda"] >= min(LAMBDAS)].max())
         alone, on_paths = max(alone, *counts), max(on_paths, along)
         rows.append([name, f"{len(split.train):,}", *map(str, counts), str(along)])
-    study.found("most Newton steps, each λ by itself", alone)
+    study.found("most Newton steps, each λ alone", alone)
     study.found("most Newton steps along a path", on_paths)
     text = "Steps on all samples, r² log r, by λ in units of trace(G)/n; the last column is the most along the path."
     study.table("Newton's method", text, ["set", "samples", *[f"{lam:g}" for lam in LAMBDAS], "path"], rows)

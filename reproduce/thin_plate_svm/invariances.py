@@ -85,7 +85,7 @@ def measure(study: Study, columns: tuple[int, ...]) -> None:
                     found = relative(truth, decisions(kernel, change(X), y, change(seen), C, space))
                     key = (kernel.partition(":")[0], space, name)
                     worst[key] = max(worst.get(key, 0.0), found)
-                # Nothing told: C is chosen anew on what was moved, turned and stretched at once.
+                # Without invariance: C is chosen anew on what was moved, turned and stretched at once.
                 (move, _), (rotate, _), (widen, _) = (changes(d)[name] for name in ("moved", "turned", "stretched"))
                 points, looked = widen(move(rotate(X))), widen(move(rotate(seen)))
                 found = relative(truth, decisions(kernel, points, y, looked, "auto", space))
@@ -132,9 +132,9 @@ def measure_polynomials(study: Study, columns: tuple[int, ...]) -> None:
             C = 1 / float(np.mean((X * X).sum(1) ** degree))
             truth = polynomial_decisions(degree, X, y, seen, C)
             for name, s in (("stretched", POLYNOMIAL_STRETCH), ("shrunk", 1 / POLYNOMIAL_STRETCH)):
-                for told, power in (("λ × s^2p", 2 * degree), ("λ as it was", 0)):
+                for results, power in (("λ × s^2p", 2 * degree), ("λ as it was", 0)):
                     found = relative(truth, polynomial_decisions(degree, s * X, y, s * seen, C * s**-power))
-                    worst[f"{name}, {told}"] = max(worst.get(f"{name}, {told}", 0.0), found)
+                    worst[f"{name}, {results}"] = max(worst.get(f"{name}, {results}", 0.0), found)
             rotation = turn(d, 1)
             found = relative(truth, polynomial_decisions(degree, X @ rotation, y, seen @ rotation, C))
             worst["turned"] = max(worst.get("turned", 0.0), found)
@@ -164,7 +164,7 @@ def draw(study: Study) -> None:
     side = np.linspace(-3.6, 3.6, 160)
     grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
     rows = {
-        "thin plate\nnothing told": lambda points: machine("thin_plate").fit(points, y),
+        "thin plate\nunchanged": lambda points: machine("thin_plate").fit(points, y),
         "Gaussian\ngamma = 1, C chosen": lambda points: machine("rbf:gamma=1").fit(points, y),
     }
     figure, panels = plt.subplots(2, len(shown), figsize=(16, 6), layout="constrained")

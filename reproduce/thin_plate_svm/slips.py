@@ -120,8 +120,8 @@ def kernels_section(study: Study) -> None:
     study.found("dimensions of 10 in which m = 2 to the letter is definite", sum(row[1] for row in rows))
     study.found("dimensions of 10 in which r² log r is definite", sum(row[2] for row in rows))
     text = "Of one sign on 120 normal points, orthogonal to 1 and the coordinates; diagonals without a value are 0."
-    told = [[str(row[0]), *["yes" if one else "no" for one in row[1:]]] for row in rows]
-    study.table("The kernel", text, ["columns", "m = 2 to the letter", "r² log r"], told)
+    results = [[str(row[0]), *["yes" if one else "no" for one in row[1:]]] for row in rows]
+    study.table("The kernel", text, ["columns", "m = 2 to the letter", "r² log r"], results)
 
 
 def stop_section(study: Study) -> None:
@@ -173,9 +173,9 @@ def system_section(study: Study) -> None:
     study.found("negative eigenvalues of λI + Φ", rows[0][3])
     study.found("condition of the printed system, moved", rows[1][1])
     study.found("condition of the projected system, moved", rows[1][2])
-    told = [[name, f"{naive:.1e}", f"{projected:.1e}", negative] for name, naive, projected, negative in rows]
+    results = [[name, f"{naive:.1e}", f"{projected:.1e}", negative] for name, naive, projected, negative in rows]
     head = ["points", "condition as printed", "projected", "negative eigenvalues of λI + Φ"]
-    study.table("The linear system", "r² log r on 200 normal points in the plane, λ = 1.", head, told)
+    study.table("The linear system", "r² log r on 200 normal points in the plane, λ = 1.", head, results)
 
 
 SECTIONS: tuple[Callable[[Study], None], ...] = (kernels_section, stop_section, system_section)

@@ -2,7 +2,7 @@
 
     python table_1.py --data DATA
 
-On distinct (x, y) pairs, at most 1,500 a class, in five disjoint stratified fifths of which each is tested once.
+On distinct (x, y) pairs, at most 1,500 a class, in five disjoint stratified fifths, each tested once.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def sum_rule(study: Study, name: str) -> float:
     """Percent wrong by the sign of the columns' sum, the best rule there is for two normal clouds on the diagonal."""
     wrong = []
     for split in data_sets.splits(study.data, name):
-        # Which cloud is on which side is told by the training samples.
+        # Which cloud is on which side is known from the training samples.
         side = np.sign(split.train_labels @ split.train.sum(1))
         wrong.append(100 * float(np.mean(np.sign(split.test.sum(1)) * side != split.test_labels)))
     return statistics.mean(wrong)
@@ -64,7 +64,7 @@ def standard_error(values: list[float]) -> float:
 
 
 def draw(study: Study, sets: dict[str, Any], paper: dict[str, Any]) -> None:
-    """The four errors of each set beside the paper's, and what choosing costs."""
+    """The four errors of each set and the paper's, and what choosing costs."""
     import matplotlib.pyplot as plt
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 5.6), layout="constrained", width_ratios=[3, 2])
@@ -115,8 +115,8 @@ def tell(study: Study, sets: dict[str, Any], paper: dict[str, Any]) -> None:
         for way, mean in zip(WAYS, means, strict=True):
             study.found(f"{name}: {way}", mean)
         spread = [standard_error(one["errors"][way]) for way in WAYS]
-        told = [f"{mean:.2f} ± {error:.2f}" for mean, error in zip(means, spread, strict=True)]
-        rows.append([name, f"{one['columns']} / {one['train'][0]:,}", number(paper[name]), *told])
+        results = [f"{mean:.2f} ± {error:.2f}" for mean, error in zip(means, spread, strict=True)]
+        rows.append([name, f"{one['columns']} / {one['train'][0]:,}", number(paper[name]), *results])
     if not study.quick:
         grand = [statistics.mean(statistics.mean(one["errors"][way]) for one in sets.values()) for way in WAYS]
         for way, mean in zip(WAYS, grand, strict=True):

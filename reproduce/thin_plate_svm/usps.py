@@ -24,7 +24,7 @@ import numpy as np
 import data_sets
 from choosing import gaussians, machine
 
-# One training digit in so many: seconds instead of minutes.
+# One training digit in this many: seconds instead of minutes.
 QUICK_STEP = 7
 
 # A Gaussian's gamma × 256: a factor of two to either side of what `gamma="scale"` of scikit-learn would take.
@@ -125,8 +125,8 @@ def main() -> int:
     rows = []
     for name, one in fits.items():
         study.found(f"wrong: {name}", one.wrong.sum())
-        told = study.script.figures[f"wrong: {name}"].paper
-        told_percent = "" if told is None else f"{float(told):.0f}"
+        results = study.script.figures[f"wrong: {name}"].paper
+        told_percent = "" if results is None else f"{float(results):.0f}"
         rows.append(
             [
                 name,

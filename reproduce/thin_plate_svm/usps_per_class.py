@@ -1,4 +1,4 @@
-"""USPS digits as in section 7 of the paper: λ for each class by itself, and 1,500 random digits as bases.
+"""USPS digits as in section 7 of the paper: λ for each class separately, and 1,500 random digits as bases.
 
     python usps_per_class.py --data DATA
 
@@ -23,7 +23,7 @@ import numpy as np
 import data_sets
 from choosing import machine
 
-# One training digit in so many, and the draws of random bases.
+# One training digit in this many, and the draws of random bases.
 QUICK_STEP, DRAWS, BASES = 7, 3, 1500
 
 

@@ -14,7 +14,7 @@ use smartcore::svm::svc::{MultiClassSVC, SVC, SVCParameters};
 
 type Failure = Box<dyn std::error::Error>;
 
-struct Told {
+struct Outcome {
     predicted: Vec<usize>,
     fit_seconds: f64,
     predict_seconds: f64,
@@ -31,16 +31,16 @@ fn main() -> Result<(), Failure> {
     let labels: Array1<f64> = ndarray_npy::read_npy(labels)?;
     let test: Array2<f64> = ndarray_npy::read_npy(test)?;
     let before = peak_bytes();
-    let told = match engine.as_str() {
+    let outcome = match engine.as_str() {
         "linfa" => linfa(gamma, c, train, &labels, &test)?,
         "smartcore" => smartcore(gamma, c, &train, &labels, &test)?,
         _ => return Err(format!("no engine '{engine}': linfa or smartcore").into()),
     };
     let result = serde_json::json!({
-        "predicted": told.predicted,
-        "fit_seconds": told.fit_seconds,
-        "predict_seconds": told.predict_seconds,
-        "model_bytes": told.model_bytes,
+        "predicted": outcome.predicted,
+        "fit_seconds": outcome.fit_seconds,
+        "predict_seconds": outcome.predict_seconds,
+        "model_bytes": outcome.model_bytes,
         "peak_bytes": peak_bytes() - before,
     });
     println!("{result}");
@@ -48,7 +48,7 @@ fn main() -> Result<(), Failure> {
 }
 
 /// One class against the rest: the crate's machine is of two classes. Its kernel is exp(-d²/eps).
-fn linfa(gamma: f64, c: f64, train: Array2<f64>, labels: &Array1<f64>, test: &Array2<f64>) -> Result<Told, Failure> {
+fn linfa(gamma: f64, c: f64, train: Array2<f64>, labels: &Array1<f64>, test: &Array2<f64>) -> Result<Outcome, Failure> {
     let n_classes = labels.iter().fold(0.0, |most: f64, &label| most.max(label)) as usize + 1;
     let (columns, positives) = (train.ncols(), if n_classes == 2 { vec![1] } else { (0..n_classes).collect() });
     let started = Instant::now();
@@ -68,7 +68,7 @@ fn linfa(gamma: f64, c: f64, train: Array2<f64>, labels: &Array1<f64>, test: &Ar
     });
     let predicted = predicted.collect();
     let supports: usize = models.iter().map(Svm::nsupport).sum();
-    Ok(Told {
+    Ok(Outcome {
         predicted,
         fit_seconds,
         predict_seconds: started.elapsed().as_secs_f64(),
@@ -84,7 +84,7 @@ fn smartcore(
     train: &Array2<f64>,
     labels: &Array1<f64>,
     test: &Array2<f64>,
-) -> Result<Told, Failure> {
+) -> Result<Outcome, Failure> {
     let [train, test] = [train, test].map(|rows| {
         let rows: Vec<Vec<f64>> = rows.outer_iter().map(|row| row.to_vec()).collect();
         DenseMatrix::from_2d_vec(&rows)
@@ -107,7 +107,7 @@ fn smartcore(
         predicting = Instant::now();
         found = model.predict(&test)?;
     }
-    Ok(Told {
+    Ok(Outcome {
         predicted: found.iter().map(|&label| if two { usize::from(label > 0.0) } else { label as usize }).collect(),
         fit_seconds,
         predict_seconds: predicting.elapsed().as_secs_f64(),

@@ -284,13 +284,13 @@ def check_console(driver: Any, origin: str) -> None:
     # What the theme writes on a first visit.
     errors = [error for error in errors if "Got invalid theme mode" not in error]
     assert not errors, f"the console has errors: {errors}"
-    asked = set()
+    parsed = set()
     for entry in driver.get_log("performance"):
         message = json.loads(entry["message"])["message"]
         if message["method"] == "Network.requestWillBeSent":
-            asked.add(message["params"]["request"]["url"])
-    outside = {url for url in asked if not url.startswith((origin, "data:", "blob:", "chrome:"))}
-    assert any(url.endswith("playground-worker.js") for url in asked) or asked, "no requests were seen"
+            parsed.add(message["params"]["request"]["url"])
+    outside = {url for url in parsed if not url.startswith((origin, "data:", "blob:", "chrome:"))}
+    assert any(url.endswith("playground-worker.js") for url in parsed) or parsed, "no requests were seen"
     assert not outside, f"requests leave the site: {outside}"
 
 

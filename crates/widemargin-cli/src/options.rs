@@ -231,7 +231,9 @@ impl Choice {
             Method::Auto => format!("add --method {}", methods[0]),
             method => format!("leave it out with --method {method}"),
         };
-        refused(format!("{option} applies to --method {}", list(methods, " and ")), help)
+        let others = methods.len().saturating_sub(2);
+        let methods = list(methods, " and ").replacen(" and ", ", ", others);
+        refused(format!("{option} applies to --method {methods}"), help)
     }
 
     fn with(mut self, name: &'static str, value: &str) -> Self {

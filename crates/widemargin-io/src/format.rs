@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
+use widemargin::nearest;
+
 /// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -104,6 +106,8 @@ impl FromStr for Format {
 
     fn from_str(name: &str) -> Result<Format, String> {
         let known = ALL.iter().find(|(_, known, _)| *known == name).map(|(format, ..)| *format);
-        known.ok_or_else(|| format!("unknown format '{name}': expected {}", Format::names()))
+        let near = nearest(name, ALL.iter().map(|(_, known, _)| *known)).map(|near| format!("did you mean {near}? "));
+        known
+            .ok_or_else(|| format!("unknown format '{name}': {}expected {}", near.unwrap_or_default(), Format::names()))
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use widemargin::nearest;
+
 use crate::error::{Problem, excerpt, list};
 use crate::options::LabelColumn;
 
@@ -25,7 +27,11 @@ impl Header {
             (Some(one), Some(other)) => {
                 Err(format!("columns {} and {} have this name: give the number of one", one + 1, other + 1))
             }
-            (None, _) => Err(format!("the columns are {}", list(names))),
+            (None, _) => {
+                let near = nearest(name, names.iter().map(String::as_str));
+                let near = near.map(|near| format!("did you mean '{near}'? ")).unwrap_or_default();
+                Err(format!("{near}the columns are {}", list(names)))
+            }
         }
     }
 

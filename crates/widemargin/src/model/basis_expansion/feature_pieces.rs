@@ -255,7 +255,8 @@ impl<'a, S: Similarity> Learner<'a, '_, S> {
         if rows.start > 0 {
             return Ok(true);
         }
-        let mut back = vec![0.0; piece.len()];
+        // Memory that is in use already: the first use of a page takes longer than reading it.
+        let mut back = piece.to_vec();
         self.pieces.read(scratch, rows, &mut back)?;
         Ok(self.pieces.read.seconds_per_row() < self.pieces.made.seconds_per_row())
     }

@@ -4,7 +4,7 @@ Outliers and prediction intervals
 
 The losses of `BasisExpansionRegressor`: Huber's loss for outliers among the targets, and two quantiles as an interval.
 
-On the left 10 % of the targets are shifted upwards. The squared loss follows them; Huber's loss, whose ε is determined
+On the left 10 % of the targets are shifted upwards. The squared error follows them; Huber's loss, whose ε is determined
 by the spread of the residuals, limits their influence. On the right the noise grows from left to right; the quantiles
 0.05 and 0.95 enclose 90 % of the targets everywhere, which a single standard deviation cannot.
 
@@ -15,7 +15,7 @@ by the spread of the residuals, limits their influence. On the right the noise g
 
 With `--data` the true function is unknown: the errors are then those of held-out samples.
 
-Expect a mean absolute error of 0.64 with the squared loss and of 0.04 with Huber's, and 88 % of new targets in the
+Expect a mean absolute error of 0.64 with the squared error and of 0.04 with Huber's, and 88 % of new targets in the
 interval.
 """
 

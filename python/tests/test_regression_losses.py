@@ -227,5 +227,5 @@ def test_a_grid_may_compare_losses() -> None:
 def test_a_search_says_which_loss_it_compares_by() -> None:
     X, y = table(n=60, d=2)
     found = BasisExpansionRegressor(loss="huber", random_state=0).fit(X, y)
-    assert any("squared loss" in note for note in found.report_["notes"])
+    assert any("squared error" in note for note in found.report_["notes"])
     assert found.similarity_ == BasisExpansionRegressor(random_state=0).fit(X, y).similarity_

@@ -116,7 +116,7 @@ def command(arguments: Sequence[str]) -> int: ...
 
 @final
 class Model:
-    """A trained classifier, regression model or one-class model, of any method, or an expansion."""
+    """A trained classifier, regression model or outlier detector, of any method, or an expansion."""
 
     @staticmethod
     def from_bytes(data: bytes, parts: tuple[_Similarities, _Samples] | None = None) -> Model:
@@ -134,7 +134,7 @@ class Model:
         """The arrays of the bases; empty with calls."""
     def predict(self, samples: _Samples, threads: int) -> _Floats:
         """Decision values (samples, problems) of a classifier, targets (samples, outputs) of a regression model, or
-        scores (samples, 1) of a one-class model."""
+        scores (samples, 1) of an outlier detector."""
     def probabilities(self, values: _Floats, *, logarithm: bool) -> _Floats:
         """Probabilities (samples, classes) from the decision values of a classifier."""
     def squared_norms(self, threads: int) -> list[float]: ...
@@ -204,7 +204,7 @@ def fit_expansion_remote(
 ) -> Model:
     """A model on an expansion, over the features that `rows` represents as for `normalized`: a classifier by Newton's
     method, for labels, C, and some rows and their features, for the starting point and the Hessian; a regression, for
-    targets, C and the loss; or a one-class model, for targets that are all 1, the quantile and the shrinkage."""
+    targets, C and the loss; or an outlier detector, for targets that are all 1, the quantile and the shrinkage."""
 
 def check_regression_loss(loss: str) -> None:
     """ValueError for a parameter that does not belong to the loss, such as "huber:epsilon=1", or is out of range."""

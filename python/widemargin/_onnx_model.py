@@ -140,7 +140,7 @@ _MAX_POWERS = 3
 
 
 def model_of(estimator: Any, opset: int) -> onnx.ModelProto:
-    """The ONNX model of a fitted classifier, regression model, one-class model or expansion.
+    """The ONNX model of a fitted classifier, regression model, outlier detector or expansion.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-//! A trained model: a classifier, a regression model or a one-class model, of any method, or an expansion.
+//! A trained model: a classifier, a regression model or an outlier detector, of any method, or an expansion.
 
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
@@ -16,7 +16,7 @@ use crate::python_similarity::{Similarities, combined};
 use crate::samples::PySamples;
 use crate::work::Patience;
 
-/// A trained classifier, regression model or one-class model, or an expansion.
+/// A trained classifier, regression model or outlier detector, or an expansion.
 #[pyclass(frozen, module = "widemargin._core")]
 pub(crate) struct Model(pub Trained);
 
@@ -132,7 +132,7 @@ impl Model {
     }
 
     /// The predictions for samples: the decision values of a classifier, the targets of a regression model, or the
-    /// scores of a one-class model, in one column.
+    /// scores of an outlier detector, in one column.
     fn predict<'py>(&self, py: Python<'py>, samples: PySamples<'_>, threads: usize) -> PyResult<Matrix<'py, f64>> {
         let Trained::Any(model) = &self.0 else {
             return Err(PyTypeError::new_err("an expansion has no predictions"));

@@ -276,7 +276,7 @@ pub(crate) const SELECTION_SAMPLES: usize = 1000;
 pub(crate) const C_SAMPLES: usize = 2000;
 /// Bases, for all similarities together, up to which all samples of a table are (decision 0027).
 pub(crate) const MAX_SAMPLES_AS_BASES: usize = 4000;
-/// Numbers of a matrix for the squared loss in closed form, at most: 1 GiB each, two or three at a time.
+/// Numbers of a matrix for the squared error in closed form, at most: 1 GiB each, two or three at a time.
 pub(crate) const MAX_SQUARED_LOSS_NUMBERS: usize = 1 << 27;
 /// Samples per class whose accuracy can be distinguished from chance, at least (decision 0030).
 pub(crate) const SAMPLES_PER_CLASS: usize = 10;

@@ -70,7 +70,7 @@ impl Inspect {
                 }
             }
             AnyModel::Regressor(model) => {
-                // Of the squared loss, or of another.
+                // Of the squared error, or of another.
                 object["path"] = match model.loss_path() {
                     [] => json!(model.path()),
                     path => json!(path),

@@ -196,7 +196,7 @@ fn c_is_chosen_on_a_distance_and_said() {
     folder.run(&format!("{train} -C auto --loss logistic")).well();
     let logistic = folder.run("inspect m").well().out;
     assert!(logistic.contains("C was selected for the squared hinge"), "{logistic}");
-    // The squared loss has its own, whose estimate is exact, and is not that of numbers here.
+    // The squared error has its own, whose estimate is exact, and is not that of numbers here.
     let squared = folder.run(&format!("{train} -C auto --loss squared-error")).well().err;
     assert!(squared.contains("(leave-one-out)") && !squared.contains("squared hinge"), "{squared}");
     let header: Value = serde_json::from_str(&folder.run("inspect m --json").well().out).unwrap();

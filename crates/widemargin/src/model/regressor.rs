@@ -16,7 +16,7 @@ pub trait Regressor: Model {
     fn c(&self) -> f64;
 
     /// The leave-one-out results of each C that was evaluated, by ascending C; only one for a fixed C. Only for the
-    /// squared loss.
+    /// squared error.
     fn path(&self) -> &[RegressionPoint];
 
     /// The selected point of the path; none where leave-one-out is undetermined.

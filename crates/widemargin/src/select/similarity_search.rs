@@ -2,7 +2,7 @@
 //!
 //! A candidate is a similarity, or several, with its normalization. With labels, its features on at most a thousand
 //! samples, half of them bases at most, are solved along a path of C, and the least mean leave-one-out squared hinge is
-//! its loss. Of a regression, whatever the loss of its fit, that is the squared error on at most 400 samples with all of
+//! its loss. Of a regression, whatever the loss of its fit, that is squared error on at most 400 samples with all of
 //! them as bases. Where there are many of these samples, few of them are used first, at a small part of the time: there
 //! the scale (gamma, the window of a warping distance) of those near the best follows the loss in factors of two, and
 //! those that are clearly behind, or the same in effect, are dropped. On all of the samples only the best have their
@@ -72,7 +72,7 @@ pub struct SimilaritySearch {
     pub counts_bases: bool,
     /// Whether all rows of a small table may then be bases: not within a memory limit.
     pub all_as_bases: bool,
-    /// Whether the loss is selected too: the squared hinge, or the squared loss for dense features of a descriptor, of
+    /// Whether the loss is selected too: the squared hinge, or the squared error for dense features of a descriptor, of
     /// more than a thousand samples in three classes or more, unless the squared hinge clearly lowers the error by 0.5
     /// percentage points.
     pub chooses_loss: bool,
@@ -126,7 +126,7 @@ impl SimilarityChoice {
             match &tried.loss {
                 Ok(loss) if is_regression => format!("{named} {:.4}", 1.0 - loss),
                 Ok(loss) if tried.point.fitted == Loss::SquaredError => {
-                    format!("{named} by the squared loss {loss:.4}")
+                    format!("{named} by the squared error {loss:.4}")
                 }
                 Ok(loss) => format!("{named} {loss:.4}"),
                 Err(problem) => format!("{named} failed: {problem}"),
@@ -134,7 +134,7 @@ impl SimilarityChoice {
         };
         let results: Vec<String> = ranked.iter().map(one).collect();
         let criterion = match is_regression {
-            true => "R² of leave-one-out predictions by the squared loss",
+            true => "R² of leave-one-out predictions by the squared error",
             false => "mean leave-one-out squared hinge",
         };
         Some(format!("{criterion} on {sizes} samples: {}", results.join(", ")))

@@ -424,7 +424,7 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
-    /// Whether the squared loss suits a candidate that was judged by it: dense features of a descriptor.
+    /// Whether the squared error suits a candidate that was judged by it: dense features of a descriptor.
     pub fn may_be_squared(&self, candidate: &Candidate) -> bool {
         let is_same = |tried: &&Tried<SimilarityPoint>| {
             tried.point.candidate == *candidate && tried.point.fitted == Loss::SquaredError
@@ -433,7 +433,7 @@ impl<'a> Trial<'a> {
         found.is_some_and(|tried| tried.point.is_cheap && tried.point.is_described)
     }
 
-    /// The loss of a fit on all samples: the squared loss, unless the squared hinge, whose fit costs a multiple,
+    /// The loss of a fit on all samples: the squared error, unless the squared hinge, whose fit costs a multiple,
     /// misclassifies clearly fewer of these samples. Losses are no criterion here: one of the two fits has minimized
     /// the squared hinge.
     pub fn choose_loss(&mut self, candidate: &Candidate, n_basis: usize) -> Result<Option<Loss>> {

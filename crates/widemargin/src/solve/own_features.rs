@@ -29,7 +29,7 @@ pub(crate) struct Solved<'a> {
 
 /// The leave-one-out decision values of some rows less those without their own features.
 ///
-/// By a Newton step from the solution, exact for the squared loss. Without a share s of row x of slope g and curvature
+/// By a Newton step from the solution, exact for the squared error. Without a share s of row x of slope g and curvature
 /// κ, the inverse H⁻¹ of the Hessian and w become G = H⁻¹ + sκ·aaᵀ/(1 − sκh) and v = w − sg·a/(1 − sκh), with a = H⁻¹x
 /// and h = x·a. Features J that are then fixed at 0 take x·G_·J (G_JJ)⁻¹ v_J from the decision value, and x·G_·J is
 /// a_J/(1 − sκh). Takes nd² + d³ flops for n rows of d features. None if the Hessian is singular in double precision.
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
     use crate::problem::Loss;
 
-    /// Weights and intercept of the squared loss with an unpenalized intercept, by its normal equations.
+    /// Weights and intercept of the squared error with an unpenalized intercept, by its normal equations.
     fn fit(rows: &[Vec<f64>], y: &[f64], costs: &[f64]) -> Vec<f64> {
         let m = rows[0].len() + 1;
         let x: Vec<f64> = rows.iter().flat_map(|row| row.iter().copied().chain([1.0])).collect();
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn of_the_squared_loss_it_is_the_difference_of_two_refits() {
+    fn of_the_squared_error_it_is_the_difference_of_two_refits() {
         let (n, d) = (12, 5);
         let number = |at: usize| (((at * 7919 + 13) % 101) as f64 / 50.0 - 1.0) as f32;
         let phi = DenseMatrix { values: (0..n * d).map(number).collect(), n_rows: n, n_cols: d };

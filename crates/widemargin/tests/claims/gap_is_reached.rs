@@ -50,7 +50,7 @@ proptest! {
         prop_assert!(report.status == Status::Converged && report.gap() <= 1e-2, "{:?}", report);
     }
 
-    /// Without the ridge of the squared loss, coordinate descent is slow once C is large for the data: the
+    /// Without the ridge of the squared error, coordinate descent is slow once C is large for the data: the
     /// hinge is tested for C up to 1 on features up to 1.
     #[test]
     fn hinge_at_moderate_c(c in (-4.0f64..0.0).prop_map(|e| 10f64.powf(e)), kernel in 0..KERNELS.len(), seed in 0u64..1000) {

@@ -81,7 +81,7 @@ fn new_samples_have_next_to_the_least_log_loss() {
         // All are left out in closed form, whether C is automatic or not.
         for c in [CChoice::Auto, CChoice::Value(0.1)] {
             let squared = rbf().loss(Loss::SquaredError).c(c);
-            check(&squared.fit(&train, &labels).unwrap(), classes, LeaveOneOut, &case("the squared loss"));
+            check(&squared.fit(&train, &labels).unwrap(), classes, LeaveOneOut, &case("the squared error"));
         }
         for c in [0.1, 10.0] {
             check(&rbf().c(c).fit(&train, &labels).unwrap(), classes, HeldOut, &case(&format!("C = {c}")));

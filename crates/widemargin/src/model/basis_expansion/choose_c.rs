@@ -1,6 +1,6 @@
 //! C by leave-one-out in closed form, on some of the samples if there are many.
 //!
-//! For the squared hinge and the squared loss, the decision value of a sample that the fit did not see follows from the
+//! For the squared hinge and squared error, the decision value of a sample that the fit did not see follows from the
 //! solution with it (`solve/thin_plate/feature_matrix.rs`, `leave_one_out_ridge.rs`). C keeps its meaning with the
 //! number of samples: it is the weight of each.
 
@@ -162,7 +162,7 @@ impl<'a> Sampled<'a> {
     }
 }
 
-/// The squared loss on all samples at C, in closed form, where problems weigh samples alike and no matrix is too large:
+/// Squared error on all samples at C, in closed form, where problems weigh samples alike and no matrix is too large:
 /// by sizes alone, as the answer must not depend on the machine's free memory. The solver then starts at the solution,
 /// and the leave-one-out decision values of all samples are known.
 ///
@@ -195,7 +195,7 @@ pub(super) fn solve_squared(
     Ok(())
 }
 
-/// The C with the least mean leave-one-out squared hinge, of decision values of the squared loss if that is the loss
+/// The C with the least mean leave-one-out squared hinge, of decision values of the squared error if that is the loss
 /// and the problems weigh samples alike, and otherwise of the squared hinge; λ is expected `near` this, if a search has
 /// determined it. Refits confirm it where it is selected on all samples.
 pub(super) fn choose_c(

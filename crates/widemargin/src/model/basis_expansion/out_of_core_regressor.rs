@@ -2,7 +2,7 @@
 //!
 //! A first pass computes all features to learn the center of the normalization, a second one its scale; where not all
 //! of them stay in memory they are cached on disk, if reading them is faster than recomputing them. Three more passes
-//! are the fit by the squared loss ([`PartedRidge`](crate::solve::ridge)): the mean of the features, their products,
+//! are the fit by the squared error ([`PartedRidge`](crate::solve::ridge)): the mean of the features, their products,
 //! and the leave-one-out residuals at all C. Other losses take two passes a step of Newton's method
 //! ([`PartedRows`](crate::solve::residuals)).
 
@@ -46,7 +46,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
     /// the order of the samples, and duplicate samples are not merged. The folds of the quantile loss are drawn among
     /// all samples, duplicates included, which may select another C.
     ///
-    /// The squared loss takes three passes over the features. Other losses take two for each Newton step and four more
+    /// The squared error takes three passes over the features. Other losses take two for each Newton step and four more
     /// at each C, for each output: hundreds if C and ε are selected.
     ///
     /// A fit that is killed can be resumed from `resources.checkpoint` and gives the same model, bit for bit. With

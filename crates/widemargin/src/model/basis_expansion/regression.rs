@@ -195,7 +195,7 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
         /// The weight C of the losses, fixed or selected.
         hidden copy c: f64;
         /// The leave-one-out results of each C that was evaluated, by ascending C; only one for a fixed C. For the
-        /// squared loss only.
+        /// squared error only.
         hidden path: &[RegressionPoint];
         /// The requested loss.
         hidden copy loss: Loss;

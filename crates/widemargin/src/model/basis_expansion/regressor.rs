@@ -1,8 +1,8 @@
 //! Regression on a basis expansion: for any similarity, at the cost of linear regression.
 //!
 //! Samples are compared with a few bases and the similarities normalized, as for the classifier ([`Expander`](super::expand::Expander)); on
-//! these features the squared loss is minimized in closed form, with an unpenalized intercept ([`FeatureRidge`]), and
-//! other losses by Newton's method ([`residuals`]). With the squared loss, a Nyström map of a positive definite kernel
+//! these features the squared error is minimized in closed form, with an unpenalized intercept ([`FeatureRidge`]), and
+//! other losses by Newton's method ([`residuals`]). With the squared error, a Nyström map of a positive definite kernel
 //! and all samples as bases this is kernel ridge regression.
 
 use std::collections::HashSet;
@@ -42,7 +42,7 @@ pub struct RegressionParams {
 }
 
 impl<S: Similarity> BasisExpansionRegressorParams<S> {
-    /// The defaults for a similarity: 1,000 evenly spaced bases, mean-norm normalization, the squared loss, C by
+    /// The defaults for a similarity: 1,000 evenly spaced bases, mean-norm normalization, the squared error, C by
     /// leave-one-out, an unpenalized intercept, one thread per core.
     pub fn new(similarity: S) -> Self {
         let task = RegressionParams { c: CChoice::Auto, loss: Loss::SquaredError, has_intercept: true };
@@ -87,7 +87,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
     /// sample out.
     ///
     /// The leave-one-out errors in the model are those of refits without one copy of each sample, on the same bases and
-    /// normalization. They are exact for the squared loss. For the Huber and the squared ε-insensitive loss, each refit
+    /// normalization. They are exact for squared error. For the Huber and the squared ε-insensitive loss, each refit
     /// is one Newton step from the solution, which is exact if it moves no other sample over a breakpoint of the loss.
     /// For the quantile loss, they come from five-fold cross-validation on the same features. A time limit ends the
     /// selection of C and the solution of these losses early; if it does not allow a fit on all samples, the model is
@@ -114,7 +114,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         self.fit_in_time(set, &weights, monitor, fit)
     }
 
-    /// The same by the squared loss, with the leave-one-out decision values of the caller's samples, samples × outputs;
+    /// The same by squared error, with the leave-one-out decision values of the caller's samples, samples × outputs;
     /// of samples without weight the targets.
     pub(crate) fn fit_leave_one_out(
         self,
@@ -263,7 +263,7 @@ impl Problem<'_> {
         }
     }
 
-    /// By the squared loss, with the leave-one-out decision values of the samples if they are requested.
+    /// By the squared error, with the leave-one-out decision values of the samples if they are requested.
     fn squared(
         &self,
         fitted: &Fitted,

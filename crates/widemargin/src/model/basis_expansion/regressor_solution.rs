@@ -27,7 +27,7 @@ pub(super) struct Solution {
 }
 
 impl Solution {
-    /// By the squared loss, of n samples.
+    /// By the squared error, of n samples.
     pub fn of_ridge(
         solution: FeatureSolution,
         chosen: RegressionSelection,
@@ -95,7 +95,7 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
     /// Trains on the features of an expansion that workers hold, with the standardized targets of the same rows. Equal
     /// samples are not merged.
     ///
-    /// The squared loss takes three queries; its leave-one-out errors are exact for the features, as on one machine.
+    /// The squared error takes three queries; its leave-one-out errors are exact for the features, as on one machine.
     /// Other losses are minimized by Newton's method: two queries a step (three for the quantile loss) and four more at
     /// each C, hundreds in all if C and ε are selected, each with a number for each row in the query or the answer.
     /// Their estimates of the error are those of one machine, except that the folds of the quantile loss are drawn

@@ -307,7 +307,7 @@ impl Task<'_, '_> {
     /// Without one copy of sample i, of weight u, the gradient at the solution is C u loss′(r_i)(φ_i, 1), and with the
     /// others curving as they do, the Hessian lacks C u loss″(r_i)(φ_i, 1)(φ_i, 1)ᵀ. With the leverage l = (φ_i,
     /// 1)ᵀH⁻¹(φ_i, 1) the residual of the refit is r_i + C u loss′ l / (1 − C u loss″ l): exact where the refit moves
-    /// no other sample over a corner of the loss, and for the squared loss always.
+    /// no other sample over a corner of the loss, and for the squared error always.
     ///
     /// # Errors
     /// [`Error::Cancelled`].

@@ -71,7 +71,7 @@ pub(crate) fn leave_one_out_ridge(
     best.ok_or_else(|| Error::parameter("C", "auto", "a problem that can be solved at some C of the path"))
 }
 
-/// The fit of the squared loss on a matrix of features, at C or at the C of a path with the least mean squared hinge of
+/// The fit of squared error on a matrix of features, at C or at the C of a path with the least mean squared hinge of
 /// the leave-one-out decision values, which are those of refits without one copy of each sample. All problems must
 /// weigh samples alike.
 ///

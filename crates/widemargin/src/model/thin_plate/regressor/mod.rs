@@ -1,4 +1,4 @@
-//! The smoothing spline: regression with a conditionally positive definite kernel and the squared loss.
+//! The smoothing spline: regression with a conditionally positive definite kernel and the squared error.
 
 mod fit;
 mod model;

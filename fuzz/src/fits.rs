@@ -29,7 +29,7 @@ const PARAMETERS: &[(&str, &[&str])] = &[
     ("scale", &["yes", "no"]),
     ("polynomials", &["free", "penalized", "constant", "none"]),
     ("standardize", &["yes", "no", "auto"]),
-    ("contamination", &["0.05", "0.5", "1e-9"]),
+    ("quantile", &["0.05", "0.5", "1e-9"]),
     ("shrinkage", &["0", "0.5"]),
 ];
 

@@ -76,7 +76,12 @@ fn rejects_invalid_cells_by_line_and_column() {
         ("", default(), "the file is empty", None),
         ("\n\n", default(), "no samples in the file", None),
         ("a,b\n1,2\n", label("c"), "no label column 'c': the columns are a, b", Some("--label takes")),
-        ("size,kind\n1,2\n", label("kint"), "did you mean 'kind'? the columns are size, kind", Some("--label takes")),
+        (
+            "size,kind\n1,2\n",
+            label("kint"),
+            "no label column 'kint': did you mean 'kind'? the columns are size, kind",
+            Some("--label takes"),
+        ),
         ("1,2\n1,2\n", label("c"), "no label column 'c': the file has no header", Some("--label takes")),
         ("1,2\n1,2\n", label("0"), "no label column 0: there are 2 columns", Some("1 is the first")),
         ("1,2\n1,2\n", label("3"), "no label column 3: there are 2 columns", Some("1 is the first")),

@@ -7,6 +7,7 @@ import pathlib
 import pickle
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 
 import numpy as np
@@ -553,14 +554,22 @@ EVERY = [
 ]
 
 
+TEXTS = tomllib.loads(
+    (pathlib.Path(__file__).parents[2] / "crates/widemargin-kernels/similarities.toml").read_text(encoding="utf-8")
+)
+
+
 @pytest.mark.parametrize("row", [*SIMILARITIES.values(), *DESCRIPTORS.values()], ids=lambda row: row["name"])
 def test_every_row_has_its_class(row):
     cls = getattr(similarities, row["class"])
+    text, documentation = TEXTS[row["name"]], " ".join(cls.__doc__.split())
+    assert all(reference in documentation for reference in text.get("references", []))
     assert row["class"] in similarities.__all__
     assert issubclass(cls, Similarity if row["name"] in SIMILARITIES else similarities.DescriptorMixin)
     assert (cls.__module__, cls.__qualname__) == ("widemargin.similarity", row["class"]) or cls is HOG
     if cls is not HOG:
         assert list(inspect.signature(cls).parameters) == [one["name"] for one in row["parameters"]]
+        assert f"s: {text['formula']}." in documentation
         needed = [one["name"] for one in row["parameters"] if one["is_required"]]
         with pytest.raises(TypeError, match=needed[0] if needed else "nonsense"):
             cls(**({} if needed else {"nonsense": 1}))

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-use widemargin::nearest;
+use widemargin::suggestion;
 
 /// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -106,8 +106,7 @@ impl FromStr for Format {
 
     fn from_str(name: &str) -> Result<Format, String> {
         let known = ALL.iter().find(|(_, known, _)| *known == name).map(|(format, ..)| *format);
-        let near = nearest(name, ALL.iter().map(|(_, known, _)| *known)).map(|near| format!("did you mean {near}? "));
-        known
-            .ok_or_else(|| format!("unknown format '{name}': {}expected {}", near.unwrap_or_default(), Format::names()))
+        let suggestion = suggestion(name, ALL.iter().map(|(_, known, _)| *known));
+        known.ok_or_else(|| format!("unknown format '{name}': {suggestion}expected {}", Format::names()))
     }
 }

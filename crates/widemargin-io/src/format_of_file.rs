@@ -69,6 +69,6 @@ mod tests {
             assert_eq!(format.to_string().parse::<Format>().unwrap(), format);
         }
         assert!("excel".parse::<Format>().unwrap_err().to_string().contains("unknown format 'excel'"));
-        assert!("cvs".parse::<Format>().unwrap_err().contains("did you mean csv?"));
+        assert!("cvs".parse::<Format>().unwrap_err().contains("did you mean 'csv'?"));
     }
 }

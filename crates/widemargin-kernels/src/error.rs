@@ -258,8 +258,8 @@ impl Error {
     /// A name that is none of the known ones; the nearest of them is suggested.
     pub fn unknown<'a>(what: &'static str, name: &str, known: impl Iterator<Item = &'a str>) -> Self {
         let known: Vec<&str> = known.collect();
-        let suggestion = nearest(name, known.iter().copied()).map(|near| format!("did you mean '{near}'? "));
-        let expected = format!("{}known are {}", suggestion.unwrap_or_default(), known.join(", "));
+        let suggestion = suggestion(name, known.iter().copied());
+        let expected = format!("{suggestion}known are {}", known.join(", "));
         Error::UnknownName { what, name: name.to_owned(), expected }
     }
 
@@ -339,6 +339,11 @@ pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&
     let distances = known.map(beginning).map(|known| (distance(known), known));
     let (distance, near) = distances.min_by_key(|(distance, _)| *distance)?;
     (3 * distance <= name.chars().count().max(near.chars().count())).then_some(near)
+}
+
+/// The question whether the nearest of the known names was meant; empty if none is near.
+pub fn suggestion<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    nearest(name, known).map(|near| format!("did you mean '{near}'? ")).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -36,9 +36,9 @@ pub mod similarity;
 pub mod spec;
 mod tuning;
 
-#[doc(hidden)]
-pub use error::nearest;
 pub use error::{Error, Result};
+#[doc(hidden)]
+pub use error::{nearest, suggestion};
 
 // The definitions of similarities, which claims use too, name the crate that users know.
 #[cfg(test)]

@@ -44,4 +44,4 @@ mod tuning;
 pub use widemargin_kernels::{Error, Result, data, monitor, similarity};
 use widemargin_kernels::{checksum, draw, error, instant, isa, linalg, macros, par, parameters, simd, spec};
 #[doc(hidden)]
-pub use widemargin_kernels::{descriptor, memory, nearest};
+pub use widemargin_kernels::{descriptor, memory, nearest, suggestion};

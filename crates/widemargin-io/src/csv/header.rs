@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use widemargin::nearest;
+use widemargin::suggestion;
 
 use crate::error::{Problem, excerpt, list};
 use crate::options::LabelColumn;
@@ -28,9 +28,8 @@ impl Header {
                 Err(format!("columns {} and {} have this name: give the number of one", one + 1, other + 1))
             }
             (None, _) => {
-                let near = nearest(name, names.iter().map(String::as_str));
-                let near = near.map(|near| format!("did you mean '{near}'? ")).unwrap_or_default();
-                Err(format!("{near}the columns are {}", list(names)))
+                let suggestion = suggestion(name, names.iter().map(String::as_str));
+                Err(format!("{suggestion}the columns are {}", list(names)))
             }
         }
     }

@@ -64,8 +64,8 @@ pub(super) fn tiled<T: num_traits::Float>(
 }
 
 compiled! {
-    /// Fills `out` with Σ_j term(x_j, y_j) for the bases of a tile, \[feature\]\[basis\], or adds them. Squared distances are computed from differences: the expansion ‖x‖² + ‖y‖² − 2x·y would
-    /// lose half the digits.
+    /// Fills `out` with Σ_j term(x_j, y_j) for the bases of a tile, \[feature\]\[basis\], or adds them. Squared
+    /// distances are computed from differences: the expansion ‖x‖² + ‖y‖² − 2x·y would lose half the digits.
     fn sum_terms<T: num_traits::Float>(
         sample: &[T],
         tile: &[[T; TILE]],

@@ -110,7 +110,8 @@ def test_every_normalization(client, digits, normalization):
 def test_weights_and_own_bases_of_similarities(client, digits, normalization):
     X, y = digits[0][:600], digits[1][:600]
     specs = ["rbf:gamma=0.001,weight=2", "laplacian:gamma=0.01,weight=0.5,bases=9"]
-    parameters = {"normalization": normalization, "C": 0.1, "tol": 1e-8}
+    # Covariances magnify what a gap leaves.
+    parameters = {"normalization": normalization, "C": 0.1, "tol": 1e-8 if normalization == "covariance" else 1e-6}
     found = BasisExpansionSVC(specs, n_basis=30, basis="every", **parameters).fit(*cut(X, y, (250, 350)))
     alone = wm.BasisExpansionSVC(specs, basis=found.basis_indices_, **parameters).fit(X, y)
     assert found.similarity_ == specs

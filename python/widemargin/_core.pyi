@@ -310,9 +310,8 @@ class Part:
     def linear(self, expansion: Model, targets: _RowTargets, C: float, loss: str, intercept: str) -> Part:
         """The same with their classes or labels and costs."""
 
-    def ridge(self, expansion: Model, targets: _Floats, units: _Floats, has_intercept: bool, first: int) -> Part:
-        """The same with standardized targets (samples, outputs) and the part of each weight that leave-one-out removes;
-        `first` is the index of the first row among all samples."""
+    def ridge(self, expansion: Model, targets: _Floats, units: _Floats, has_intercept: bool) -> Part:
+        """The same with standardized targets (samples, outputs) and the weights that leave-one-out removes."""
 
     def power_mean(self, targets: _RowTargets, C: float, loss: str, map: _Map, factors: Sequence[float] | None) -> Part:
         """v(x) of the samples of weight above 0, with their classes or labels and costs."""

@@ -207,8 +207,7 @@ impl Part {
         Ok(Part { number: self.number, rows: rows.unbind(), data })
     }
 
-    /// The features, normalized, with standardized targets and the part of each weight that leave-one-out removes; `first`
-    /// is the index of their first row among all rows.
+    /// The features, normalized, with standardized targets and the part of each weight that leave-one-out removes.
     fn ridge(
         &self,
         py: Python<'_>,
@@ -216,11 +215,10 @@ impl Part {
         targets: Bound<'_, PyAny>,
         units: Bound<'_, PyAny>,
         has_intercept: bool,
-        first: usize,
     ) -> PyResult<Part> {
         let (rows, weights) = self.normalized(py, &expansion)?;
         let ((targets, _), weights, units) = (convert::matrix(&targets)?, weights.to_vec(), convert::vector(&units)?);
-        let data = PartData::Ridge { targets, weights, units, features: PartFeatures::Plain { has_intercept, first } };
+        let data = PartData::Ridge { targets, weights, units, features: PartFeatures::Plain { has_intercept } };
         Ok(Part { number: self.number, rows: rows.unbind(), data })
     }
 

@@ -42,24 +42,16 @@ pub(crate) const MAX_GAP_OF_NEAR_SOLUTION: f64 = 0.1;
 
 // Residual losses and ridge regression
 
-/// Steps without progress after which rounding is assumed to prevent any (decision 0026).
-pub(crate) const RESIDUAL_PATIENCE: u32 = 20;
-/// Decrease of the objective that counts as progress, in units of the gap (decision 0026).
-pub(crate) const RESIDUAL_PROGRESS: f64 = 1e-3;
-/// Share of the gap that the problem of a rounded loss may leave before the next one.
-pub(crate) const MAX_GAP_OF_ROUNDED_LOSS: f64 = 0.5;
 /// Width of the first rounded loss, in units of the mean of |y| (decision 0026).
 pub(crate) const FIRST_WIDTH_OF_ROUNDED_LOSS: f64 = 0.5;
+/// Relative gap of the quantile loss.
+pub(crate) const QUANTILE_TOL: f64 = 1e-7;
+/// Newton steps of a regression at one C, at most.
+pub(crate) const MAX_STEPS_OF_OUTPUTS: u32 = 500;
 /// Factor from one width to the next (decision 0026).
 pub(crate) const WIDTH_FACTOR_OF_ROUNDED_LOSS: f64 = 0.5;
-/// Relative gap of regression by losses with leave-one-out.
-pub(crate) const RESIDUAL_TOL: f64 = 1e-8;
-/// Relative gap of the pinball loss.
-pub(crate) const PINBALL_TOL: f64 = 1e-6;
 /// Huber's ε in spreads of the residuals: 95 % as efficient as least squares where these are normal.
 pub(crate) const HUBER_EPSILON_IN_SPREADS: f64 = 1.35;
-/// Power iterations for the largest eigenvalue, which need not be exact.
-pub(crate) const POWER_ITERATIONS: usize = 10;
 /// Relative singular value from which a direction of the unpenalized part is determined (decision 0028).
 pub(crate) const MIN_SINGULAR_VALUE: f64 = 1e-10;
 /// Features for which workers and readers add up the products of all pairs, at most (decision 0029).
@@ -71,14 +63,10 @@ pub(crate) const MAX_PARTED_FEATURES: usize = 8192;
 pub(crate) const LEAST_SQUARES_PATH: std::ops::RangeInclusive<i32> = -16..=11;
 /// Values of C per decade of a path.
 pub(crate) const C_PER_DECADE: i32 = 4;
-/// The same for the pinball loss, whose folds cost more.
-pub(crate) const PINBALL_C_PER_DECADE: i32 = 2;
 /// The same for ridge regression, whose values of C cost least.
 pub(crate) const RIDGE_C_PER_DECADE: i32 = 8;
 /// Least λ of a path, in units of the mean squared norm of the centered features.
 pub(crate) const MIN_PATH_LAMBDA: f64 = 1e-7;
-/// Multiple of the best C at which a path ends.
-pub(crate) const MAX_C_BEYOND_BEST: f64 = 100.0;
 /// First λ of a thin plate path; like all of that path in scale-free units, and in half decades.
 pub(crate) const LAMBDA_PATH_START: i32 = -4;
 /// First λ under a time limit, for which a classifier is smooth (decision 0026).
@@ -87,6 +75,8 @@ pub(crate) const TIMED_PATH_START: i32 = 0;
 pub(crate) const LAMBDA_PATH_LOWEST: i32 = -16;
 /// Least λ of a path on features: below it leverages tend to 1, where the closed form is undetermined.
 pub(crate) const FEATURE_PATH_LOWEST: i32 = -6;
+/// Least λ of the path of a regression, which may follow each sample.
+pub(crate) const LOWEST_LAMBDA_OF_OUTPUTS: i32 = -14;
 /// Largest λ of a path.
 pub(crate) const LAMBDA_PATH_HIGHEST: i32 = 8;
 /// Steps of a path beyond the least leave-one-out loss.

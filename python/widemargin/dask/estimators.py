@@ -230,9 +230,7 @@ class BasisExpansionRegressor(DaskRegressor, DaskExpansion, _expansions.BasisExp
         data.end("choose")
         features, bases = self._features(data, parameters)
         selected, n = np.asarray(bases["basis_rows"]), int(np.count_nonzero(data.weighted.weights))
-        arguments = [
-            (one.targets, one.units_of_others(selected, n), bool(self.fit_intercept), one.first) for one in data.pieces
-        ]
+        arguments = [(one.targets, one.units_of_others(selected, n), bool(self.fit_intercept)) for one in data.pieces]
         rows = data.rows(features.called("ridge", arguments))
         problem = data.weighted, parameters["C"], parameters["loss"]
         model = _core.fit_expansion_remote(features.expansion, rows, problem, **bases, **self._finish(data))
@@ -284,7 +282,7 @@ class BasisExpansionOneClass(DaskExpansion, _one_class.BasisExpansionOneClass):
             alone = self.plain(self.similarity, kind=self.kind).fit(data.picked_samples(some))
             parameters["normalization"] = normalization_of(alone.set_params(normalization=alone.normalization_))
         features, bases = self._features(data, parameters)
-        arguments = [(one.targets, one.weights, False, one.first) for one in data.pieces]
+        arguments = [(one.targets, one.weights, False) for one in data.pieces]
         # Leave-one-out decision values are needed in the order of the samples.
         rows = data.ordered_rows(features.called("ridge", arguments))
         problem = data.weighted, parameters["quantile"], parameters["shrinkage"]

@@ -454,13 +454,19 @@ impl Svd {
         );
         clear_upper_halves();
         done.ok()?;
-        let mut s: Vec<f64> = s.column_vector().iter().copied().collect();
+        let s: Vec<f64> = s.column_vector().iter().copied().collect();
         if !s[0].is_finite() {
             return None;
         }
-        let rank = s.iter().take_while(|value| **value > threshold * s[0]).count();
-        s.truncate(rank);
-        Some(Svd { u: u.truncated(rank), s, v: v.truncated(rank) })
+        let least = threshold * s[0];
+        Some(Svd { u, s, v }.above(least))
+    }
+
+    /// The same, truncated to the singular values above `least`.
+    pub fn above(mut self, least: f64) -> Self {
+        let rank = self.s.iter().take_while(|value| **value > least).count();
+        self.s.truncate(rank);
+        Svd { u: self.u.truncated(rank), s: self.s, v: self.v.truncated(rank) }
     }
 }
 

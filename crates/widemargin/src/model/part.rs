@@ -13,10 +13,10 @@ use crate::expansion::{CountValues, FEATURE_QUERIES, FeaturePart, FeatureRows};
 use crate::monitor::Monitor;
 use crate::partition::{self, Entry, SamplePart, SampleRows};
 use crate::problem::{
-    Block, BlockObjective, Intercept, LINEAR_QUERIES, LinearProblem, Loss, ObjectiveState, OneVsRest,
+    Block, BlockObjective, Intercept, LINEAR_QUERIES, LinearProblem, Loss, ObjectiveState, OneVsRest, ProblemTargets,
 };
-use crate::solve::ridge::{RIDGE_QUERIES, RidgeFeatures, RidgePart, RidgeRows, Values};
-use crate::solve::thin_plate::{BASIS_QUERIES, BasisRows, PartRows, RowSums, RowsState};
+use crate::solve::ridge::{RIDGE_QUERIES, RidgeFeatures, RidgePart, RidgeRows};
+use crate::solve::thin_plate::{BASIS_QUERIES, BasisFeatures, BasisRows, PartRows, RowSums, RowsState};
 
 /// The answers of workers for samples: a statistic is a file of its own and one line here.
 const SAMPLE_QUERIES: &[Entry<SampleRows>] = &[
@@ -66,8 +66,8 @@ pub enum PartData {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "as in `RidgeFeatures`")]
 pub enum PartFeatures {
-    /// As they are, in single precision; `first` is the number of the first row among all rows.
-    Plain { has_intercept: bool, first: usize },
+    /// As they are, in single precision.
+    Plain { has_intercept: bool },
     /// On bases, times the roots of the weights, the penalized ones first.
     Lifted { n_penalized: usize },
 }
@@ -86,7 +86,11 @@ impl PartState {
     pub fn n_bytes(&self) -> usize {
         match self {
             PartState::Linear(state) => state.n_bytes(),
-            PartState::Bases(state) => 2 * size_of_val(&state.scores[..]) + size_of_val(&state.counted[..]),
+            PartState::Bases(state) => {
+                2 * size_of_val(&state.scores[..])
+                    + size_of_val(&state.counted[..])
+                    + size_of_val(&state.multipliers[..])
+            }
         }
     }
 }
@@ -141,22 +145,26 @@ impl PartData {
                 Ok((answer, Some(PartState::Linear(objective.into_state()))))
             }
             PartData::Bases { targets, n_penalized, roots, units } => {
-                let state = match state {
-                    None => RowsState::default(),
-                    Some(PartState::Bases(state)) => state.clone(),
-                    Some(PartState::Linear(_)) => return Err(wrong_state("rows of a linear model")),
-                };
-                let (features, targets) = (double(rows)?, targets.targets());
+                let (features, targets) = (BasisFeatures::Weighted(double(rows)?), targets.targets().into());
                 let rows = PartRows { features, n_penalized: *n_penalized, targets, roots, units, threads: 1 };
-                let work = |rows: &mut dyn RowSums| partition::answer(BASIS_QUERIES, query, rows, monitor);
-                let (answer, state) = rows.with(state, monitor, work)?;
-                Ok((answer, Some(PartState::Bases(state))))
+                on_bases(rows, query, state, monitor)
+            }
+            PartData::Ridge { targets, weights, units, features: PartFeatures::Plain { has_intercept } }
+                if partition::is_about::<BasisRows>(query) =>
+            {
+                let features = BasisFeatures::Plain { values: single(rows)?, has_intercept: *has_intercept };
+                let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
+                let n_outputs = targets.len() / weights.len().max(1);
+                let targets = ProblemTargets::Outputs { values: targets, n_outputs };
+                let n_penalized = rows.n_cols();
+                let rows = PartRows { features, n_penalized, targets, roots: &roots, units, threads: 1 };
+                on_bases(rows, query, state, monitor)
             }
             PartData::Ridge { targets, weights, units, features } => {
                 let width = rows.n_cols();
                 let features = match *features {
-                    PartFeatures::Plain { has_intercept, first } => {
-                        RidgeFeatures::Plain { values: Values::Single(single(rows)?), has_intercept, first }
+                    PartFeatures::Plain { has_intercept } => {
+                        RidgeFeatures::Plain { values: single(rows)?, has_intercept }
                     }
                     PartFeatures::Lifted { n_penalized } => {
                         RidgeFeatures::Lifted { values: double(rows)?, n_penalized }
@@ -167,6 +175,23 @@ impl PartData {
             }
         }
     }
+}
+
+/// The answer of rows of a fit on bases, and their new state.
+fn on_bases(
+    rows: PartRows<'_>,
+    query: &[u8],
+    state: Option<&PartState>,
+    monitor: &Monitor<'_>,
+) -> Result<(Vec<u8>, Option<PartState>)> {
+    let state = match state {
+        None => RowsState::default(),
+        Some(PartState::Bases(state)) => state.clone(),
+        Some(PartState::Linear(_)) => return Err(wrong_state("rows of a linear model")),
+    };
+    let work = |rows: &mut dyn RowSums| partition::answer(BASIS_QUERIES, query, rows, monitor);
+    let (answer, state) = rows.with(state, monitor, work)?;
+    Ok((answer, Some(PartState::Bases(state))))
 }
 
 /// The answers of several parts to a query, as bytes in the order of the parts, as that of all of them.

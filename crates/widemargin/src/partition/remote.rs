@@ -29,6 +29,12 @@ pub trait Workers {
     fn ask(&mut self, query: EncodedQuery<'_>) -> Result<Vec<u8>>;
 }
 
+impl<W: Workers> Workers for &mut W {
+    fn ask(&mut self, query: EncodedQuery<'_>) -> Result<Vec<u8>> {
+        (**self).ask(query)
+    }
+}
+
 /// The rows of a kind that workers hold.
 #[derive(Debug)]
 pub struct Remote<K, W> {

@@ -147,22 +147,6 @@ impl Loss {
             _ => Ok(()),
         }
     }
-
-    /// The conjugate of the loss of targets at a derivative that it has, in two parts: one in proportion to the
-    /// derivative, and one to its square. The loss is the largest of a·r − conjugate(a).
-    pub(crate) fn conjugate(self, dual: f64) -> (f64, f64) {
-        match self {
-            Loss::SquaredError | Loss::Huber { .. } => (0.0, 0.25 * dual * dual),
-            Loss::SquaredEpsilonInsensitive { epsilon } => (epsilon.unwrap_or(0.0) * dual.abs(), 0.25 * dual * dual),
-            _ => (0.0, 0.0),
-        }
-    }
-
-    /// The largest factor that leaves every derivative one that the loss of targets has.
-    pub(crate) fn max_dual_factor(self) -> f64 {
-        let is_unbounded = matches!(self, Loss::SquaredError | Loss::SquaredEpsilonInsensitive { .. });
-        if is_unbounded { f64::INFINITY } else { 1.0 }
-    }
 }
 
 #[doc(hidden)]
@@ -307,20 +291,6 @@ mod tests {
             }
         }
         assert!(Loss::Logistic.at(1.0, -1e300).value.is_finite());
-    }
-
-    #[test]
-    fn losses_of_targets_are_the_maximum_over_their_derivatives() {
-        for loss in &ALL[3..] {
-            for residual in [-2.0, -0.5, -0.1, 0.0, 0.2, 0.6, 3.0] {
-                let dual = loss.at(residual, 0.0).dual;
-                let (in_proportion, of_square) = loss.conjugate(dual);
-                assert!(
-                    (dual * residual - in_proportion - of_square - loss.value(residual, 0.0)).abs() < 1e-12,
-                    "{loss}"
-                );
-            }
-        }
     }
 
     #[test]

@@ -10,6 +10,8 @@ mod loss;
 mod objective;
 mod one_vs_rest;
 mod pass_objective;
+mod pieces;
+mod problem_targets;
 mod sampled;
 
 pub use block::Block;
@@ -24,4 +26,7 @@ pub use objective::{ActiveRows, Cost, Gradient, Gram, Intercept, Line, LineSums,
 pub use one_vs_rest::OneVsRest;
 pub(crate) use one_vs_rest::n_problems;
 pub(crate) use pass_objective::{PassObjective, Pieces, Room};
+pub use pieces::SmoothLoss;
+pub(crate) use pieces::{PieceAt, Pieces as LossPieces};
+pub use problem_targets::ProblemTargets;
 pub use sampled::SampledObjective;

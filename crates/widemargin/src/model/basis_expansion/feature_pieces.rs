@@ -98,6 +98,23 @@ impl<'a, S: Similarity> FeaturePieces<'a, S> {
         Ok(())
     }
 
+    /// The features of some rows, ascending, read or made with those between them.
+    pub fn of_rows(&self, rows: &[usize]) -> Result<Vec<f32>> {
+        let (width, Some((first, last))) = (self.n_features(), rows.first().zip(rows.last())) else {
+            return Ok(Vec::new());
+        };
+        let (mut phi, mut piece) = (Vec::with_capacity(rows.len() * width), Vec::new());
+        for from in (*first..=*last).step_by(CHUNK_ROWS) {
+            let all = from..(from + CHUNK_ROWS).min(last + 1);
+            piece.resize(all.len() * width, 0.0);
+            self.fill(all.clone(), &mut piece)?;
+            for row in rows.iter().filter(|row| all.contains(row)) {
+                phi.extend_from_slice(&piece[(row - from) * width..][..width]);
+            }
+        }
+        Ok(phi)
+    }
+
     fn byte(&self, row: usize) -> u64 {
         4 * row as u64 * self.expansion.n_features() as u64
     }

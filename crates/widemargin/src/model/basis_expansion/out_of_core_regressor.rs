@@ -3,31 +3,34 @@
 //! A first pass computes all features to learn the center of the normalization, a second one its scale; where not all
 //! of them stay in memory they are cached on disk, if reading them is faster than recomputing them. Three more passes
 //! are the fit by the squared error ([`PartedRidge`](crate::solve::ridge)): the mean of the features, their products,
-//! and the leave-one-out residuals at all C. Other losses take two passes a step of Newton's method
-//! ([`PartedRows`](crate::solve::residuals)).
+//! and the leave-one-out residuals at all C. Other losses take a pass or two a step of Newton's method
+//! ([`fit_in_blocks`]).
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::block_plan::Plan;
 use super::expansion_model::Basis;
-use super::feature_pieces::{FeaturePieces, HessianSample, Learner};
+use super::feature_pieces::{FeaturePieces, Learner};
 use super::regressor::RegressionParams;
+use super::regressor_solution::Solution;
 use crate::data::{About, Label, Labels, Resources, Source, Targets, Training};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::linalg::factor::Matrix;
 use crate::memory;
 use crate::model::clock::Clock;
 use crate::model::manifest::Manifest;
 use crate::model::on_workers::Preparation;
 use crate::model::origin::TrainingSettings;
 use crate::model::{BasisExpansionRegressor, BasisExpansionRegressorParams, PartedTargets};
-use crate::monitor::{Monitor, Progress};
+use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::partition::{Executor, Query, Recorded, add_answer};
-use crate::problem::{Loss, Pieces};
+use crate::partition::Recorded;
+use crate::problem::Loss;
 use crate::similarity::Similarity;
-use crate::solve::residuals;
-use crate::solve::ridge::{ROWS, RidgeFeatures, RidgeRows, Values};
+use crate::solve::residuals::{self, Choice, Samples, fit_in_blocks};
+use crate::solve::ridge::{ChunkedRows, RidgeFeatures, TakesFeatures};
 
 /// The checkpoint name of the sums.
 const ANSWERS: &str = "answers";
@@ -46,12 +49,11 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
     /// the order of the samples, and duplicate samples are not merged. The folds of the quantile loss are drawn among
     /// all samples, duplicates included, which may select another C.
     ///
-    /// The squared error takes three passes over the features. Other losses take two for each Newton step and four more
-    /// at each C, for each output: hundreds if C and ε are selected.
+    /// The squared error takes three passes over the features. Other losses take one or two for each Newton step and one
+    /// more at each C, for all outputs together.
     ///
-    /// A fit that is killed can be resumed from `resources.checkpoint` and gives the same model, bit for bit. With
-    /// other losses, only the bases, the normalization and the mean of the features are restored: the results of the
-    /// solver's passes contain a number for each sample, and are not stored.
+    /// A fit that is killed can be resumed from `resources.checkpoint` and gives the same model, bit for bit. With the
+    /// quantile loss, only the bases, the normalization and the mean of the features are restored.
     ///
     /// # Errors
     /// As for [`fit_with`](BasisExpansionRegressorParams::fit_with); [`Error::Memory`] if the limit is too low for the
@@ -82,33 +84,67 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let (d, pool) = (expansion.n_features(), Arc::new(Pool::new(threads)?));
         let of_solver = match loss {
             Loss::SquaredError => memory::product(&[8, d, d, SQUARES + pool.in_flight()]),
-            loss => residuals::memory(loss, (n, d, targets.n_outputs()), pool.threads()),
+            _ => residuals::memory((n, d, targets.n_outputs()), pool.threads()),
         };
         let plan = Plan::new(resources.memory.saturating_sub(of_solver), n, d, targets.n_outputs())?;
         let manifest = Manifest::new("basis-expansion-regression", &parameters, samples, &all_alike, &weights)?;
         let plan = plan.settle(manifest, resources.checkpoint)?;
 
-        let present = (0..n).filter(|&row| weights[row] > 0.0).collect();
-        let stays = if plan.is_whole() { present } else { Vec::new() };
+        let present: Vec<usize> = (0..n).filter(|&row| weights[row] > 0.0).collect();
+        let stays = if plan.is_whole() { present.clone() } else { Vec::new() };
         let pieces = FeaturePieces::new(expansion, samples, pool.clone());
         let learner = Learner { pieces, weights: &weights, plan: &plan, resources, monitor };
         let (pieces, stored) = learner.learn(stays, &mut clock)?;
         let expansion = pieces.expansion.clone();
-        let of_stored = plan.is_whole().then(|| targets.present());
-        let of_rows = of_stored.as_ref().unwrap_or(&targets);
-        let rows = FeaturesInPasses {
-            targets: of_rows,
-            stored: plan.is_whole().then_some(stored),
-            piece_rows: plan.piece_rows,
-            pieces,
-            pool: &pool,
+        let targets = &targets.present();
+        let stored = plan.is_whole().then_some(stored);
+        // The features of some of the samples of weight above 0.
+        let read = |some: Range<usize>| match &stored {
+            Some(stored) => Ok(Cow::Borrowed(&stored.phi[some.start * d..some.end * d])),
+            None => pieces.of_rows(&present[some]).map(Cow::Owned),
         };
-        let mut rows = Recorded::new(rows, resources.checkpoint, ANSWERS)?;
+        let solution = match loss {
+            Loss::SquaredError => {
+                let has_intercept = targets.has_intercept;
+                let with = |rows: Range<usize>, work: &mut TakesFeatures<'_>| {
+                    work(RidgeFeatures::Plain { values: &read(rows)?, has_intercept }, d)
+                };
+                let rows = ChunkedRows { targets: targets.row_targets(), pool: &pool, with };
+                Solution::by_squares(targets, &mut Recorded::new(rows, resources.checkpoint, ANSWERS)?, c, monitor)?
+            }
+            loss => {
+                let standard = &targets.standard;
+                let samples = Samples {
+                    targets: &standard.values,
+                    scales: &standard.scales,
+                    weights: targets.weights(),
+                    units: targets.units(),
+                    has_intercept: targets.has_intercept,
+                };
+                let roots: Vec<f64> = targets.weights().iter().map(|weight| weight.sqrt()).collect();
+                let raw = |rows: Range<usize>, with_features: bool| {
+                    let roots = &roots[rows.clone()];
+                    let ones = Matrix::from_columns(roots.to_vec(), 1, roots.len());
+                    if !with_features {
+                        return Ok((Matrix::default(), ones));
+                    }
+                    let phi = read(rows)?;
+                    let scaled = phi
+                        .chunks(d.max(1))
+                        .zip(roots)
+                        .flat_map(|(row, root)| row.iter().map(move |x| root * f64::from(*x)));
+                    Ok((Matrix::from_columns(scaled.collect(), d, roots.len()), ones))
+                };
+                let choice = Choice { loss, c: c.value() };
+                let fit = fit_in_blocks((&raw, d), samples, choice, (&pool, resources.checkpoint), monitor)?;
+                Solution::of_losses(fit, loss, (standard, targets.has_intercept))
+            }
+        };
+        clock.end_solved("solve")?;
         let Basis { choice: basis, rows: basis_rows } = basis;
         let training = TrainingSettings { seed, n_basis, ..TrainingSettings::default() };
         let preparation = Preparation { basis, basis_rows, training, stages: clock.stages };
-        let mut model =
-            BasisExpansionRegressor::of_parts(expansion, of_rows, &mut rows, (c, loss), preparation, monitor)?;
+        let mut model = solution.model(expansion, &targets.standard, preparation, None);
         model.report.warnings.extend(warning);
         Ok(model)
     }
@@ -125,57 +161,5 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
             ("targets", targets.fingerprint()),
         ];
         self.expander.identity().into_iter().chain(own).collect()
-    }
-}
-
-/// Rows of normalized features with their targets: in memory, or a piece at a time.
-struct FeaturesInPasses<'a, S: Similarity> {
-    pieces: FeaturePieces<'a, S>,
-    /// The features of the rows of `targets`, if they are all in memory.
-    stored: Option<HessianSample>,
-    targets: &'a PartedTargets,
-    piece_rows: usize,
-    pool: &'a Pool,
-}
-
-impl<S: Similarity> FeaturesInPasses<'_, S> {
-    /// Adds the answer of some rows, whose features these are.
-    fn add<Q: Query<Of = RidgeRows>>(
-        &self,
-        query: &Q,
-        total: &mut Option<Q::Answer>,
-        (rows, phi): (Range<usize>, &[f32]),
-        monitor: &Monitor<'_>,
-    ) -> Result<()> {
-        let (width, targets) = (self.pieces.n_features(), self.targets);
-        let answer = |some: Range<usize>| {
-            let own = rows.start + some.start..rows.start + some.end;
-            let values = Values::Single(&phi[some.start * width..some.end * width]);
-            let features = RidgeFeatures::Plain { values, has_intercept: targets.has_intercept, first: own.start };
-            query.answer(&mut targets.row_targets().part(own, features, width), monitor)
-        };
-        self.pool.fold_chunks(rows.len(), ROWS, answer, |next| add_answer(query, total, next))
-    }
-}
-
-impl<S: Similarity> Executor for FeaturesInPasses<'_, S> {
-    type Of = RidgeRows;
-
-    fn reduce<Q: Query<Of = RidgeRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
-        let (mut total, n) = (None, self.targets.weights().len());
-        if let Some(stored) = &self.stored {
-            self.add(query, &mut total, (0..n, &stored.phi), monitor)?;
-            return total.ok_or(Error::NoSamples(""));
-        }
-        let mut phi = Vec::new();
-        for first in (0..n).step_by(self.piece_rows) {
-            let rows = first..(first + self.piece_rows).min(n);
-            monitor.go_on("solve")?;
-            phi.resize(rows.len() * self.pieces.n_features(), 0.0);
-            self.pieces.fill(rows.clone(), &mut phi)?;
-            self.add(query, &mut total, (rows.clone(), &phi), monitor)?;
-            monitor.tell(Progress { stage: "solve", done: rows.end as u64, total: n as u64, gap: None });
-        }
-        total.ok_or(Error::NoSamples(""))
     }
 }

@@ -2,15 +2,16 @@
 //!
 //! Samples are compared with a few bases and the similarities normalized, as for the classifier ([`Expander`](super::expand::Expander)); on
 //! these features the squared error is minimized in closed form, with an unpenalized intercept ([`FeatureRidge`]), and
-//! other losses by Newton's method ([`residuals`]). With the squared error, a Nyström map of a positive definite kernel
+//! other losses by Newton's method ([`fit_in_blocks`]). With the squared error, a Nyström map of a positive definite kernel
 //! and all samples as bases this is kernel ridge regression.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use super::expand::TrainingSamples;
 use super::expansion_params::{ExpansionParams, SourceSet};
 use super::regression::BasisExpansionRegressor;
-use super::regressor_solution::{Solution, by_residuals};
+use super::regressor_solution::Solution;
 use crate::data::{ABSENT, About, DenseMatrix, Distinct, Source, Targets, Vectors, WeightedCodes};
 use crate::error::Result;
 use crate::expansion::{Normalization, NystroemCut};
@@ -26,8 +27,8 @@ use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::{Intercept, Judged, Loss, without_bases};
 use crate::similarity::Similarity;
-use crate::solve::residuals::{self, MemoryRows, PartedRows};
-use crate::solve::ridge::{FeatureRidge, FeatureSolution, Fitted, RowTargets};
+use crate::solve::residuals::{Choice, MemoryRows, Samples, fit_in_blocks};
+use crate::solve::ridge::{FeatureRidge, FeatureSolution, Fitted};
 use crate::solve::{OwnFeatures, Solved, parts_of_own_features};
 
 /// Parameters of a regression on a basis expansion, with their defaults.
@@ -162,32 +163,32 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let own = made.own_features(&of_rows, remains, (weights, &units));
         let standard = StandardTargets::new(&targets, (weights, &units), self.task.has_intercept)?;
         let fitted = Fitted { targets: standard.values.clone(), weights: weights.clone(), units };
-        let pool = Pool::new(threads)?;
-        let has_intercept = self.task.has_intercept;
+        let (pool, has_intercept) = (Pool::new(threads)?, self.task.has_intercept);
         let problem =
             Problem { phi: &made.phi, own: &own, factors: &factors, standard: &standard, has_intercept, pool: &pool };
         let (solution, loo_values) = match self.task.loss {
             Loss::SquaredError => problem.squared(&fitted, self.task.c, leaves_out, monitor)?,
             loss => {
-                let by_row = standard.values.transposed().into_values();
                 let rows = MemoryRows::new(&made.phi, &pool)?;
-                let chunks = &mut rows.with_targets(RowTargets::of(&fitted, &by_row), self.task.has_intercept, &pool);
-                let samples = residuals::Samples {
-                    rows: &PartedRows::new(chunks, weights, all.n_outputs(), usize::MAX, monitor)?,
+                let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
+                let raw = |some: Range<usize>, with_features: bool| {
+                    let ones = Matrix::from_columns(roots[some.clone()].to_vec(), 1, some.len());
+                    Ok((if with_features { rows.scaled(some, &roots) } else { Matrix::default() }, ones))
+                };
+                let samples = Samples {
                     targets: &standard.values,
                     scales: &standard.scales,
                     weights,
                     units: &fitted.units,
-                    has_intercept: self.task.has_intercept,
+                    has_intercept,
                 };
-                let choice = residuals::Choice { loss, c: self.task.c.value(), seed };
-                let mut solution = by_residuals(samples, choice, &standard, monitor)?;
-                let k = all.n_outputs();
+                let choice = Choice { loss, c: self.task.c.value() };
+                let mut fit = fit_in_blocks((&raw, rows.n_features()), samples, choice, (&pool, None), monitor)?;
                 // Equal samples have no features here.
-                let found = std::mem::take(&mut solution.task.weights);
-                let of_output = |output: usize| rows.original(&found[output * (found.len() / k)..][..found.len() / k]);
-                solution.task.weights = (0..k).map(of_output).collect::<Result<Vec<_>>>()?.concat();
-                (solution, Matrix::zeros(0, k))
+                let (k, d) = (all.n_outputs(), rows.n_features());
+                let of_output = |output: usize| rows.original(&fit.weights[output * d..][..d]);
+                fit.weights = (0..k).map(of_output).collect::<Result<Vec<_>>>()?.concat();
+                (Solution::of_losses(fit, loss, (&standard, has_intercept)), Matrix::zeros(0, k))
             }
         };
         clock.end_solved("solve")?;

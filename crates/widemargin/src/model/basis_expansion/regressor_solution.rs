@@ -2,7 +2,7 @@
 
 use super::expansion_model::{Basis, ExpansionModel};
 use super::regression::{BasisExpansionRegressor, Regression};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::expansion::BasisExpansion;
 use crate::instant::Instant;
 use crate::model::on_workers::Preparation;
@@ -10,11 +10,13 @@ use crate::model::origin::Origin;
 use crate::model::regression_path::{RegressionSelection, StandardTargets, closed_form_report};
 use crate::model::{CChoice, PartedTargets};
 use crate::monitor::Monitor;
+use crate::par::Pool;
 use crate::partition::{Executor, Remote, Workers};
 use crate::problem::Loss;
 use crate::similarity::Similarity;
-use crate::solve::residuals::{self, PartedRows};
-use crate::solve::ridge::{FeatureSolution, PartedRidge, RidgeRows};
+use crate::solve::residuals::{Choice, Fit, Samples, fit};
+use crate::solve::ridge::{FeatureSolution, PartedRidge, RidgeRows, center_of};
+use crate::solve::thin_plate::{FeatureMap, RemoteRowSums, RowsShape, Run, Settled, fit_rows};
 use crate::solve::{Report, Stage};
 use crate::tuning::MAX_PARTED_FEATURES;
 
@@ -42,6 +44,39 @@ impl Solution {
         Solution { task, warning, report }
     }
 
+    /// By another loss.
+    pub fn of_losses(fit: Fit, loss: Loss, (standard, has_intercept): (&StandardTargets, bool)) -> Self {
+        let d2 = fit.path.iter().find(|point| point.c == fit.c).map(|point| point.d2);
+        let no_better =
+            |d2: f64| format!("no better than a constant: D² of samples that the fit did not see is {d2:.3}");
+        let warning = match d2 {
+            _ if standard.are_constant() => Some("no better than a constant: all samples have the same target".into()),
+            Some(d2) if d2 <= 0.0 => Some(no_better(d2)),
+            _ => None,
+        };
+        let report = Report::of_solver(&fit.problems, Vec::new(), "Newton steps", None);
+        let mut task = Regression::new(loss, fit.c, has_intercept, fit.weights, fit.intercepts);
+        (task.epsilons, task.loss_path) = (fit.epsilons, fit.path);
+        Solution { task, warning, report }
+    }
+
+    /// By the squared error, on rows wherever they are.
+    ///
+    /// # Errors
+    /// Those of the rows; [`Error::Parameter`] if C is to be chosen and there is no estimate, or for too many features.
+    pub fn by_squares(
+        targets: &PartedTargets,
+        rows: &mut impl Executor<Of = RidgeRows>,
+        c: CChoice,
+        monitor: &Monitor<'_>,
+    ) -> Result<Self> {
+        let ridge = PartedRidge::new(rows, (targets.n_outputs(), targets.total()), MAX_PARTED_FEATURES, monitor)?;
+        let errors = |lambdas: &[f64]| ridge.leave_one_out(rows, lambdas, monitor);
+        let chosen = RegressionSelection::of(c, &targets.standard, ridge.spectrum(), errors)?;
+        let solution = ridge.solution(chosen.lambda);
+        Ok(Solution::of_ridge(solution, chosen, (&targets.standard, targets.has_intercept), targets.n_present()))
+    }
+
     /// The model, in the unit of the targets; `warning` is of the bases.
     pub fn model<S: Similarity>(
         self,
@@ -66,40 +101,14 @@ pub(super) fn half_norms(weights: &[f64], k: usize) -> Vec<f64> {
     vec![0.5 * norms / k as f64; k]
 }
 
-/// By a loss that is not squared.
-///
-/// # Errors
-/// Those of the rows; [`Error::Parameter`](crate::Error::Parameter) if C is to be chosen and there is no estimate.
-pub(super) fn by_residuals(
-    samples: residuals::Samples<'_, '_>,
-    choice: residuals::Choice,
-    standard: &StandardTargets,
-    monitor: &Monitor<'_>,
-) -> Result<Solution> {
-    let (loss, has_intercept) = (choice.loss, samples.has_intercept);
-    let fit = residuals::fit(samples, choice, monitor)?;
-    let d2 = fit.path.iter().find(|point| point.c == fit.c).map(|point| point.d2);
-    let no_better = |d2: f64| format!("no better than a constant: D² of samples that the fit did not see is {d2:.3}");
-    let warning = match d2 {
-        _ if standard.are_constant() => Some("no better than a constant: all samples have the same target".into()),
-        Some(d2) if d2 <= 0.0 => Some(no_better(d2)),
-        _ => None,
-    };
-    let report = Report::of_solver(&fit.problems, Vec::new(), "Newton steps", None);
-    let mut task = Regression::new(loss, fit.c, has_intercept, fit.weights, fit.intercepts);
-    (task.epsilons, task.loss_path) = (fit.epsilons, fit.path);
-    Ok(Solution { task, warning, report })
-}
-
 impl<S: Similarity> BasisExpansionRegressor<S> {
     /// Trains on the features of an expansion that workers hold, with the standardized targets of the same rows. Equal
     /// samples are not merged.
     ///
     /// The squared error takes three queries; its leave-one-out errors are exact for the features, as on one machine.
-    /// Other losses are minimized by Newton's method: two queries a step (three for the quantile loss) and four more at
-    /// each C, hundreds in all if C and ε are selected, each with a number for each row in the query or the answer.
-    /// Their estimates of the error are those of one machine, except that the folds of the quantile loss are drawn
-    /// among all samples, not among those that differ, which may choose another C.
+    /// Other losses are minimized by Newton's method, for all outputs together: a query or two a step and one at each C.
+    /// Their estimates of the error are those of one machine, except that the folds of the quantile loss are of all
+    /// samples, not of those that differ, which may choose another C.
     ///
     /// # Errors
     /// [`Error::Parameter`](crate::Error::Parameter) for a wrong C or loss, or too many features for the sums of their
@@ -111,49 +120,53 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
         targets: &PartedTargets,
         workers: impl Workers,
         choice: (CChoice, Loss),
-        preparation: Preparation,
-        monitor: &Monitor<'_>,
-    ) -> Result<Self> {
-        let targets = &targets.clone().with_bases(&preparation.basis_rows);
-        BasisExpansionRegressor::of_parts(expansion, targets, &mut Remote::new(workers), choice, preparation, monitor)
-    }
-
-    /// The same on rows wherever they are.
-    pub(super) fn of_parts(
-        expansion: BasisExpansion<S>,
-        targets: &PartedTargets,
-        rows: &mut impl Executor<Of = RidgeRows>,
-        (c, loss): (CChoice, Loss),
         mut preparation: Preparation,
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
+        let targets = &targets.clone().with_bases(&preparation.basis_rows);
+        let (c, loss) = choice;
         c.check()?;
         loss.check_of_targets()?;
         let started = Instant::now();
-        let (standard, k, has_intercept) = (&targets.standard, targets.n_outputs(), targets.has_intercept);
         let solution = match loss {
-            Loss::SquaredError => {
-                let ridge = PartedRidge::new(rows, (k, targets.total()), MAX_PARTED_FEATURES, monitor)?;
-                let errors = |lambdas: &[f64]| ridge.leave_one_out(rows, lambdas, monitor);
-                let chosen = RegressionSelection::of(c, standard, ridge.spectrum(), errors)?;
-                let solution = ridge.solution(chosen.lambda);
-                Solution::of_ridge(solution, chosen, (standard, has_intercept), targets.n_present())
-            }
+            Loss::SquaredError => Solution::by_squares(targets, &mut Remote::new(workers), c, monitor)?,
             loss => {
-                let present = targets.present();
-                let samples = residuals::Samples {
-                    rows: &PartedRows::new(rows, targets.weights(), k, MAX_PARTED_FEATURES, monitor)?,
-                    targets: &standard.values,
-                    scales: &standard.scales,
-                    weights: present.weights(),
-                    units: present.units(),
-                    has_intercept,
-                };
-                let choice = residuals::Choice { loss, c: c.value(), seed: preparation.training.seed };
-                by_residuals(samples, choice, standard, monitor)?
+                let fit = on_workers(targets, workers, Choice { loss, c: c.value() }, monitor)?;
+                Solution::of_losses(fit, loss, (&targets.standard, targets.has_intercept))
             }
         };
         preparation.stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
-        Ok(solution.model(expansion, standard, preparation, None))
+        Ok(solution.model(expansion, &targets.standard, preparation, None))
     }
+}
+
+/// The fit by a loss that is not squared, of plain features that workers hold.
+fn on_workers(
+    targets: &PartedTargets,
+    mut workers: impl Workers,
+    choice: Choice,
+    monitor: &Monitor<'_>,
+) -> Result<Fit> {
+    let (k, total, has_intercept) = (targets.n_outputs(), targets.total(), targets.has_intercept);
+    let mut rows = Remote::<RidgeRows, _>::new(&mut workers);
+    let (center, _) = center_of(&mut rows, (k, total), MAX_PARTED_FEATURES, monitor)?;
+    if let Some(value) = center.iter().find(|value| !value.is_finite()) {
+        return Err(Error::NotFinite { what: "a sum of the features".into(), value: *value });
+    }
+    let settled = Settled::of_plain(&center, total, has_intercept);
+    let map = settled.feature_map(FeatureMap::identity(center.len()));
+    let n_free = usize::from(has_intercept);
+    let shape = RowsShape { n_penalized: center.len(), n_free, n_problems: k, shares_first_hessian: false };
+    let (present, pool) = (targets.present(), Pool::new(0)?);
+    let samples = Samples {
+        targets: &targets.standard.values,
+        scales: &targets.standard.scales,
+        weights: present.weights(),
+        units: present.units(),
+        has_intercept,
+    };
+    fit(samples, choice, monitor, &mut |settings, _, monitor| {
+        let run = Run { settings, pool: &pool, monitor };
+        fit_rows(&mut RemoteRowSums::new(&mut workers, shape), (&settled, &map), None, run)
+    })
 }

@@ -223,6 +223,7 @@ impl ThinPlateParams {
             stop: Stop { max_steps: self.task.max_steps, tol: self.task.tol },
             typical_weight: typical_weight(units),
             start: Vec::new(),
+            outputs: None,
         }
     }
 

@@ -112,7 +112,7 @@ impl ThinPlateParams {
         let storage = BlockStorage {
             n_cached: usize::try_from((resources.memory - needed) / block).unwrap_or(usize::MAX).min(n),
             lifts: false,
-            checkpoint: resources.checkpoint,
+            checkpoint: resources.checkpoint.map(|checkpoint| (checkpoint, "thin-plate")),
         };
         let read = |rows: Range<usize>| stream.rows(rows).map(Cow::Owned);
         let rows = (&read as _, &roots[..]);

@@ -267,8 +267,8 @@ impl ThinPlateParams {
         let WeightedLabels { labels, weights, sample_weights } = labeled;
         let (targets, total) = (OneVsRest::of(labels), weights.iter().sum());
         let mut rows_of = |n_free: usize, lift: PartLift| {
-            let (n_penalized, n_problems, is_even) = (lift.n_penalized, targets.n_problems(), targets.is_even());
-            let shape = RowsShape { n_penalized, n_free, n_problems, is_even };
+            let (n_penalized, n_problems) = (lift.n_penalized, targets.n_problems());
+            let shape = RowsShape { n_penalized, n_free, n_problems, shares_first_hessian: targets.is_even() };
             Ok::<_, Error>(RemoteRowSums::new(features(&plan, lift)?, shape))
         };
         let treated = (polynomials, &plan.basis.spreads()[..]);

@@ -276,7 +276,7 @@ impl SplineBasis {
         let is_draw = |row: usize| units[row] < (1.0 - f64::EPSILON * 4.0) * weights[row];
         let units = without_bases((units.to_vec(), &weights), basis_rows, is_draw, |_| 0).units;
         let spreads = self.spreads();
-        let rows = (RowData { targets, roots, units: &units }, &spreads[..]);
+        let rows = (RowData { targets: targets.into(), roots, units: &units }, &spreads[..]);
         let raw = |rows: Range<usize>, with_kernel: bool| {
             let samples = read(rows.clone())?;
             Ok(self.weighted(&samples, &roots[rows], with_kernel))

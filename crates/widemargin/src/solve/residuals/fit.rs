@@ -1,37 +1,53 @@
 //! The fit of all outputs: ε, C, and the solutions.
 
-use super::folds::Folds;
-use super::loss::Rounded;
-use super::newton::{State, Task};
-use super::parted_rows::PartedRows;
-use super::path::{LossPoint, Moments, best, costs, walk};
+use serde::{Deserialize, Serialize};
+
 use super::spread::{quantile, spread};
+use crate::data::Checkpoint;
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
-use crate::memory;
+use crate::memory::product;
 use crate::monitor::Monitor;
-use crate::problem::Loss;
-use crate::solve::ProblemReport;
+use crate::par::Pool;
+use crate::problem::{Loss, ProblemTargets, SmoothLoss, n_independent, typical_weight};
+use crate::solve::newton::line_search::{SlopeAt, find_zeros};
+use crate::solve::thin_plate::memory::streamed_bytes;
+use crate::solve::thin_plate::{
+    BlockStorage, FeatureMap, FitSettings, Fitted, OutputSettings, PathOptions, Polynomials, RawRows, RowData, Run,
+    Stop, fit_blocks,
+};
+use crate::solve::{ProblemReport, Status, effective_number, explained_standard_error};
 use crate::tuning::{
-    C_PER_DECADE, HUBER_EPSILON_IN_SPREADS, N_FOLDS, PINBALL_C_PER_DECADE, PINBALL_TOL, RESIDUAL_TOL,
+    FOLD_TOL, HUBER_EPSILON_IN_SPREADS, LOWEST_LAMBDA_OF_OUTPUTS, MAX_STEPS_OF_OUTPUTS, QUANTILE_TOL,
     SELECTION_TIME_SHARE,
 };
 
-/// Bytes a row of the state of an output, of a fold, and of all that is temporary: residuals, numbers on their way to
-/// the rows and back, and lists of rows.
-const STATE_BYTES: usize = 17;
-const FOLD_BYTES: usize = 24;
-const BYTES: usize = 160;
+/// Largest distance from a breakpoint of the loss that counts as solved, in units of the targets' range.
+const MAX_CROSSING: f64 = 1e-10;
 
-/// Squares of the features in addition to those of the outputs (their sum and its change, the Hessian, its factor and
-/// the copy that goes to the rows), and those in flight for each thread.
-const SQUARES: usize = 5;
-const CHUNKS: usize = 5;
+/// Σ of derivatives relative to that of their sizes that counts as 0 for the best constant (decision 0028).
+const BALANCE_TOL: f64 = 1e-13;
+
+/// The estimated loss on new samples at one C: by leave-one-out for the Huber and the squared ε-insensitive loss, by
+/// five-fold cross-validation for the quantile loss.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct LossPoint {
+    /// C of ½‖w‖² + C Σ loss(y − f).
+    #[serde(rename = "C")]
+    pub c: f64,
+    /// The weighted mean loss of each output, in the unit of its targets (quantile loss) or of their squares.
+    pub loss: Vec<f64>,
+    /// 1 − loss / loss of the best constant, averaged over the outputs that no constant fits exactly; 1 if there are
+    /// none.
+    pub d2: f64,
+    /// The standard error of this D², with the loss of the constant assumed to be known.
+    pub d2_std: f64,
+}
 
 /// The problem to fit.
 #[derive(Clone, Copy)]
-pub(crate) struct Samples<'a, 'r> {
-    pub rows: &'a PartedRows<'r>,
+pub(crate) struct Samples<'a> {
     /// Samples × outputs, each output divided by its scale.
     pub targets: &'a Matrix,
     pub scales: &'a [f64],
@@ -48,17 +64,18 @@ pub(crate) struct Choice {
     /// In the unit of the targets, as is C.
     pub loss: Loss,
     pub c: Option<f64>,
-    /// Seed of the folds.
-    pub seed: u64,
 }
 
 /// The fit.
+#[derive(Default)]
 pub(crate) struct Fit {
+    /// Whether no constant fits an output.
+    varies: bool,
     /// The weights of the features of the rows, one output after another, for the scaled targets.
     pub weights: Vec<f64>,
     /// Of the scaled targets.
     pub intercepts: Vec<f64>,
-    /// ε of each output, in the unit of its targets; empty for the pinball loss.
+    /// ε of each output, in the unit of its targets; empty for the quantile loss.
     pub epsilons: Vec<f64>,
     pub c: f64,
     /// In the unit of the targets; one point for a fixed C.
@@ -67,120 +84,201 @@ pub(crate) struct Fit {
     pub problems: Vec<ProblemReport>,
 }
 
-/// Bytes that a fit of n rows of d features and k outputs takes in addition to the rows, on `threads` threads, if the
-/// rows are elsewhere.
-pub(crate) fn memory(loss: Loss, (n, d, k): (usize, usize, usize), threads: usize) -> u64 {
-    let of_folds = if matches!(loss, Loss::Quantile { .. }) { N_FOLDS as usize * FOLD_BYTES + 8 } else { 0 };
-    let of_rows = memory::product(&[n, BYTES + k * (STATE_BYTES + of_folds)]);
-    // The sums of a chunk of rows are stored until those of earlier chunks are added.
-    of_rows.saturating_add(memory::product(&[8, d, d, k + SQUARES + CHUNKS * threads]))
+impl Fit {
+    /// Of outputs at the same C, each fitted alone.
+    fn of_outputs(fits: Vec<Fit>) -> Self {
+        let mut fits = fits.into_iter();
+        let mut all = fits.next().unwrap_or_default();
+        let mut n_varying = usize::from(all.varies);
+        for fit in fits {
+            for (point, own) in all.path.iter_mut().zip(fit.path) {
+                point.loss.extend(own.loss);
+                if fit.varies {
+                    // The mean of those so far and this one.
+                    let share = 1.0 / (n_varying as f64 + 1.0);
+                    point.d2 += share * (own.d2 - point.d2);
+                    point.d2_std += share * (own.d2_std - point.d2_std);
+                }
+            }
+            n_varying += usize::from(fit.varies);
+            all.weights.extend(fit.weights);
+            all.intercepts.extend(fit.intercepts);
+            all.problems.extend(fit.problems);
+        }
+        all
+    }
+}
+
+/// Bytes that a fit of n rows of d features and k outputs takes in addition to the rows, on `threads` threads.
+pub(crate) fn memory((n, d, k): (usize, usize, usize), threads: usize) -> u64 {
+    streamed_bytes(n, 0, d, 1, k, threads).0.saturating_add(product(&[8, n, k]))
+}
+
+/// A fit of some settings, for which rows are the same: the name is that of its log in a checkpoint.
+pub(crate) type Solve<'a> = &'a mut dyn FnMut(&FitSettings, &'static str, &Monitor<'_>) -> Result<Fitted>;
+
+/// Rows that come in blocks, from memory or in passes.
+pub(crate) fn fit_in_blocks(
+    (raw, n_features): (RawRows<'_>, usize),
+    samples: Samples<'_>,
+    choice: Choice,
+    (pool, checkpoint): (&Pool, Option<&dyn Checkpoint>),
+    monitor: &Monitor<'_>,
+) -> Result<Fit> {
+    let k = samples.targets.n_cols();
+    if let (Loss::Quantile { .. }, Some(_), 2..) = (choice.loss, choice.c, k) {
+        // Their intercepts may be any of an interval: each is that of its output alone.
+        let alone = |output: usize| {
+            let targets = Matrix::from_columns(samples.targets.col(output).to_vec(), samples.targets.n_rows(), 1);
+            let samples = Samples { targets: &targets, scales: &samples.scales[output..=output], ..samples };
+            fit_in_blocks((raw, n_features), samples, choice, (pool, checkpoint), monitor)
+        };
+        return Ok(Fit::of_outputs((0..k).map(alone).collect::<Result<_>>()?));
+    }
+    let (roots, by_row) = (roots(samples.weights), samples.targets.transposed().into_values());
+    let targets = ProblemTargets::Outputs { values: &by_row, n_outputs: samples.targets.n_cols() };
+    let row_data = RowData { targets, roots: &roots, units: samples.units };
+    // The multipliers of a rounded loss are no part of a log.
+    let checkpoint = checkpoint.filter(|_| choice.loss.is_smooth());
+    fit(samples, choice, monitor, &mut |settings, name, monitor| {
+        let checkpoint = checkpoint.map(|checkpoint| (checkpoint, name));
+        let storage = BlockStorage { n_cached: 0, lifts: false, checkpoint };
+        let run = Run { settings, pool, monitor };
+        fit_blocks(raw, FeatureMap::identity(n_features), (row_data, &[0.0]), storage, run, || Ok(()))
+    })
+}
+
+fn roots(weights: &[f64]) -> Vec<f64> {
+    weights.iter().map(|weight| weight.sqrt()).collect()
 }
 
 /// Fits all outputs.
 ///
 /// # Errors
-/// [`Error::Parameter`] if C is to be chosen and there is no estimate; [`Error::Cancelled`].
-pub(crate) fn fit(samples: Samples<'_, '_>, choice: Choice, monitor: &Monitor<'_>) -> Result<Fit> {
-    let k = samples.targets.n_cols();
-    let choosing = &monitor.with_part_of_time(SELECTION_TIME_SHARE);
-    let patient = &choosing.without_time_limit().without_progress();
-    let task = |output: usize, monitor| Task {
-        rows: samples.rows,
-        targets: samples.targets.col(output),
-        weights: samples.weights,
-        has_intercept: samples.has_intercept,
-        monitor,
-    };
-    let is_pinball = matches!(choice.loss, Loss::Quantile { .. });
-    let per_decade = if is_pinball { PINBALL_C_PER_DECADE } else { C_PER_DECADE };
-    let grid = match choice.c {
-        Some(_) => Vec::new(),
-        None => costs(samples.rows, samples.weights, per_decade, monitor)?,
-    };
-    let losses: Vec<Loss> = (0..k)
-        .map(|output| {
-            let scale = samples.scales[output];
-            let chosen = |first: fn(&Task<'_, '_>) -> Loss| {
-                let task = task(output, patient);
-                residual_spread(&task, first(&task), samples.units, choice.c, &grid, choosing)
-            };
-            let epsilon = match choice.loss {
-                Loss::Huber { epsilon: None } => above_zero(HUBER_EPSILON_IN_SPREADS * chosen(wide_huber)?),
-                Loss::SquaredEpsilonInsensitive { epsilon: None } => {
-                    let n = samples.weights.iter().sum::<f64>().max(1.0);
-                    3.0 * (n.ln() / n).sqrt() * chosen(|_| Loss::SquaredEpsilonInsensitive { epsilon: Some(0.0) })?
-                }
-                loss => match loss.epsilon() {
-                    Some(epsilon) => epsilon / scale,
-                    None => return Ok(loss),
-                },
-            };
-            Ok(choice.loss.with_epsilon(epsilon))
-        })
-        .collect::<Result<_>>()?;
+/// [`Error::Parameter`] if C is to be chosen and there is no estimate; [`Error::Cancelled`]; those of `solve`.
+pub(crate) fn fit(samples: Samples<'_>, choice: Choice, monitor: &Monitor<'_>, solve: Solve<'_>) -> Result<Fit> {
+    let Samples { targets, scales, weights, units, has_intercept } = samples;
+    let k = targets.n_cols();
     // In the unit of its targets, each of the other losses is the scale's square times that of the scaled targets, as
-    // ½‖w‖² is; the pinball loss is the scale times, so that C is divided by it.
-    let factor = |output: usize| if is_pinball { 1.0 / samples.scales[output] } else { 1.0 };
-    let mean_scale = if is_pinball { samples.scales.iter().sum::<f64>() / k as f64 } else { 1.0 };
-    let costs: Vec<f64> = match choice.c {
-        Some(c) => vec![c],
-        None => grid.iter().map(|c| c * mean_scale).collect(),
+    // ½‖w‖² is; the quantile loss is the scale times, so that C is divided by it.
+    let is_quantile = matches!(choice.loss, Loss::Quantile { .. });
+    let mean_scale = if is_quantile { scales.iter().sum::<f64>() / k as f64 } else { 1.0 };
+    let in_unit = |output: usize| scales[output] * if is_quantile { 1.0 } else { scales[output] };
+    let (fixed, total) = (choice.c.map(|c| c / mean_scale), weights.iter().sum::<f64>());
+    let size = |output: usize| {
+        let sum: f64 = targets.col(output).iter().zip(weights).map(|(y, weight)| weight * y.abs()).sum();
+        if sum > 0.0 { sum / total } else { 1.0 }
     };
-    let constant: Vec<f64> =
-        (0..k).map(|output| loss_of_constant(&task(output, patient), losses[output])).collect::<Result<_>>()?;
-    let path = if is_pinball {
-        let mut folds: Vec<Option<Folds>> =
-            (0..k).map(|_| Folds::new(samples.weights, choice.seed)).collect::<Result<_>>()?;
-        walk(&costs, &constant, (samples.weights, samples.units), choosing, |c| {
-            let of = |(output, folds): (usize, &mut Option<Folds>)| match folds {
-                Some(folds) => folds.loss(&task(output, patient), losses[output], c * factor(output)),
-                None => Ok([f64::INFINITY; 2]),
-            };
-            folds.iter_mut().enumerate().map(of).collect()
-        })?
-    } else {
-        let mut states: Vec<State> = (0..k).map(|_| State::new(samples.rows)).collect();
-        walk(&costs, &constant, (samples.weights, samples.units), choosing, |c| {
-            let of = |(output, state): (usize, &mut State)| {
-                leave_one_out_loss(&task(output, patient), losses[output], c, samples.units, state)
-            };
-            states.iter_mut().enumerate().map(of).collect()
-        })?
+    let constants = |losses: &[Loss]| -> Result<Vec<f64>> {
+        let of_output = |(output, &loss)| loss_of_constant(loss, targets.col(output), weights, has_intercept);
+        losses.iter().enumerate().map(of_output).collect()
     };
-    let c = choice.c.or_else(|| best(&path)).ok_or_else(|| {
+    let settings = |losses: &[Loss], (c, tol): (Option<f64>, f64), has_folds: bool| -> Result<FitSettings> {
+        let factor = |output: usize| if is_quantile { mean_scale / scales[output] } else { 1.0 };
+        let smooth =
+            |(at, &loss): (usize, &Loss)| SmoothLoss { loss, factor: factor(at), width: size(at) / factor(at) };
+        Ok(FitSettings {
+            polynomials: if has_intercept { Polynomials::Free } else { Polynomials::None },
+            path: PathOptions { c, refines: !is_quantile, ..PathOptions::default() },
+            lowest: LOWEST_LAMBDA_OF_OUTPUTS,
+            stop: Stop { max_steps: MAX_STEPS_OF_OUTPUTS, tol: MAX_CROSSING },
+            typical_weight: typical_weight(units),
+            start: Vec::new(),
+            outputs: Some(OutputSettings {
+                losses: losses.iter().enumerate().map(smooth).collect(),
+                constants: constants(losses)?,
+                sizes: (0..k).map(|output| size(output) / factor(output)).collect(),
+                tol,
+                has_folds,
+            }),
+        })
+    };
+
+    // ε in units of the scales: fixed, or from the residuals of a first fit.
+    let n = total.max(1.0);
+    let (first, in_spreads): (Option<Vec<Loss>>, f64) = match choice.loss {
+        // As if residuals were the targets themselves.
+        Loss::Huber { epsilon: None } => {
+            let wide = |output| above_zero(HUBER_EPSILON_IN_SPREADS * spread(targets.col(output), weights));
+            (Some((0..k).map(|output| choice.loss.with_epsilon(wide(output))).collect()), HUBER_EPSILON_IN_SPREADS)
+        }
+        Loss::SquaredEpsilonInsensitive { epsilon: None } => {
+            (Some(vec![choice.loss.with_epsilon(0.0); k]), 3.0 * (n.ln() / n).sqrt())
+        }
+        _ => (None, 0.0),
+    };
+    let losses: Vec<Loss> = match (first, choice.loss.epsilon()) {
+        (Some(first), _) => {
+            let choosing = monitor.with_part_of_time(SELECTION_TIME_SHARE);
+            let left = solve(&settings(&first, (fixed, QUANTILE_TOL), false)?, "first", &choosing)?.outcome.best.some;
+            let of_output = |output: usize| {
+                let known = left.values.chunks(k).zip(&left.weights).map(|(of_row, weight)| (of_row[output], *weight));
+                let (left, weights): (Vec<f64>, Vec<f64>) = known.filter(|(residual, _)| residual.is_finite()).unzip();
+                let epsilon = in_spreads * spread(&left, &weights);
+                if matches!(choice.loss, Loss::Huber { .. }) { above_zero(epsilon) } else { epsilon }
+            };
+            (0..k).map(|output| choice.loss.with_epsilon(of_output(output))).collect()
+        }
+        (None, Some(epsilon)) => scales.iter().map(|scale| choice.loss.with_epsilon(epsilon / scale)).collect(),
+        (None, None) => vec![choice.loss; k],
+    };
+
+    // A path of C by folds needs no accurate solutions; the one at its end does.
+    let is_rough = is_quantile && fixed.is_none();
+    let tol = if is_rough { FOLD_TOL } else { QUANTILE_TOL };
+    let mut fitted = solve(&settings(&losses, (fixed, tol), true)?, "losses", monitor)?;
+    let (path, found) = (std::mem::take(&mut fitted.outcome.path), fitted.outcome.best.point.clone());
+    if is_rough && fitted.outcome.best.is_converged() {
+        fitted = solve(&settings(&losses, (Some(found.c), QUANTILE_TOL), false)?, "solution", monitor)?;
+    }
+    let Fitted { alpha, beta, outcome, .. } = fitted;
+    let best = &outcome.best;
+    // Without the only sample there are no folds; a fit that was stopped has no estimate either.
+    let is_alone = is_quantile && n_independent(weights, units) < 2;
+    let is_unknown = found.loo_squared_hinge.is_none() && best.is_converged();
+    if choice.c.is_none() && (is_alone || is_unknown) {
         let expected = format!(
             "a number above 0, or more samples (n_samples = {}): without some of its samples there is nothing left to fit, \
              which the choice of C needs",
-            samples.targets.n_rows()
+            targets.n_rows()
         );
-        Error::parameter("C", "auto", expected)
-    })?;
-    let (mut weights, mut intercepts, mut problems) = (Vec::new(), Vec::new(), Vec::new());
-    for (output, &loss) in losses.iter().enumerate() {
-        let mut state = State::new(samples.rows);
-        let tol = if is_pinball { PINBALL_TOL } else { RESIDUAL_TOL };
-        let one = task(output, monitor).solve(loss, c * factor(output), &mut state, tol)?;
-        let square = samples.scales[output].powi(2);
-        problems.push(ProblemReport { primal: square * one.primal, dual: square * one.dual, ..one });
-        let shift = samples.rows.shift(&state.point.weights);
-        intercepts.push(if samples.has_intercept { state.point.intercept + shift } else { 0.0 });
-        weights.extend(state.point.weights);
+        return Err(Error::parameter("C", "auto", expected));
     }
-    let in_unit = |output: usize| samples.scales[output] * if is_pinball { 1.0 } else { samples.scales[output] };
-    let path = path.into_iter().map(|point| LossPoint {
-        loss: point.loss.iter().enumerate().map(|(output, loss)| loss * in_unit(output)).collect(),
-        ..point
+    let c = choice.c.unwrap_or(found.c * mean_scale);
+    let problem = |(output, solved): (usize, &crate::solve::thin_plate::Solved)| {
+        let square = scales[output].powi(2);
+        ProblemReport {
+            status: if outcome.raised.is_some() { Status::PrecisionLimit } else { solved.status },
+            iterations: solved.steps,
+            primal: square * best.point.c * solved.objective,
+            dual: square * solved.dual,
+            n_support: u32::try_from(solved.n_inside).unwrap_or(u32::MAX),
+        }
+    };
+    let references = constants(&losses)?;
+    let n_effective = effective_number(weights, units);
+    let path = path.iter().filter(|_| !is_alone).filter_map(|point| {
+        let loss = point.of_outputs.iter().enumerate().map(|(output, [loss, _])| in_unit(output) * loss).collect();
+        Some(LossPoint {
+            c: choice.c.unwrap_or(point.c * mean_scale),
+            loss,
+            d2: 1.0 - point.loo_squared_hinge?,
+            d2_std: explained_standard_error(&point.of_outputs, &references, n_effective),
+        })
     });
     // Not rounded by the scale where it was given.
-    let of_output = |output: usize| losses[output].epsilon().map(|epsilon| epsilon * samples.scales[output]);
+    let of_output = |output: usize| losses[output].epsilon().map(|epsilon| epsilon * scales[output]);
     let epsilon = |output: usize| choice.loss.epsilon().or_else(|| of_output(output));
-    let epsilons = (0..k).filter_map(epsilon).collect();
-    Ok(Fit { weights, intercepts, epsilons, c, path: path.collect(), problems })
-}
-
-/// Huber's loss for residuals that are the targets themselves.
-fn wide_huber(task: &Task<'_, '_>) -> Loss {
-    Loss::Huber { epsilon: Some(above_zero(HUBER_EPSILON_IN_SPREADS * spread(task.targets, task.weights))) }
+    let intercept = |beta: &Vec<f64>| if has_intercept { beta.first().copied().unwrap_or(0.0) } else { 0.0 };
+    Ok(Fit {
+        varies: references.iter().any(|constant| *constant > 0.0),
+        weights: alpha.concat(),
+        intercepts: beta.iter().map(intercept).collect(),
+        epsilons: (0..k).filter_map(epsilon).collect(),
+        c,
+        path: path.collect(),
+        problems: best.solutions.iter().enumerate().map(problem).collect(),
+    })
 }
 
 /// ε where all residuals are 0: any will do.
@@ -188,69 +286,23 @@ fn above_zero(epsilon: f64) -> f64 {
     if epsilon > 0.0 { epsilon } else { 1.0 }
 }
 
-/// The spread of leave-one-out residuals, at the fixed C or the best one.
-fn residual_spread(
-    task: &Task<'_, '_>,
-    loss: Loss,
-    units: &[f64],
-    c: Option<f64>,
-    grid: &[f64],
-    choosing: &Monitor<'_>,
-) -> Result<f64> {
-    let mut state = State::new(task.rows);
-    let c = match c {
-        Some(c) => c,
-        None => {
-            let constant = [loss_of_constant(task, loss)?];
-            // Every other value will do.
-            let coarse: Vec<f64> = grid.iter().step_by(2).copied().collect();
-            let path = walk(&coarse, &constant, (task.weights, units), choosing, |c| {
-                Ok(vec![leave_one_out_loss(task, loss, c, units, &mut state)?])
-            })?;
-            state = State::new(task.rows);
-            best(&path).unwrap_or(grid[0])
-        }
-    };
-    task.solve(loss, c, &mut state, RESIDUAL_TOL)?;
-    let left = task.leave_one_out(Rounded { loss, width: 0.0 }, c, units, &mut state)?;
-    // Undetermined leave-one-out residuals have no part in it.
-    let known = left.into_iter().zip(of_left_out(task.weights, units)).filter(|(residual, _)| residual.is_finite());
-    let (left, weights): (Vec<f64>, Vec<f64>) = known.unzip();
-    Ok(spread(&left, &weights))
-}
-
-/// The weighted mean of the leave-one-out losses, starting at the state, and that of their squares.
-fn leave_one_out_loss(task: &Task<'_, '_>, loss: Loss, c: f64, units: &[f64], state: &mut State) -> Result<Moments> {
-    task.solve(loss, c, state, RESIDUAL_TOL)?;
-    let left = task.leave_one_out(Rounded { loss, width: 0.0 }, c, units, state)?;
-    Ok(loss_moments(loss, left.into_iter(), &of_left_out(task.weights, units)))
-}
-
-/// The weights of the samples that are left out, which have a unit above 0; 0 for the others.
-fn of_left_out(weights: &[f64], units: &[f64]) -> Vec<f64> {
-    weights.iter().zip(units).map(|(weight, unit)| if *unit > 0.0 { *weight } else { 0.0 }).collect()
-}
-
 /// The weighted mean loss of the best constant, or of 0 without an intercept.
-fn loss_of_constant(task: &Task<'_, '_>, loss: Loss) -> Result<f64> {
-    let constant = match loss {
-        _ if !task.has_intercept => 0.0,
-        Loss::Quantile { quantile: q } => quantile(task.targets.iter().copied(), task.weights, q),
-        _ => {
-            let mut state = State::new(task.rows);
-            task.center(Rounded { loss, width: 0.0 }, &mut state)?;
-            state.point.intercept
-        }
-    };
-    let [mean, _] = loss_moments(loss, task.targets.iter().map(|y| y - constant), task.weights);
-    Ok(mean)
-}
-
-/// The weighted mean of the losses, and that of their squares.
-fn loss_moments(loss: Loss, residuals: impl Iterator<Item = f64>, weights: &[f64]) -> Moments {
-    let total: f64 = weights.iter().sum();
-    residuals.zip(weights).fold([0.0; 2], |[mean, squares], (residual, weight)| {
-        let loss = loss.value(residual, 0.0);
-        [mean + weight / total * loss, squares + weight / total * loss * loss]
-    })
+fn loss_of_constant(loss: Loss, targets: &[f64], weights: &[f64], has_intercept: bool) -> Result<f64> {
+    let mut constant = [0.0];
+    match loss {
+        _ if !has_intercept => {}
+        Loss::Quantile { quantile: q } => constant = [quantile(targets.iter().copied(), weights, q)],
+        _ => find_zeros(&mut constant, vec![(f64::NEG_INFINITY, f64::INFINITY)], |_, places| {
+            let (mut slope, mut curvature, mut size) = (0.0, 0.0, 0.0);
+            for (y, weight) in targets.iter().zip(weights) {
+                let at = SmoothLoss::new(loss).pieces(*y, 1.0, 0.0).at(y - places[0]);
+                slope -= weight * at.pull;
+                size += weight * at.pull.abs();
+                curvature += if at.is_active { *weight } else { 0.0 };
+            }
+            Ok(vec![SlopeAt { slope, curvature, tolerance: BALANCE_TOL * size }])
+        })?,
+    }
+    let losses = targets.iter().zip(weights).map(|(y, weight)| weight * loss.value(*y, constant[0]));
+    Ok(losses.sum::<f64>() / weights.iter().sum::<f64>())
 }

@@ -1,13 +1,14 @@
 //! Features of samples in memory, never more than there are samples.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::data::{DenseMatrix, Vectors};
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
 use crate::par::Pool;
 use crate::problem::Block;
-use crate::solve::ridge::{ChunkedRows, Chunks, RowTargets, Values, in_memory, products, significant};
+use crate::solve::ridge::{products, significant};
 
 /// Rows of features.
 pub(crate) enum MemoryRows<'a> {
@@ -15,7 +16,7 @@ pub(crate) enum MemoryRows<'a> {
     Dense(Cow<'a, DenseMatrix<f32>>),
     /// Of more features than samples: with ΦΦᵀ = U S Uᵀ, the rows of U √S, and U / √S, by which weights of these become
     /// weights of the features.
-    Rotated { rows: Vec<f64>, back: Matrix, phi: &'a Vectors },
+    Rotated { rows: Matrix, back: Matrix, phi: &'a Vectors },
 }
 
 impl<'a> MemoryRows<'a> {
@@ -37,21 +38,33 @@ impl<'a> MemoryRows<'a> {
             rows.col_mut(at).iter_mut().zip(back.col(at)).for_each(|(row, u)| *row = root * u);
             back.col_mut(at).iter_mut().for_each(|u| *u /= root);
         }
-        Ok(MemoryRows::Rotated { rows: rows.transposed().into_values(), back, phi })
+        Ok(MemoryRows::Rotated { rows: rows.transposed(), back, phi })
     }
 
-    /// The rows with their targets, to be asked a chunk at a time.
-    pub fn with_targets<'s>(
-        &'s self,
-        targets: RowTargets<'s>,
-        has_intercept: bool,
-        pool: &'s Pool,
-    ) -> ChunkedRows<'s, impl Chunks> {
-        let values = match self {
-            MemoryRows::Dense(phi) => (Values::Single(&phi.values), phi.n_cols),
-            MemoryRows::Rotated { rows, back, .. } => (Values::Double(rows), back.n_cols()),
-        };
-        in_memory(values, has_intercept, targets, pool)
+    /// Numbers of a row.
+    pub fn n_features(&self) -> usize {
+        match self {
+            MemoryRows::Dense(phi) => phi.n_cols,
+            MemoryRows::Rotated { rows, .. } => rows.n_rows(),
+        }
+    }
+
+    /// Some rows, one column per row, each times its number.
+    pub fn scaled(&self, rows: Range<usize>, factors: &[f64]) -> Matrix {
+        let (d, n) = (self.n_features(), rows.len());
+        let mut out = Matrix::zeros(d, n);
+        for (at, row) in rows.enumerate() {
+            let numbers = out.col_mut(at).iter_mut();
+            match self {
+                MemoryRows::Dense(phi) => {
+                    numbers.zip(phi.row(row)).for_each(|(out, x)| *out = factors[row] * f64::from(*x));
+                }
+                MemoryRows::Rotated { rows, .. } => {
+                    numbers.zip(rows.col(row)).for_each(|(out, x)| *out = factors[row] * x);
+                }
+            }
+        }
+        out
     }
 
     /// The weights of the original features.

@@ -1,31 +1,16 @@
-//! Regression on features by losses that are not the square: Huber's, the squared ε-insensitive and the pinball loss.
+//! Regression on features by losses that are not the square: Huber's, the squared ε-insensitive and the quantile loss.
 //!
-//! For each output, ½‖w‖² + C Σ v loss(y − w·φ − b) is minimized by Newton's method on features × features
-//! ([`newton`]), until a duality gap proves the solution. The first two losses are piecewise quadratic, so that the
-//! method ends after finitely many steps; the pinball loss is approached by rounded ones. C is chosen on a path of
-//! values, each from the solution of the one before ([`path`]): by leave-one-out ([`newton`]) or, for the
-//! pinball loss, by folds ([`folds`]).
-//!
-//! Numbers per row stay with the solver; it requests products with the features ([`parted_rows`]), whether these are
-//! in memory ([`memory_rows`]) or elsewhere.
+//! For all outputs together, ½‖w‖² + C Σ v loss(y − w·φ − b) is minimized by Newton's method on sums over the rows
+//! ([`thin_plate`](super::thin_plate)), wherever these are, and C is chosen on its path: by leave-one-out, or by folds for
+//! the quantile loss. What is chosen here is ε, by the spread of the leave-one-out residuals of a first fit.
 
-mod active_gram;
-mod factor;
 mod fit;
-mod folds;
-mod loss;
 mod memory_rows;
-mod newton;
-mod parted_rows;
-mod path;
-mod residual_sums;
 mod spread;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use fit::{Choice, Samples, fit, memory};
+pub use fit::LossPoint;
+pub(crate) use fit::{Choice, Fit, Samples, fit, fit_in_blocks, memory};
 pub(crate) use memory_rows::MemoryRows;
-pub(crate) use parted_rows::PartedRows;
-pub use path::LossPoint;
-pub(crate) use residual_sums::ResidualSums;

@@ -1,17 +1,15 @@
 use proptest::prelude::*;
 
 use super::fit::{Choice, Fit, Samples, fit};
-use super::folds::Folds;
-use super::loss::Rounded;
 use super::memory_rows::MemoryRows;
-use super::newton::{State, Task};
-use super::parted_rows::PartedRows;
 use crate::data::{CsrMatrix, DenseMatrix, Vectors};
+use crate::draw::fold_of;
 use crate::linalg::factor::Matrix;
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::problem::Loss;
-use crate::solve::ridge::{FeatureRidge, Fitted, RowTargets};
+use crate::problem::{Loss, ProblemTargets};
+use crate::solve::ridge::{FeatureRidge, Fitted};
+use crate::solve::thin_plate::{BlockStorage, FeatureMap, RowData, Run, fit_blocks};
 use crate::solve::{ProblemReport, Status};
 use crate::tuning::N_FOLDS;
 
@@ -59,6 +57,43 @@ fn weights(n: usize) -> Vec<f64> {
     (0..n).map(|row| [1.0, 2.0, 0.4, 3.0][row % 4]).collect()
 }
 
+/// The fit of one output, and the leave-one-out residuals of a few rows, infinite where they are unknown.
+fn fitted(
+    phi: &Vectors,
+    targets: &[f64],
+    (weights, units): (&[f64], &[f64]),
+    (loss, c, has_intercept): (Loss, Option<f64>, bool),
+    threads: usize,
+) -> (Fit, Vec<f64>) {
+    let (pool, monitor) = (Pool::new(threads).unwrap(), Monitor::none());
+    let rows = MemoryRows::new(phi, &pool).unwrap();
+    let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
+    let raw = |some: std::ops::Range<usize>, _| {
+        let ones = Matrix::from_columns(roots[some.clone()].to_vec(), 1, some.len());
+        Ok((rows.scaled(some, &roots), ones))
+    };
+    let samples = Samples {
+        targets: &Matrix::from_columns(targets.to_vec(), targets.len(), 1),
+        scales: &[1.0],
+        weights,
+        units,
+        has_intercept,
+    };
+    let of_output = ProblemTargets::Outputs { values: targets, n_outputs: 1 };
+    let row_data = RowData { targets: of_output, roots: &roots, units };
+    let mut left = Vec::new();
+    let mut found = fit(samples, Choice { loss, c }, &monitor, &mut |settings, _, monitor| {
+        let storage = BlockStorage { n_cached: 0, lifts: false, checkpoint: None };
+        let (map, run) = (FeatureMap::identity(rows.n_features()), Run { settings, pool: &pool, monitor });
+        let found = fit_blocks(&raw, map, (row_data, &[0.0]), storage, run, || Ok(()))?;
+        left.clone_from(&found.outcome.best.some.values);
+        Ok(found)
+    })
+    .unwrap();
+    found.weights = rows.original(&found.weights).unwrap();
+    (found, left)
+}
+
 /// The solution of one problem in terms of the original features: weights, intercept, and how it was solved.
 fn solved(
     phi: &Vectors,
@@ -66,38 +101,21 @@ fn solved(
     weights: &[f64],
     (loss, c, has_intercept): (Loss, f64, bool),
 ) -> (Vec<f64>, f64, ProblemReport) {
-    with_rows(phi, weights, has_intercept, |rows, memory| {
-        let task = Task { rows, targets, weights, has_intercept, monitor: &Monitor::none() };
-        let mut state = State::new(rows);
-        let tol = if !loss.is_smooth() { 1e-7 } else { 1e-10 };
-        let solved = task.solve(loss, c, &mut state, tol).unwrap();
-        let shift = rows.shift(&state.point.weights);
-        (memory.original(&state.point.weights).unwrap(), state.point.intercept + shift, solved)
-    })
+    let (fit, _) = fitted(phi, targets, (weights, weights), (loss, Some(c), has_intercept), 2);
+    (fit.weights, fit.intercepts[0], fit.problems[0])
 }
 
-/// Calls `work` with the rows of features in memory.
-fn with_rows<T>(
-    phi: &Vectors,
-    weights: &[f64],
-    has_intercept: bool,
-    work: impl FnOnce(&PartedRows<'_>, &MemoryRows<'_>) -> T,
-) -> T {
-    let (zeros, pool) = (vec![0.0; weights.len()], Pool::new(2).unwrap());
-    let memory = MemoryRows::new(phi, &pool).unwrap();
-    let targets = RowTargets { values: &zeros, n_outputs: 1, weights, units: weights };
-    let mut chunks = memory.with_targets(targets, has_intercept, &pool);
-    let rows = PartedRows::new(&mut chunks, weights, 1, usize::MAX, &Monitor::none()).unwrap();
-    work(&rows, &memory)
+/// The residuals of rows of features.
+fn residuals(phi: &Vectors, targets: &[f64], w: &[f64], b: f64) -> Vec<f64> {
+    let dense = phi.dense().unwrap();
+    let value = |row: &[f32]| row.iter().zip(w).map(|(x, w)| f64::from(*x) * w).sum::<f64>();
+    dense.values.chunks(dense.n_cols).zip(targets).map(|(row, y)| y - value(row) - b).collect()
 }
 
 /// ½‖w‖² + C Σ v loss.
 fn objective(phi: &Vectors, targets: &[f64], weights: &[f64], loss: Loss, c: f64, w: &[f64], b: f64) -> f64 {
-    let dense = phi.dense().unwrap();
-    let losses = dense.values.chunks(dense.n_cols).zip(targets).zip(weights).map(|((row, y), weight)| {
-        let value: f64 = row.iter().zip(w).map(|(x, w)| f64::from(*x) * w).sum();
-        c * weight * loss.value(y - value - b, 0.0)
-    });
+    let residuals = residuals(phi, targets, w, b);
+    let losses = residuals.iter().zip(weights).map(|(residual, weight)| c * weight * loss.value(*residual, 0.0));
     0.5 * w.iter().map(|w| w * w).sum::<f64>() + losses.sum::<f64>()
 }
 
@@ -144,7 +162,7 @@ fn without_a_corner_it_is_ridge_regression() {
 #[test]
 fn leave_one_out_residuals_equal_refits_if_no_other_sample_crosses_a_corner() {
     let (phi, targets) = case(N, 5, false);
-    let (weights, monitor) = (weights(N), Monitor::none());
+    let weights = weights(N);
     let units: Vec<f64> = weights.iter().map(|weight| weight.min(1.0)).collect();
     for loss in [
         Loss::Huber { epsilon: Some(0.5) },
@@ -152,37 +170,33 @@ fn leave_one_out_residuals_equal_refits_if_no_other_sample_crosses_a_corner() {
         Loss::SquaredEpsilonInsensitive { epsilon: Some(0.0) },
     ] {
         for c in [0.5, 20.0] {
-            with_rows(&phi, &weights, true, |rows, _| {
-                let of = |weights: &[f64], state: &mut State| {
-                    let task = Task { rows, targets: &targets, weights, has_intercept: true, monitor: &monitor };
-                    task.solve(loss, c, state, 1e-12).unwrap();
-                    task.residuals(&state.point)
-                };
-                let mut state = State::new(rows);
-                let whole = of(&weights, &mut state);
-                let task = Task { rows, targets: &targets, weights: &weights, has_intercept: true, monitor: &monitor };
-                let rounded = Rounded { loss, width: 0.0 };
-                let loo = task.leave_one_out(rounded, c, &units, &mut state).unwrap();
-                let (mut n_exact, mut mean, mut truth) = (0, 0.0, 0.0);
-                for row in 0..N {
-                    let mut fewer = weights.clone();
-                    fewer[row] -= units[row];
-                    let refit = of(&fewer, &mut State::new(rows));
-                    let curves = |residual: f64| rounded.at(residual, 0.0).curvature > 0.0;
-                    let same = (0..N).all(|at| fewer[at] == 0.0 || curves(whole[at]) == curves(refit[at]));
-                    if same {
-                        n_exact += 1;
-                        assert!((loo[row] - refit[row]).abs() < 1e-5 * (1.0 + refit[row].abs()), "{loss:?} {c} {row}");
-                    }
-                    mean += weights[row] * loss.value(loo[row], 0.0);
-                    truth += weights[row] * loss.value(refit[row], 0.0);
+            let of = |weights: &[f64]| {
+                let (w, b, _) = solved(&phi, &targets, weights, (loss, c, true));
+                residuals(&phi, &targets, &w, b)
+            };
+            let whole = of(&weights);
+            let (fit, loo) = fitted(&phi, &targets, (&weights, &units), (loss, Some(c), true), 1);
+            let (mut n_exact, mut mean, mut truth) = (0, 0.0, 0.0);
+            for row in 0..N {
+                let mut fewer = weights.clone();
+                fewer[row] -= units[row];
+                let refit = of(&fewer);
+                let curves = |residual: f64| loss.at(residual, 0.0).curvature > 0.0;
+                let same = (0..N).all(|at| fewer[at] == 0.0 || curves(whole[at]) == curves(refit[at]));
+                if same {
+                    n_exact += 1;
+                    assert!((loo[row] - refit[row]).abs() < 1e-5 * (1.0 + refit[row].abs()), "{loss:?} {c} {row}");
                 }
-                assert!(
-                    n_exact > 0 && (loss != Loss::SquaredEpsilonInsensitive { epsilon: Some(0.0) } || n_exact == N),
-                    "{loss:?} {c}: {n_exact}"
-                );
-                assert!((mean / truth - 1.0).abs() < 0.03, "{loss:?} {c}: {mean} {truth}");
-            });
+                mean += weights[row] * loss.value(loo[row], 0.0);
+                truth += weights[row] * loss.value(refit[row], 0.0);
+            }
+            assert!(
+                n_exact > 0 && (loss != Loss::SquaredEpsilonInsensitive { epsilon: Some(0.0) } || n_exact == N),
+                "{loss:?} {c}: {n_exact}"
+            );
+            assert!((mean / truth - 1.0).abs() < 0.03, "{loss:?} {c}: {mean} {truth}");
+            let total: f64 = weights.iter().sum();
+            assert!((fit.path[0].loss[0] * total / mean - 1.0).abs() < 1e-9, "{loss:?} {c}");
         }
     }
 }
@@ -191,48 +205,26 @@ fn leave_one_out_residuals_equal_refits_if_no_other_sample_crosses_a_corner() {
 fn the_loss_of_folds_is_that_of_refits_without_their_samples() {
     let (phi, targets) = case(N, 5, false);
     let (weights, loss) = (weights(N), Loss::Quantile { quantile: 0.7 });
-    let monitor = Monitor::none();
-    with_rows(&phi, &weights, true, |rows, _| {
-        let task = Task { rows, targets: &targets, weights: &weights, has_intercept: true, monitor: &monitor };
-        let mut folds = Folds::new(&weights, 3).unwrap().unwrap();
-        let of = crate::data::stratified_folds(&crate::data::Labels::new(vec![0i64; N]), N_FOLDS as usize, 3).unwrap();
-        let dense = phi.dense().unwrap();
-        for c in [0.1, 1.0, 30.0] {
-            let [found, _] = folds.loss(&task, loss, c).unwrap();
-            let mut truth = 0.0;
-            for fold in 0..N_FOLDS as usize {
-                let others: Vec<usize> = (0..N).filter(|&row| of[row] != fold).collect();
-                let values = others.iter().flat_map(|&row| dense.values[row * 5..][..5].to_vec()).collect();
-                let part = Vectors::Dense(DenseMatrix { values, n_rows: others.len(), n_cols: 5 });
-                let y: Vec<f64> = others.iter().map(|&row| targets[row]).collect();
-                let v: Vec<f64> = others.iter().map(|&row| weights[row]).collect();
-                let (w, b, _) = solved(&part, &y, &v, (loss, c, true));
-                for row in (0..N).filter(|&row| of[row] == fold) {
-                    let value: f64 = dense.values[row * 5..][..5].iter().zip(&w).map(|(x, w)| f64::from(*x) * w).sum();
-                    truth += weights[row] * loss.value(targets[row] - value - b, 0.0);
-                }
-            }
-            truth /= weights.iter().sum::<f64>();
-            assert!((found / truth - 1.0).abs() < 0.01, "{c}: {found} {truth}");
+    for c in [0.1, 1.0, 30.0] {
+        let (fit, _) = fitted(&phi, &targets, (&weights, &weights), (loss, Some(c), true), 1);
+        let found = fit.path[0].loss[0];
+        let mut truth = 0.0;
+        for fold in 0..N_FOLDS as usize {
+            let is_absent = |row: usize| fold_of(row, N_FOLDS as usize) == fold;
+            let others: Vec<f64> = (0..N).map(|row| if is_absent(row) { 0.0 } else { weights[row] }).collect();
+            let (w, b, _) = solved(&phi, &targets, &others, (loss, c, true));
+            let left = residuals(&phi, &targets, &w, b);
+            truth +=
+                (0..N).filter(|&row| is_absent(row)).map(|row| weights[row] * loss.value(left[row], 0.0)).sum::<f64>();
         }
-    });
+        truth /= weights.iter().sum::<f64>();
+        assert!((found / truth - 1.0).abs() < 0.01, "{c}: {found} {truth}");
+    }
 }
 
 fn whole_fit(phi: &Vectors, targets: &[f64], weights: &[f64], loss: Loss, threads: usize) -> Fit {
-    let (n, pool) = (weights.len(), Pool::new(threads).unwrap());
     let units: Vec<f64> = weights.iter().map(|weight| weight.min(1.0)).collect();
-    let memory = MemoryRows::new(phi, &pool).unwrap();
-    let of_rows = RowTargets { values: targets, n_outputs: 1, weights, units: &units };
-    let mut chunks = memory.with_targets(of_rows, true, &pool);
-    let samples = Samples {
-        rows: &PartedRows::new(&mut chunks, weights, 1, usize::MAX, &Monitor::none()).unwrap(),
-        targets: &Matrix::from_columns(targets.to_vec(), n, 1),
-        scales: &[1.0],
-        weights,
-        units: &units,
-        has_intercept: true,
-    };
-    fit(samples, Choice { loss, c: None, seed: 0 }, &Monitor::none()).unwrap()
+    fitted(phi, targets, (weights, &units), (loss, None, true), threads).0
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{
     ChunkedRows, Chunks, FeatureSolution, Fitted, KernelSolution, LeaveOneOut, PartedRidge, Ridge, RidgeFeatures,
-    RowTargets, Spectrum, TakesFeatures, Values,
+    RowTargets, Spectrum, TakesFeatures,
 };
 use crate::data::{DenseMatrix, Vectors};
 use crate::error::{Error, Result};
@@ -47,7 +47,7 @@ impl<'a> FeatureRidge<'a> {
             Vectors::Dense(dense) if n > dense.n_cols => {
                 let targets = RowTargets::of(&fitted, &by_row);
                 let (k, total) = (targets.n_outputs, targets.total());
-                let rows = &mut in_memory((Values::Single(&dense.values), dense.n_cols), has_intercept, targets, pool);
+                let rows = &mut in_memory(dense, has_intercept, targets, pool);
                 Side::Features(PartedRidge::new(rows, (k, total), usize::MAX, monitor)?, dense)
             }
             _ => {
@@ -63,7 +63,7 @@ impl<'a> FeatureRidge<'a> {
 
     fn rows<'s>(&'s self, phi: &'s DenseMatrix<f32>) -> ChunkedRows<'s, impl Chunks> {
         let targets = RowTargets::of(&self.fitted, &self.by_row);
-        in_memory((Values::Single(&phi.values), phi.n_cols), self.has_intercept, targets, self.pool)
+        in_memory(phi, self.has_intercept, targets, self.pool)
     }
 
     /// The eigenvalues, which determine the range of λ.
@@ -130,15 +130,15 @@ pub(in crate::solve) fn products(phi: &Vectors, pool: &Pool) -> Result<Matrix> {
 }
 
 /// Features in memory.
-pub(in crate::solve) fn in_memory<'a>(
-    (values, width): (Values<'a>, usize),
+fn in_memory<'a>(
+    phi: &'a DenseMatrix<f32>,
     has_intercept: bool,
     targets: RowTargets<'a>,
     pool: &'a Pool,
 ) -> ChunkedRows<'a, impl Chunks> {
     let with = move |rows: Range<usize>, work: &mut TakesFeatures<'_>| {
-        let first = rows.start;
-        work(RidgeFeatures::Plain { values: values.rows(rows, width), has_intercept, first }, width)
+        let values = &phi.values[rows.start * phi.n_cols..rows.end * phi.n_cols];
+        work(RidgeFeatures::Plain { values, has_intercept }, phi.n_cols)
     };
     ChunkedRows { targets, pool, with }
 }

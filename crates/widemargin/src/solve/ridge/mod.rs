@@ -18,9 +18,9 @@ mod spectrum;
 use std::ops::Range;
 
 pub(crate) use features::FeatureRidge;
-pub(super) use features::{in_memory, products};
+pub(super) use features::products;
 pub(crate) use part::{ChunkedRows, Chunks, RowTargets, TakesFeatures};
-pub use part::{RidgeFeatures, RidgePart, RidgeRows, Values};
+pub use part::{RidgeFeatures, RidgePart, RidgeRows};
 pub use parts::RIDGE_QUERIES;
 pub(crate) use parts::{FeatureSolution, PartedRidge, center_of};
 pub(crate) use spectrum::{LeaveOneOut, Spectrum};

@@ -5,74 +5,13 @@ use std::ops::Range;
 
 use super::{Fitted, ROWS};
 use crate::error::{Error, Result};
-use crate::linalg::factor;
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
 use crate::partition::{Executor, Kind, Query, add_answer};
-use crate::solve::dual::linear;
 
 /// Rows of features with the targets of a regression.
 #[derive(Clone, Copy, Debug)]
 pub struct RidgeRows;
-
-/// Numbers of rows.
-#[derive(Clone, Copy, Debug)]
-pub enum Values<'p> {
-    /// In single precision.
-    Single(&'p [f32]),
-    /// In double precision.
-    Double(&'p [f64]),
-}
-
-impl<'p> Values<'p> {
-    /// How many there are.
-    pub(in crate::solve) fn len(self) -> usize {
-        match self {
-            Values::Single(values) => values.len(),
-            Values::Double(values) => values.len(),
-        }
-    }
-
-    /// Those of some rows, of this number of features.
-    pub(in crate::solve) fn rows(self, rows: Range<usize>, width: usize) -> Values<'p> {
-        match self {
-            Values::Single(values) => Values::Single(&values[rows.start * width..rows.end * width]),
-            Values::Double(values) => Values::Double(&values[rows.start * width..rows.end * width]),
-        }
-    }
-
-    /// Those of one row.
-    pub(in crate::solve) fn row(self, row: usize, width: usize) -> Values<'p> {
-        self.rows(row..row + 1, width)
-    }
-
-    /// Their product with weights.
-    pub(in crate::solve) fn dot(self, weights: &[f64]) -> f64 {
-        match self {
-            Values::Single(values) => linear::dot(values, weights),
-            Values::Double(values) => factor::dot(values, weights),
-        }
-    }
-
-    /// Adds a multiple of them.
-    pub(in crate::solve) fn add_to(self, sums: &mut [f64], times: f64) {
-        match self {
-            Values::Single(values) => linear::add(values, times, sums),
-            Values::Double(values) => factor::add_scaled(sums, times, values),
-        }
-    }
-
-    /// Writes a multiple of them less a center.
-    pub(in crate::solve) fn centered(self, center: &[f64], times: f64, out: &mut [f64]) {
-        let out = out.iter_mut().zip(center);
-        match self {
-            Values::Single(values) => {
-                out.zip(values).for_each(|((out, mean), x)| *out = times * (f64::from(*x) - mean));
-            }
-            Values::Double(values) => out.zip(values).for_each(|((out, mean), x)| *out = times * (x - mean)),
-        }
-    }
-}
 
 /// The features of some rows, row-major.
 #[derive(Clone, Copy, Debug)]
@@ -80,11 +19,9 @@ pub enum RidgeFeatures<'p> {
     /// As they are; nothing else is unpenalized but an intercept, if there is one.
     Plain {
         /// Rows × features.
-        values: Values<'p>,
+        values: &'p [f32],
         /// Whether there is an intercept.
         has_intercept: bool,
-        /// The number of the first row among all rows.
-        first: usize,
     },
     /// Times the roots of the weights. The unpenalized ones are orthonormal over all rows, and the others are
     /// orthogonal to them.
@@ -171,12 +108,15 @@ impl<F: Chunks> Executor for ChunkedRows<'_, F> {
 
     fn reduce<Q: Query<Of = RidgeRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
         let (mut total, targets, with) = (None, self.targets, &self.with);
+        let count = RowCount::new(monitor, "solve", targets.weights.len());
         let answer = |rows: Range<usize>| {
+            count.go_on()?;
             let mut found = None;
             with(rows.clone(), &mut |features, width| {
                 found = Some(query.answer(&mut targets.part(rows.clone(), features, width), monitor)?);
                 Ok(())
             })?;
+            count.add(rows.len());
             found.ok_or(Error::NoSamples(""))
         };
         self.pool.fold_chunks(targets.weights.len(), ROWS, answer, |next| add_answer(query, &mut total, next))?;

@@ -16,16 +16,11 @@ use crate::linalg;
 use crate::linalg::factor::Matrix;
 use crate::monitor::Monitor;
 use crate::partition::{Entry, Executor, Kind, Query, part_query};
-use crate::solve::residuals::ResidualSums;
+use crate::solve::dual::linear;
 
 /// The answers of workers for the rows of a regression.
-pub const RIDGE_QUERIES: &[Entry<RidgeRows>] = &[
-    Entry::of::<Begin>(),
-    Entry::of::<Products>(),
-    Entry::of::<Squares>(),
-    Entry::of::<Values>(),
-    Entry::of::<ResidualSums>(),
-];
+pub const RIDGE_QUERIES: &[Entry<RidgeRows>] =
+    &[Entry::of::<Begin>(), Entry::of::<Products>(), Entry::of::<Squares>(), Entry::of::<Values>()];
 
 /// The fit by the unpenalized columns.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -80,7 +75,7 @@ impl RidgePart<'_> {
             RidgeFeatures::Plain { values, has_intercept, .. } => {
                 let (mut sums, mut along) = (vec![0.0; width], vec![0.0; k * usize::from(has_intercept)]);
                 for (row, weight) in self.weights.iter().enumerate().filter(|_| has_intercept) {
-                    values.row(row, width).add_to(&mut sums, *weight);
+                    linear::add(&values[row * width..(row + 1) * width], *weight, &mut sums);
                     let targets = &self.targets[row * k..][..k];
                     along.iter_mut().zip(targets).for_each(|(sum, y)| *sum += weight / total.sqrt() * y);
                 }
@@ -108,9 +103,8 @@ impl RidgePart<'_> {
             let root = self.weights[row].sqrt();
             match self.features {
                 RidgeFeatures::Plain { values, has_intercept, .. } => {
-                    let first = block.len();
-                    block.resize(first + free.n_features, 0.0);
-                    values.row(row, free.n_features).centered(&free.center, root, &mut block[first..]);
+                    let own = values[row * free.n_features..][..free.n_features].iter().zip(&free.center);
+                    block.extend(own.map(|(x, mean)| root * (f64::from(*x) - mean)));
                     unpenalized.extend(has_intercept.then(|| root / free.total.sqrt()));
                 }
                 RidgeFeatures::Lifted { values, n_penalized } => {

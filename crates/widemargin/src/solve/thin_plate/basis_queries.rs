@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::linalg;
 use crate::monitor::Monitor;
 use crate::partition::{Entry, Executor, Kind, Query, Remote, Workers, part_query};
+use crate::problem::SmoothLoss;
 
 /// Rows of features on bases with their classes and weights; a part is the sums over some of them.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +23,7 @@ impl Kind for BasisRows {
 
 /// The answers of workers for rows on bases.
 pub(crate) const BASIS_QUERIES: &[Entry<BasisRows>] = &[
+    Entry::of::<SetLosses>(),
     Entry::of::<Origin>(),
     Entry::of::<Look>(),
     Entry::of::<Accept>(),
@@ -53,6 +55,10 @@ fn with_changes(
     Ok((live.iter().map(|&problem| std::mem::take(&mut hessians[problem])).collect(), sums))
 }
 
+part_query! { BasisRows: SetLosses "set_losses" { losses: Vec<SmoothLoss>, from_derivatives: bool } -> ()
+{ CHANGES_STATE = true, HAS_ANSWER = false, READS_FEATURES = false }
+|at, rows, _| rows.set_losses(&at.losses, at.from_derivatives), |_, (), ()| () }
+
 part_query! { BasisRows: Origin "origin" {} -> Sums { CHANGES_STATE = true }
 |_, rows, _| rows.origin().map(|(hessian, sums)| (vec![hessian], sums)), |_, total, next| add_sums(total, next) }
 
@@ -67,7 +73,7 @@ part_query! { BasisRows: Accept "accept" { live: Vec<usize> } -> ()
 { CHANGES_STATE = true, HAS_ANSWER = false, READS_FEATURES = false }
 |at, rows, _| rows.accept(&at.live), |_, (), ()| () }
 
-part_query! { BasisRows: LineSearch "line_search_eval" { live: Vec<usize>, places: Vec<f64> } -> Vec<[f64; 2]> { READS_FEATURES = false }
+part_query! { BasisRows: LineSearch "line_search_eval" { live: Vec<usize>, places: Vec<f64> } -> Vec<[f64; 3]> { READS_FEATURES = false }
 |at, rows, _| rows.line_search_eval(&at.live, &at.places),
 |_, total, next| linalg::add(total.as_flattened_mut(), next.as_flattened()) }
 
@@ -112,6 +118,10 @@ impl<W: Workers> RowSums for RemoteRowSums<W> {
         self.shape
     }
 
+    fn set_losses(&mut self, losses: &[SmoothLoss], from_derivatives: bool) -> Result<()> {
+        self.ask(&SetLosses { losses: losses.to_vec(), from_derivatives })
+    }
+
     fn origin(&mut self) -> Result<(Vec<f64>, Vec<PointSums>)> {
         let (mut hessians, sums) = self.ask(&Origin {})?;
         Ok((hessians.pop().unwrap_or_default(), sums))
@@ -131,7 +141,7 @@ impl<W: Workers> RowSums for RemoteRowSums<W> {
         self.ask(&Accept { live: live.to_vec() })
     }
 
-    fn line_search_eval(&mut self, live: &[usize], places: &[f64]) -> Result<Vec<[f64; 2]>> {
+    fn line_search_eval(&mut self, live: &[usize], places: &[f64]) -> Result<Vec<[f64; 3]>> {
         self.ask(&LineSearch { live: live.to_vec(), places: places.to_vec() })
     }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::basis_visits::BasisVisits;
-use super::batched_newton::BatchedNewton;
+use super::batched_newton::{BatchedNewton, Enough};
 use super::feature_map::FeatureMap;
 use super::log::Log;
 use super::newton::{Lambdas, Stop};
@@ -16,10 +16,14 @@ use crate::linalg;
 use crate::linalg::factor::{Matrix, Side, Svd, product, stacked, triangle};
 use crate::monitor::Monitor;
 use crate::par::Pool;
+use crate::problem::{Loss, SmoothLoss};
 use crate::tuning::MAX_STEPS_TO_SEPARATE;
 
 /// Mean loss below which data count as separated.
 const MAX_LOSS_OF_SEPARATED_DATA: f64 = 1e-12;
+
+/// How far decision values move at a time where no sample determines them, in units of the largest target.
+const REACH: f64 = 4.0;
 
 /// Sums over the samples for the polynomials: R with RᵀR = PᵀWP, and ΦWP.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -93,6 +97,24 @@ impl Settled {
         Ok(Settled { basis, cross, total, penalized, columns, is_free, polynomials, why })
     }
 
+    /// Of plain features with the constant as the only polynomial, which is not penalized, or with none: from the
+    /// features' mean over samples of this total weight.
+    pub fn of_plain(mean: &[f64], total: f64, has_intercept: bool) -> Self {
+        let (root, columns) =
+            (total.sqrt(), Matrix::from_columns(vec![1.0; usize::from(has_intercept)], 1, usize::from(has_intercept)));
+        let one = |value| Matrix::from_columns(vec![value], 1, 1);
+        Settled {
+            basis: Svd { u: Matrix::zeros(0, 1), s: vec![root], v: one(1.0) },
+            cross: Matrix::from_columns(mean.iter().map(|mean| root * mean).collect(), mean.len(), 1),
+            total,
+            penalized: Matrix::zeros(1, 0),
+            columns,
+            is_free: false,
+            polynomials: if has_intercept { Polynomials::Constant } else { Polynomials::None },
+            why: None,
+        }
+    }
+
     /// Rank of the polynomials at the samples.
     pub fn rank(&self) -> usize {
         self.basis.s.len()
@@ -163,10 +185,12 @@ pub fn rows_separate(rows: &mut dyn RowSums, total: f64, threads: usize, monitor
     let shape = rows.shape();
     let starts = vec![0.0; shape.width() * shape.n_problems];
     let pool = Pool::new(threads)?;
-    let mut batched_newton = BatchedNewton::new(rows, &pool);
+    let losses = vec![SmoothLoss::new(Loss::SquaredHinge); shape.n_problems];
+    let mut batched_newton = BatchedNewton::new(rows, losses, &pool)?;
     let enough = MAX_LOSS_OF_SEPARATED_DATA * total;
     let stop = Stop { max_steps: MAX_STEPS_TO_SEPARATE, tol: 0.0 };
-    let ended = batched_newton.minimize(Lambdas::new(0.0, 1.0), &starts, stop, Some(enough), monitor)?;
+    batched_newton.enough = Enough::Loss(enough);
+    let ended = batched_newton.minimize(Lambdas::new(0.0, 1.0), &starts, stop, monitor)?;
     Ok(ended.is_some() && batched_newton.sums.iter().any(|sums| sums.loss <= enough))
 }
 
@@ -177,7 +201,11 @@ pub(crate) fn fit_rows(
     mut log: Option<Log<'_>>,
     run: Run<'_>,
 ) -> Result<Fitted> {
-    let mut batched_newton = BatchedNewton::new(rows, run.pool);
+    let losses = run.settings.losses(rows.shape().n_problems);
+    let mut batched_newton = BatchedNewton::new(rows, losses, run.pool)?;
+    if let (Some(_), Some(column)) = (&run.settings.outputs, settled.columns.values().first()) {
+        batched_newton.reach = REACH / column.abs();
+    }
     let (flat, unit) = match log.as_ref().and_then(|log| log.record.unit) {
         Some(known) => known,
         None => {

@@ -1,6 +1,6 @@
 //! All problems at one λ on bases, solved together, with the data for resuming a killed fit.
 
-use super::batched_newton::{BatchedNewton, WithFactor};
+use super::batched_newton::{BatchedNewton, Enough};
 use super::factor::Factor;
 use super::log::Log;
 use super::newton::{Ended, Lambdas};
@@ -10,8 +10,20 @@ use super::system::Point;
 use crate::error::Result;
 use crate::linalg::factor::dot;
 use crate::monitor::Progress;
-use crate::solve::Status;
-use crate::tuning::N_FOLDS;
+use crate::solve::{Status, relative_gap};
+use crate::tuning::{FIRST_WIDTH_OF_ROUNDED_LOSS, FOLD_TOL, N_FOLDS, WIDTH_FACTOR_OF_ROUNDED_LOSS};
+
+/// Least width of a rounded loss, in units of the targets' size.
+const MIN_WIDTH_OF_ROUNDED_LOSS: f64 = 1e-10;
+
+/// The width from which the requested gap is enough.
+const WIDTH_OF_LAST_ROUND: f64 = 1e-4;
+
+/// Share of the requested gap at which narrower losses are not tried.
+const GAP_OF_LAST_ROUND: f64 = 0.01;
+
+/// A solution, with the factor of its last step if it converged and the loss is not rounded.
+type Solution = (Solved, Option<Factor>);
 
 /// The state of the rows, and constants for all λ.
 pub(crate) struct BasisVisits<'r, 'a> {
@@ -28,42 +40,144 @@ impl BasisVisits<'_, '_> {
         vec![Point { coefficients, free, ..Point::default() }; shape.n_problems]
     }
 
-    /// Minimizes all problems from these points (problems × width).
-    fn minimize(&mut self, lambdas: Lambdas, starts: &[f64]) -> Result<Option<Vec<WithFactor>>> {
-        self.batched_newton.minimize(lambdas, starts, self.run.settings.stop, None, self.run.monitor)
+    /// Whether the solutions without a row are determined; without derivatives they are the same.
+    fn are_determined(&self, factors: &[Factor]) -> bool {
+        let mut all = factors.iter().zip(&self.batched_newton.sums);
+        all.all(|(factor, sums)| factor.is_determined() || sums.n_support == 0)
+    }
+
+    fn losses_are_rounded(&self) -> bool {
+        self.batched_newton.losses.iter().any(|loss| loss.is_rounded())
+    }
+
+    /// Minimizes all problems from these points (problems × width). Of rounded losses, once a problem is solved well
+    /// enough, its derivatives become the multipliers of the next, narrower one, until
+    /// the gap is at most `tol`. This is the method of multipliers, whose gap falls faster than the width.
+    fn minimize(&mut self, lambdas: Lambdas, starts: &[f64], tol: f64) -> Result<Option<Vec<Solution>>> {
+        let (stop, monitor) = (self.run.settings.stop, self.run.monitor);
+        if !self.losses_are_rounded() {
+            let ended = self.batched_newton.minimize(lambdas, starts, stop, monitor)?;
+            let solved = |(at, (ended, factor))| (self.solved(at, ended, lambdas.last), factor);
+            return Ok(ended.map(|ended| ended.into_iter().enumerate().map(solved).collect()));
+        }
+        let sizes = self.run.settings.outputs.as_ref().map_or(&[][..], |outputs| &outputs.sizes);
+        let (k, c, mut starts) = (sizes.len(), 0.5 / lambdas.last, starts.to_vec());
+        let mut width = FIRST_WIDTH_OF_ROUNDED_LOSS;
+        let (mut solved, mut steps): (Vec<Option<Solved>>, _) = (vec![None; k], vec![0; k]);
+        let mut dual = vec![0.0; k];
+        let is_rough = tol >= FOLD_TOL;
+        // Another round costs little where the gap is small, and leaves far less of it.
+        let most = if is_rough { tol } else { GAP_OF_LAST_ROUND * tol };
+        self.batched_newton.enough = Enough::Gap { most, is_rough };
+        while solved.contains(&None) {
+            let widths: Vec<f64> = sizes.iter().map(|size| width * size).collect();
+            self.batched_newton.round(&widths, &starts)?;
+            self.batched_newton.is_open = solved.iter().map(Option::is_none).collect();
+            let ended = self.batched_newton.minimize(lambdas, &starts, stop, monitor)?;
+            let Some(ended) = ended else { break };
+            for (at, (ended, _)) in ended.into_iter().enumerate() {
+                if solved[at].is_some() {
+                    continue;
+                }
+                steps[at] += ended.steps;
+                let mut here = self.solved(at, Ended { steps: steps[at], ..ended }, lambdas.last);
+                // Accurate solutions are certified, others are near one.
+                let gaps = self.batched_newton.gaps(at, lambdas.last);
+                let is_near = is_rough && gaps.of_loss + gaps.of_rounded <= tol;
+                // Every bound holds; those of narrow widths are coarser by rounding.
+                dual[at] = here.dual.max(dual[at]);
+                here.dual = dual[at];
+                let gap = relative_gap(c * here.objective, here.dual);
+                let is_enough = gap <= if width > WIDTH_OF_LAST_ROUND { most } else { tol };
+                let is_solved = is_near || (here.status == Status::Converged && is_enough);
+                let is_stopped = here.status == Status::TimeLimit || ended.steps >= stop.max_steps;
+                if is_solved || is_stopped || width <= MIN_WIDTH_OF_ROUNDED_LOSS {
+                    here.status = match here.status {
+                        _ if is_near => Status::Converged,
+                        Status::Converged if gap > tol => Status::PrecisionLimit,
+                        status => status,
+                    };
+                    solved[at] = Some(here);
+                }
+            }
+            starts.clone_from(&self.batched_newton.points);
+            width *= WIDTH_FACTOR_OF_ROUNDED_LOSS;
+        }
+        self.batched_newton.is_open.fill(true);
+        Ok(solved.into_iter().map(|solved| solved.map(|solved| (solved, None))).collect())
     }
 
     fn solve(&mut self, lambdas: Lambdas, starts: &[Point]) -> Result<Option<Candidate>> {
-        let Some(ended) = self.minimize(lambdas, &flat(starts.iter()))? else { return Ok(None) };
-        let solutions: Vec<Solved> =
-            ended.iter().enumerate().map(|(at, (ended, _))| self.solved(at, *ended, lambdas.last)).collect();
-        let factors: Option<Vec<_>> = ended.into_iter().map(|(_, factor)| factor).collect();
-        let (mut found, mut loo_values) = (None, Vec::new());
+        let (tol, has_folds) = match &self.run.settings.outputs {
+            Some(outputs) => (outputs.tol, outputs.has_folds && self.losses_are_rounded()),
+            None => (0.0, false),
+        };
+        let Some(found) = self.minimize(lambdas, &flat(starts.iter()), tol)? else { return Ok(None) };
+        let (solutions, factors): (Vec<Solved>, Vec<Option<Factor>>) = found.into_iter().unzip();
+        let (mut sums, mut loo_values) = (None, Vec::new());
         // If the rows inside the margin do not determine the polynomials, the solution without a row is not determined.
-        if let Some(factors) = factors.filter(|factors| factors.iter().all(Factor::is_determined)) {
+        let factors = factors.into_iter().collect::<Option<Vec<_>>>();
+        if has_folds {
+            let start = flat(solutions.iter().map(|solution| &solution.point));
+            sums = self.folds(lambdas, &start)?;
+            self.batched_newton.without(None, &start)?;
+        } else if let Some(factors) = factors.filter(|factors| self.are_determined(factors)) {
             let roots = self.run.pool.try_map(factors.len(), |at| Ok::<_, crate::Error>(factors[at].root()))?;
             drop(factors);
-            let (sums, values) = self.batched_newton.rows.leave_one_out(&roots)?;
-            (found, loo_values) = (Some(sums), values);
+            let (found, values) = self.batched_newton.rows.leave_one_out(&roots)?;
+            (sums, loo_values) = (Some(found), values);
         }
-        let candidate = Candidate::new(lambdas, solutions, loo_values, found.as_ref());
-        Ok(Some(Candidate { some: found.map(|sums| sums.some).unwrap_or_default(), ..candidate }))
+        let mut candidate = Candidate::new(lambdas, solutions, loo_values, sums.as_ref());
+        if let Some(outputs) = &self.run.settings.outputs {
+            let sums = sums.iter().flat_map(|sums| &sums.of_outputs);
+            let point = &mut candidate.point;
+            point.of_outputs = sums.map(|[loss, square, weight]| [loss / weight, square / weight]).collect();
+            (point.loo_squared_hinge, point.loo_error) = (outputs.relative_loss(&point.of_outputs), None);
+        }
+        Ok(Some(Candidate { some: sums.map(|sums| sums.some).unwrap_or_default(), ..candidate }))
     }
 
     fn solved(&self, problem: usize, ended: Ended, lambda: f64) -> Solved {
         let n_penalized = self.batched_newton.rows.shape().n_penalized;
         let (t, gamma) = self.batched_newton.point(problem).split_at(n_penalized);
-        let sums = &self.batched_newton.sums[problem];
-        // The dual objective at a = y (√w − y z)₊ / λ: 2λ Σ y_i a_i √w_i − λ‖Σ a_i x_i‖² − λ² Σ a_i², times C.
-        let pushed = &sums.right[..n_penalized];
+        let (sums, loss) = (&self.batched_newton.sums[problem], self.batched_newton.losses[problem]);
+        let factor = loss.factor_of_lambda();
+        // The dual objective at the derivatives a = 2p of the losses, Σ a √w y − Σ conjugate − ‖Σ p x‖² / λ, times C: of the
+        // squared hinge, where a = 2y (√w − y z)₊.
+        let (pushed, balance) = sums.right.split_at(n_penalized);
+        // What rounding leaves of Σ p u counts at most as much as an intercept beyond all targets makes of it.
+        let unbalanced = 2.0 * self.batched_newton.reach * (1.0 + sums.size) * dot(balance, balance).sqrt();
         let dual = match ended.status {
-            Status::Converged => 0.5 / lambda * (2.0 * sums.slack_sum - sums.loss - dot(pushed, pushed) / lambda),
+            Status::Converged => {
+                let lambda = factor * lambda;
+                0.5 / lambda * (2.0 * sums.linear - sums.exact[1] - dot(pushed, pushed) / lambda - unbalanced)
+            }
             // Not feasible: only the trivial bound 0 is known.
             _ => 0.0,
         };
         let point = Point { coefficients: t.to_vec(), free: gamma.to_vec(), ..Point::default() };
-        let Ended { steps, status, objective } = ended;
-        Solved { point, n_inside: sums.n_inside, steps, status, objective, dual }
+        let Ended { steps, status, mut objective } = ended;
+        if loss.is_rounded() {
+            objective = lambda * dot(t, t) + sums.exact[0] / factor;
+        }
+        Solved { point, n_inside: sums.n_support, steps, status, objective, dual }
+    }
+
+    /// Sums over all samples, each by a fit without its fold, warm-started from the fit of all: each costs about as much
+    /// as one more C. None if a fit does not converge.
+    fn folds(&mut self, lambdas: Lambdas, start: &[f64]) -> Result<Option<LeaveOneOutSums>> {
+        let mut sums = LeaveOneOutSums::default();
+        for fold in 0..N_FOLDS {
+            let progress = Progress { stage: "folds", done: fold.into(), total: N_FOLDS.into(), gap: None };
+            self.run.monitor.tell(progress);
+            self.batched_newton.without(Some(fold), start)?;
+            let Some(found) = self.minimize(lambdas, start, FOLD_TOL)? else { return Ok(None) };
+            if found.iter().any(|(solved, _)| solved.status != Status::Converged) {
+                return Ok(None);
+            }
+            sums.extend(self.batched_newton.rows.absent_rows()?);
+        }
+        Ok(Some(sums))
     }
 }
 
@@ -90,29 +204,12 @@ impl Visit for BasisVisits<'_, '_> {
         Ok(found)
     }
 
-    /// One solution per fold, warm-started from that of all rows: each costs about as much as one more C.
     fn confirm(&mut self, lambdas: Lambdas, candidate: &Candidate) -> Result<Option<Refits>> {
-        let monitor = self.run.monitor;
-        let tell = |done: u32| {
-            let (done, total) = (u64::from(done), u64::from(N_FOLDS));
-            monitor.tell(Progress { stage: "folds", done, total, gap: None });
-        };
-        tell(0);
         if let Some((points, hessians)) = self.log.as_mut().and_then(|log| log.place.take()) {
             self.batched_newton.restore(points, hessians)?;
         }
         let start = flat(candidate.solutions.iter().map(|solution| &solution.point));
-        let mut sums = LeaveOneOutSums::default();
-        for fold in 0..N_FOLDS {
-            self.batched_newton.without(Some(fold), &start)?;
-            let Some(ended) = self.minimize(lambdas, &start)? else { return Ok(None) };
-            if ended.iter().any(|(ended, _)| ended.status != Status::Converged) {
-                return Ok(None);
-            }
-            sums.extend(self.batched_newton.rows.absent_rows()?);
-            tell(fold + 1);
-        }
-        Ok(Some(Refits::OfFolds(sums)))
+        Ok(self.folds(lambdas, &start)?.map(Refits::OfFolds))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Newton's method on features, for all problems at once: a step of all of them is one pass over the rows.
 //!
-//! A pass that evaluates the full step also counts the rows inside the margin there, since the full step is nearly
-//! always taken: the next step then needs no further pass. All problems start with the same Hessian, that of all rows,
+//! A pass that evaluates the full step also counts the rows whose loss curves there, since the full step is nearly always
+//! taken: the next step then needs no further pass. Problems of classes start with the same Hessian, that of all rows,
 //! which is computed once.
 
 use std::ops::Range;
@@ -13,15 +13,46 @@ use crate::error::{Error, Result};
 use crate::linalg::factor::dot;
 use crate::monitor::Monitor;
 use crate::par::Pool;
+use crate::problem::{Loss, SmoothLoss};
 use crate::solve::Status;
+
+/// Rounding of a Hessian's entries from which rows were removed, relative to those of all rows.
+const UNCOUNTED_ROUNDING: f64 = 1e-13;
 
 /// How a problem ended, with the factor of its last step if it converged.
 pub(crate) type WithFactor = (Ended, Option<Factor>);
+
+/// When problems need not be solved.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Enough {
+    Never,
+    /// When one of them has at most this loss.
+    Loss(f64),
+    /// When the gap is above this, relative to the objective, and that of the rounded loss is half of it; or, if it is
+    /// rough, when both together are at most this.
+    Gap {
+        most: f64,
+        is_rough: bool,
+    },
+}
+
+/// Gaps of a problem with a rounded loss, relative to the objective, where it stands. Unless it is solved, they are
+/// estimates: the dual variables need not be feasible.
+pub(crate) struct Gaps {
+    pub of_loss: f64,
+    pub of_rounded: f64,
+}
 
 /// The current points of the problems, with their sums.
 pub(crate) struct BatchedNewton<'r> {
     pub rows: &'r mut dyn RowSums,
     shape: RowsShape,
+    /// The loss of each problem.
+    pub losses: Vec<SmoothLoss>,
+    /// How far unpenalized coordinates move that no row determines, relative to the size of the scores: beyond all targets.
+    pub reach: f64,
+    /// A bound on the rounding of the unpenalized part of a Hessian from which rows were removed.
+    rounding: f64,
     pool: &'r Pool,
     /// One per problem; empty before the first start.
     pub hessians: Vec<Vec<f64>>,
@@ -32,17 +63,24 @@ pub(crate) struct BatchedNewton<'r> {
     full: Vec<f64>,
     full_sums: Vec<PointSums>,
     factors: Vec<Option<Factor>>,
+    /// Whether a problem is to be solved.
+    pub is_open: Vec<bool>,
+    pub enough: Enough,
     /// Whether a problem is between two evaluated points.
     is_between: Vec<bool>,
 }
 
 impl<'r> BatchedNewton<'r> {
-    pub fn new(rows: &'r mut dyn RowSums, pool: &'r Pool) -> Self {
+    pub fn new(rows: &'r mut dyn RowSums, losses: Vec<SmoothLoss>, pool: &'r Pool) -> Result<Self> {
+        rows.set_losses(&losses, false)?;
         let shape = rows.shape();
         let k = shape.n_problems;
-        BatchedNewton {
+        Ok(BatchedNewton {
             rows,
             shape,
+            losses,
+            reach: 0.0,
+            rounding: 0.0,
             pool,
             hessians: Vec::new(),
             points: Vec::new(),
@@ -50,8 +88,10 @@ impl<'r> BatchedNewton<'r> {
             full: Vec::new(),
             full_sums: vec![PointSums::default(); k],
             factors: (0..k).map(|_| None).collect(),
+            is_open: vec![true; k],
+            enough: Enough::Never,
             is_between: vec![false; k],
-        }
+        })
     }
 
     /// The place of a problem in points.
@@ -86,6 +126,18 @@ impl<'r> BatchedNewton<'r> {
         self.stand(points.to_vec())
     }
 
+    /// Rounds the loss of each problem over a width, about multipliers that are the derivatives where the problems stand,
+    /// and moves every problem to a point (problems × width).
+    pub fn round(&mut self, widths: &[f64], points: &[f64]) -> Result<()> {
+        self.losses.iter_mut().zip(widths).for_each(|(loss, width)| loss.width = *width);
+        let from_derivatives = !self.hessians.is_empty();
+        if !from_derivatives {
+            self.begin()?;
+        }
+        self.rows.set_losses(&self.losses, from_derivatives)?;
+        self.stand(points.to_vec())
+    }
+
     /// Sets every problem to its point, with its Hessian there.
     fn stand(&mut self, points: Vec<f64>) -> Result<()> {
         self.points = points;
@@ -105,7 +157,9 @@ impl<'r> BatchedNewton<'r> {
         let (k, p) = (self.shape.n_problems, self.shape.width());
         let (hessian, sums) = self.rows.origin()?;
         let trace = (0..self.shape.n_penalized).map(|i| hessian[i * p + i]).sum();
-        if !self.shape.is_even {
+        if !self.shape.shares_first_hessian {
+            let free = self.shape.n_penalized..p;
+            self.rounding = UNCOUNTED_ROUNDING * free.map(|i| hessian[i * p + i]).fold(0.0, f64::max);
             // Nothing is counted yet.
             self.hessians = vec![vec![0.0; p * p]; k];
             self.stand(vec![0.0; k * p])?;
@@ -126,30 +180,46 @@ impl<'r> BatchedNewton<'r> {
         self.stand(starts.to_vec())
     }
 
-    /// ⟨h, h'⟩ of two points.
-    fn inner(&self, a: &[f64], b: &[f64]) -> f64 {
+    /// ⟨h, h'⟩ of two points of a problem, in its units of λ.
+    fn inner(&self, problem: usize, a: &[f64], b: &[f64]) -> f64 {
         let penalized = self.shape.n_penalized;
-        dot(&a[..penalized], &b[..penalized])
+        self.losses[problem].factor_of_lambda() * dot(&a[..penalized], &b[..penalized])
     }
 
-    /// Minimizes all problems from the starts (problems × width), or until one has a loss of at most `enough`, with the
-    /// factors of those that converged; `Ok(None)` if λ is too small for double precision in one of them.
+    /// Minimizes all problems from the starts (problems × width), or until that is enough, with the factors of those that
+    /// converged; `Ok(None)` if λ is too small for double precision in one of them.
     pub fn minimize(
         &mut self,
         lambdas: Lambdas,
         starts: &[f64],
         stop: Stop,
-        enough: Option<f64>,
         monitor: &Monitor<'_>,
     ) -> Result<Option<Vec<WithFactor>>> {
         self.place(starts)?;
-        let is_fresh = starts.iter().all(|x| *x == 0.0);
-        let ended = newton::minimize(self, (lambdas, is_fresh), stop, enough, monitor)?;
+        // Of the squared hinge every row is a violator there.
+        let is_hinge = self.losses.iter().all(|loss| loss.loss == Loss::SquaredHinge);
+        let is_fresh = is_hinge && starts.iter().all(|x| *x == 0.0);
+        let ended = newton::minimize(self, (lambdas, is_fresh), stop, monitor)?;
         self.settle()?;
         let factors = self.factors.iter_mut().map(Option::take);
         let with_factor =
             |(ended, factor): (Ended, Option<Factor>)| (ended, factor.filter(|_| ended.status == Status::Converged));
         Ok(ended.map(|ended| ended.into_iter().zip(factors).map(with_factor).collect()))
+    }
+
+    /// The gaps of a problem with a rounded loss.
+    pub fn gaps(&self, problem: usize, lambda: f64) -> Gaps {
+        let lambda = self.losses[problem].factor_of_lambda() * lambda;
+        let (t, free) = self.point(problem).split_at(self.shape.n_penalized);
+        let PointSums { right, linear, exact, .. } = &self.sums[problem];
+        let (pushed, balance) = right.split_at(t.len());
+        let quadratic = dot(pushed, pushed) / lambda;
+        let primal = lambda * dot(t, t) + exact[0];
+        let of_loss = primal - (2.0 * linear - exact[1] - quadratic);
+        // Of the rounded loss it is ‖gradient‖²; an intercept that moves the decision values by 1 changes the rest.
+        let gradient = t.iter().zip(pushed).map(|(t, pushed)| (lambda * t - pushed).powi(2)).sum::<f64>();
+        let shift = if free.is_empty() { 0.0 } else { self.reach * dot(balance, balance).sqrt() };
+        Gaps { of_loss: of_loss / primal, of_rounded: (gradient / lambda + shift) / primal }
     }
 
     /// Recomputes the scores of problems that are between two evaluated points, so that a resumed fit finds the same
@@ -169,9 +239,24 @@ impl NewtonProblems for BatchedNewton<'_> {
         self.shape.n_problems
     }
 
+    fn is_open(&self, problem: usize) -> bool {
+        self.is_open[problem]
+    }
+
+    fn is_enough(&self, problem: usize, lambda: f64) -> bool {
+        match self.enough {
+            Enough::Never => false,
+            Enough::Loss(loss) => self.sums.iter().any(|sums| sums.loss <= loss),
+            Enough::Gap { most, is_rough } => {
+                let Gaps { of_loss, of_rounded } = self.gaps(problem, lambda);
+                (of_rounded <= 0.5 * of_loss && of_loss > most) || (is_rough && of_loss + of_rounded <= most)
+            }
+        }
+    }
+
     fn at(&self, problem: usize) -> [f64; 2] {
         let point = self.point(problem);
-        [self.inner(point, point), self.sums[problem].loss]
+        [self.inner(problem, point, point), self.sums[problem].loss]
     }
 
     fn propose(&mut self, live: &[usize], lambda: f64, is_last: bool) -> Result<Option<Vec<FullStep>>> {
@@ -180,35 +265,43 @@ impl NewtonProblems for BatchedNewton<'_> {
         // The step solves (H + λI) Δ = −gradient / 2, so that directions that the violators leave undetermined do not
         // change.
         let (hessians, sums, points, shape) = (&self.hessians, &self.sums, &self.points, self.shape);
+        let (reach, rounding, losses) = (self.reach, self.rounding, &self.losses);
         let (b, p) = (shape.n_penalized, shape.width());
         let made = self.pool.try_map(live.len(), |at| {
             let problem = live[at];
-            let Some(factor) = Factor::new(&hessians[problem], shape, lambda) else { return Ok(None) };
+            let lambda = losses[problem].factor_of_lambda() * lambda;
+            let Some(factor) = Factor::new(&hessians[problem], shape, lambda, rounding) else { return Ok(None) };
             let (point, mut right) = (&points[problem * p..(problem + 1) * p], sums[problem].right.clone());
             right[..b].iter_mut().zip(point).for_each(|(r, t)| *r -= lambda * t);
-            let next: Vec<f64> = factor.solve(&right).iter().zip(point).map(|(d, x)| x + d).collect();
-            Ok::<_, Error>(Some((next, is_last.then_some(factor))))
+            let PointSums { size, pulls, .. } = sums[problem];
+            let (step, falls) = factor.solve(&right, (reach * (1.0 + size), pulls / reach));
+            let next: Vec<f64> = step.iter().zip(point).map(|(d, x)| x + d).collect();
+            Ok::<_, Error>(Some((next, is_last.then_some(factor), falls)))
         })?;
         let Some(made) = made.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
         self.full.clone_from(&self.points);
-        for (&problem, (next, factor)) in live.iter().zip(made) {
+        let mut fall = Vec::with_capacity(live.len());
+        for (&problem, (next, factor, falls)) in live.iter().zip(made) {
             let own = self.own(problem);
             self.full[own].copy_from_slice(&next);
             self.factors[problem] = factor;
+            fall.push(falls);
         }
         let sums = self.rows.look(live, &self.full, Some(&mut self.hessians))?;
         let mut steps = Vec::with_capacity(live.len());
-        for (&problem, sums) in live.iter().zip(sums) {
+        for ((&problem, sums), falls) in live.iter().zip(sums).zip(fall) {
             let (point, next) = (self.point(problem), &self.full[self.own(problem)]);
-            let (penalty, cross) = (self.inner(next, next), self.inner(point, next));
-            let PointSums { loss, crossing, size, .. } = sums;
+            let (penalty, cross) = (self.inner(problem, next, next), self.inner(problem, point, next));
+            let PointSums { loss, size, .. } = sums;
+            // Along a direction in which the objective falls and does not curve no full step is a solution.
+            let crossing = if falls { f64::INFINITY } else { sums.crossing };
             steps.push(FullStep { penalty, cross, loss, crossing, size });
             self.full_sums[problem] = sums;
         }
         Ok(Some(steps))
     }
 
-    fn derivatives(&mut self, live: &[usize], places: &[f64]) -> Result<Vec<[f64; 2]>> {
+    fn derivatives(&mut self, live: &[usize], places: &[f64]) -> Result<Vec<[f64; 3]>> {
         self.rows.line_search_eval(live, places)
     }
 

@@ -11,10 +11,9 @@ use super::basis_sums::{FirstSums, Settled, fit_rows, rows_separate};
 use super::block_sums::{Block, RowData};
 use super::feature_map::FeatureMap;
 use super::local::{BLOCK, Local};
-use super::log::Log;
+use super::log::{Log, NamedCheckpoint};
 use super::path::Run;
 use super::settings::Fitted;
-use crate::data::Checkpoint;
 use crate::error::Result;
 use crate::linalg::factor::Matrix;
 
@@ -29,7 +28,7 @@ pub(crate) struct BlockStorage<'a> {
     /// Whether the solver uses features, and leave-one-out decision values are stored: bases² per row when a block is
     /// computed, but less at each step than kernel values and polynomials.
     pub lifts: bool,
-    pub checkpoint: Option<&'a dyn Checkpoint>,
+    pub checkpoint: Option<NamedCheckpoint<'a>>,
 }
 
 /// Fits f = Σ α_j φ(·, z_j) + Σ β_m p_m with P(z)ᵀα = 0. `feature_map` is that of the bases; `after_first_pass` is

@@ -1,4 +1,5 @@
-//! Computations on one block of rows: scores, slacks, rows that crossed the margin, leave-one-out decision values.
+//! Computations on one block of rows: scores, derivatives of the losses, rows that came to another piece of theirs,
+//! leave-one-out decision values.
 
 use std::ops::Range;
 
@@ -9,7 +10,7 @@ use super::path::Problems;
 use super::row_sums::{LeaveOneOutSums, PointSums, RowsShape};
 use crate::draw::{fold_of, is_drawn};
 use crate::linalg::factor::{Matrix, Side, dot, lower_times, product, stacked};
-use crate::problem::{HeldOutScores, OneVsRest, count};
+use crate::problem::{HeldOutScores, LossPieces, OneVsRest, PieceAt, ProblemTargets, SmoothLoss, count};
 use crate::tuning::{MAX_ROWS_TO_CALIBRATE, MIN_RESIDUAL_LEVERAGE_IN_BLOCKS, N_FOLDS};
 
 /// The features of some rows times √w, one column per row.
@@ -30,10 +31,10 @@ impl Block {
     /// z of the rows, problems × rows.
     fn scores(&self, points: &Points) -> Matrix {
         match self {
-            Block::Lifted(features) => product(Side::Transposed(&points.features), Side::Plain(features)),
+            Block::Lifted(features) => transposed_product(&points.features, features),
             Block::Raw { phi, polynomials } => {
-                let mut scores = product(Side::Transposed(&points.alpha), Side::Plain(phi));
-                let rest = product(Side::Transposed(&points.beta), Side::Plain(polynomials));
+                let mut scores = transposed_product(&points.alpha, phi);
+                let rest = transposed_product(&points.beta, polynomials);
                 for row in 0..scores.n_cols() {
                     scores.col_mut(row).iter_mut().zip(rest.col(row)).for_each(|(z, more)| *z += more);
                 }
@@ -42,14 +43,11 @@ impl Block {
         }
     }
 
-    /// Sums of the rows times `slacks` (rows × problems), in this form of the features.
-    fn weighted_sum(&self, slacks: &Matrix) -> Matrix {
+    /// Sums of the rows times `pulls` (rows × problems), in this form of the features.
+    fn weighted_sum(&self, pulls: &Matrix) -> Matrix {
         match self {
-            Block::Lifted(features) => product(Side::Plain(features), Side::Plain(slacks)),
-            Block::Raw { phi, polynomials } => stacked(
-                &product(Side::Plain(phi), Side::Plain(slacks)),
-                &product(Side::Plain(polynomials), Side::Plain(slacks)),
-            ),
+            Block::Lifted(features) => plain_product(features, pulls),
+            Block::Raw { phi, polynomials } => stacked(&plain_product(phi, pulls), &plain_product(polynomials, pulls)),
         }
     }
 
@@ -62,6 +60,27 @@ impl Block {
             }
         }
     }
+}
+
+/// Columns up to which products with each take less time than a product of matrices.
+const MAX_COLUMNS: usize = 4;
+
+/// AᵀB for an A of one column per problem. Of few problems, the numbers of each are those that it has alone.
+fn transposed_product(a: &Matrix, b: &Matrix) -> Matrix {
+    if a.n_cols() > MAX_COLUMNS {
+        return product(Side::Transposed(a), Side::Plain(b));
+    }
+    let rows: Vec<Vec<f64>> = (0..a.n_cols()).map(|problem| b.transposed_times(a.col(problem))).collect();
+    Matrix::from_columns(rows.concat(), b.n_cols(), rows.len()).transposed()
+}
+
+/// AB for a B of one column per problem, likewise.
+fn plain_product(a: &Matrix, b: &Matrix) -> Matrix {
+    if b.n_cols() > MAX_COLUMNS {
+        return product(Side::Plain(a), Side::Plain(b));
+    }
+    let columns: Vec<Vec<f64>> = (0..b.n_cols()).map(|problem| a.times(b.col(problem))).collect();
+    Matrix::from_columns(columns.concat(), a.n_rows(), b.n_cols())
 }
 
 /// One point per problem, in both forms of the features.
@@ -87,7 +106,7 @@ impl Points {
 /// Constant data of each row.
 #[derive(Clone, Copy)]
 pub(crate) struct RowData<'a> {
-    pub targets: OneVsRest<'a>,
+    pub targets: ProblemTargets<'a>,
     /// √w; 0 for an excluded row.
     pub roots: &'a [f64],
     /// The part of the weight removed by leave-one-out; 0 of a row that is a basis. It is not judged: without its loss,
@@ -118,11 +137,24 @@ pub struct RowsState {
     pub counted: Vec<f32>,
     /// The fold whose copies of samples are excluded.
     pub absent: Option<u32>,
+    /// The loss of each problem.
+    pub losses: Vec<SmoothLoss>,
+    /// The multipliers of rounded losses; empty if there are none, or all are 0.
+    pub multipliers: Vec<f64>,
 }
 
 impl RowsState {
     pub(crate) fn new(n: usize) -> Self {
-        RowsState { scores: vec![0.0; n], ahead: vec![0.0; n], counted: vec![0.0; n], absent: None }
+        let zeros = vec![0.0; n];
+        RowsState { scores: zeros.clone(), ahead: zeros, counted: vec![0.0; n], ..RowsState::default() }
+    }
+
+    /// The target of a row in a problem times the root of its weight, and the pieces of its loss.
+    #[inline]
+    pub(crate) fn goal(&self, row_data: RowData<'_>, row: usize, problem: usize) -> (f64, LossPieces) {
+        let (root, y) = (row_data.roots[row], row_data.targets.value(row, problem));
+        let multiplier = self.multipliers.get(problem * row_data.roots.len() + row).copied().unwrap_or(0.0);
+        (root * y, self.losses[problem].pieces(y, root, multiplier))
     }
 
     /// The share of a row that belongs to the excluded fold.
@@ -142,8 +174,8 @@ pub(crate) struct BlockEvaluation {
     pub rows: Range<usize>,
     /// z at the points, one vector per live problem; empty if the current points were evaluated.
     pub ahead: Vec<Vec<f64>>,
-    /// The share of a row that is inside the margin, one vector per live problem.
-    pub inside: Vec<Vec<f32>>,
+    /// The share of a row that is to be counted, one vector per live problem.
+    pub active: Vec<Vec<f32>>,
     /// Sums in the block's form of the features.
     pub sums: Vec<PointSums>,
     /// Features of the rows whose counting changed in any live problem, if requested.
@@ -162,7 +194,7 @@ pub(crate) fn evaluate(
 ) -> BlockEvaluation {
     let (n, k, all) = (rows.len(), row_data.targets.n_problems(), row_data.roots.len());
     let scores = points.map(|points| block.scores(points));
-    let mut slacks = Matrix::zeros(n, k);
+    let mut pulls = Matrix::zeros(n, k);
     let (mut place, mut changed) = (vec![usize::MAX; n], Vec::new());
     let mut evaluation = BlockEvaluation { rows: rows.clone(), ..BlockEvaluation::default() };
     for &problem in live {
@@ -171,37 +203,47 @@ pub(crate) fn evaluate(
             Some(scores) => (0..n).map(|i| scores.at(problem, i)).collect(),
             None => state.scores[own.clone()].to_vec(),
         };
-        let (mut sums, mut changes, mut inside) = (PointSums::default(), Vec::new(), vec![0.0; n]);
-        for (i, counted) in state.counted[own].iter().enumerate() {
-            let (root, sign) = (row_data.roots[rows.start + i], row_data.targets.sign(rows.start + i, problem));
-            let present = state.present_share(row_data, rows.start + i, problem);
-            let slack = if present > 0.0 { root - sign * z[i] } else { 0.0 };
+        let (mut sums, mut changes, mut active) = (PointSums::default(), Vec::new(), vec![0.0; n]);
+        for (i, counted) in state.counted[own.clone()].iter().enumerate() {
+            let row = rows.start + i;
+            let present = state.present_share(row_data, row, problem);
             sums.size = sums.size.max(z[i].abs());
-            if slack > 0.0 {
-                inside[i] = present as f32;
-                slacks.set(i, problem, present * sign * slack);
-                sums.loss += present * slack * slack;
-                sums.slack_sum += present * slack * root;
-                sums.n_inside += 1;
+            if present > 0.0 && row_data.roots[row] > 0.0 {
+                let (goal, pieces) = state.goal(row_data, row, problem);
+                let (residual, before) = (goal - z[i], pieces.piece(goal - state.scores[own.start + i]));
+                let at = pieces.at(residual);
+                if at.is_active {
+                    active[i] = present as f32;
+                }
+                pulls.set(i, problem, present * at.pull);
+                sums.loss += present * at.value;
+                sums.linear += present * at.pull * goal;
+                sums.pulls += present * at.pull.abs() * row_data.roots[row];
+                sums.n_support += u64::from(at.pull != 0.0);
+                let exact = pieces.exact(residual, at);
+                (0..2).for_each(|at| sums.exact[at] += present * exact[at]);
+                if pieces.piece(residual) != before {
+                    let distance = pieces.distance(residual, before);
+                    sums.crossing = sums.crossing.max(distance).max(f64::MIN_POSITIVE);
+                }
             }
-            if inside[i] != *counted {
-                sums.crossing = sums.crossing.max(slack.abs()).max(f64::MIN_POSITIVE);
+            if active[i] != *counted {
                 if place[i] == usize::MAX {
                     place[i] = changed.len();
                     changed.push(i);
                 }
-                changes.push((place[i], f64::from(inside[i]) - f64::from(*counted)));
+                changes.push((place[i], f64::from(active[i]) - f64::from(*counted)));
             }
         }
         if scores.is_some() {
             evaluation.ahead.push(z);
         }
-        evaluation.inside.push(inside);
+        evaluation.active.push(active);
         evaluation.sums.push(sums);
         evaluation.changes.push(changes);
     }
     // For all problems, including those that are not live: the shape of a product can change its last bits.
-    let weighted_sum = block.weighted_sum(&slacks);
+    let weighted_sum = block.weighted_sum(&pulls);
     for (sums, &problem) in evaluation.sums.iter_mut().zip(live) {
         sums.right = weighted_sum.col(problem).to_vec();
     }
@@ -246,32 +288,45 @@ pub(crate) fn leave_out(
     roots: &[Root],
 ) -> (LeaveOneOutSums, Vec<Vec<f64>>) {
     let (n, all) = (rows.len(), row_data.roots.len());
-    let counted = |problem: usize, i: usize| state.counted[problem * all + rows.start + i] > 0.0;
-    let some: Vec<usize> = (0..n).filter(|&i| (0..roots.len()).any(|problem| counted(problem, i))).collect();
+    // The derivatives of the losses of the rows; a row without one is not missed when it is left out.
+    let of_problem = |problem: usize| -> Vec<PieceAt> {
+        let scores = &state.scores[problem * all + rows.start..];
+        let at = |(i, row): (usize, usize)| {
+            let (goal, pieces) = state.goal(row_data, row, problem);
+            let present = state.present_share(row_data, row, problem) > 0.0 && row_data.roots[row] > 0.0;
+            pieces.at(if present { goal - scores[i] } else { 0.0 })
+        };
+        rows.clone().enumerate().map(at).collect()
+    };
+    let derivatives: Vec<Vec<PieceAt>> = (0..roots.len()).map(of_problem).collect();
+    let is_support = |problem: usize, i: usize| derivatives[problem][i].pull != 0.0;
+    let some: Vec<usize> = (0..n).filter(|&i| (0..roots.len()).any(|problem| is_support(problem, i))).collect();
     let features = block.columns(feature_map, &some);
+    let undetermined = if matches!(row_data.targets, ProblemTargets::Classes(_)) { 0.0 } else { f64::INFINITY };
     let mut values = Vec::with_capacity(roots.len());
     for (problem, root) in roots.iter().enumerate() {
         let scores = &state.scores[problem * all + rows.start..];
         let scale = |i: usize| row_data.roots[rows.start + i];
         let plain = |i: usize| if scale(i) > 0.0 { scores[i] / scale(i) } else { 0.0 };
         let mut mine: Vec<f64> = (0..n).map(plain).collect();
-        let inside: Vec<usize> = (0..some.len()).filter(|&at| counted(problem, some[at])).collect();
-        let leverages = root.leverages(&features.select_cols(&inside));
-        for (&at, leverage) in inside.iter().zip(leverages) {
-            let i = some[at];
-            let (weight_root, sign) = (scale(i), row_data.targets.sign(rows.start + i, problem));
-            // With A the bordered matrix of the violators this is the paper's 1 − y_i α_i / [A⁻¹]_ii, since y_i α_i =
-            // ξ_i / λ and λ [A⁻¹]_ii = 1 − leverage.
-            let leverage = (f64::from(state.counted[problem * all + rows.start + i]) * leverage).clamp(0.0, 1.0);
-            let rest = 1.0 - row_data.units[rows.start + i] / (weight_root * weight_root) * leverage;
-            let slack = 1.0 - sign * scores[i] / weight_root;
-            mine[i] = sign * if rest > MIN_RESIDUAL_LEVERAGE_IN_BLOCKS { 1.0 - slack / rest } else { 0.0 };
+        let support: Vec<usize> = (0..some.len()).filter(|&at| is_support(problem, some[at])).collect();
+        let leverages = root.leverages(&features.select_cols(&support));
+        for (&at, leverage) in support.iter().zip(leverages) {
+            let (i, row) = (some[at], rows.start + some[at]);
+            let PieceAt { pull, is_active, .. } = derivatives[problem][i];
+            let share = row_data.units[row] / (scale(i) * scale(i));
+            let leverage = share * state.present_share(row_data, row, problem) * leverage;
+            // Of the squared hinge, with A the bordered matrix of the violators, this is the paper's 1 − y_i α_i /
+            // [A⁻¹]_ii, since y_i α_i = ξ_i / λ and λ [A⁻¹]_ii = 1 − leverage.
+            let rest = if is_active { 1.0 - leverage.clamp(0.0, share) } else { 1.0 };
+            let value = || mine[i] - leverage * (pull / scale(i)) / rest;
+            mine[i] = if rest > MIN_RESIDUAL_LEVERAGE_IN_BLOCKS { value() } else { undetermined };
         }
         values.push(mine);
     }
     let mut sums = LeaveOneOutSums::default();
     for (i, row) in rows.enumerate() {
-        sums.add(row_data, (row, 1.0), values.iter().map(|values| values[i]));
+        sums.add((row_data, &state.losses), (row, 1.0), values.iter().map(|values| values[i]));
     }
     (sums, values)
 }
@@ -284,7 +339,7 @@ pub(crate) fn absent_rows(row_data: RowData<'_>, state: &RowsState) -> LeaveOneO
         let share = state.absent_share(row_data, row);
         if share > 0.0 {
             let values = state.scores.chunks(n).map(|scores| scores[row] / row_data.roots[row]);
-            sums.add(row_data, (row, share), values);
+            sums.add((row_data, &state.losses), (row, share), values);
         }
     }
     sums
@@ -294,28 +349,59 @@ impl LeaveOneOutSums {
     /// Of decision values that are all known, one vector per problem.
     pub(crate) fn of(values: &[Vec<f64>], problems: &Problems<'_>) -> Self {
         let (roots, mut sums) = (problems.roots(), LeaveOneOutSums::default());
-        let row_data = RowData { targets: problems.targets, roots: &roots, units: problems.units };
+        let row_data = RowData { targets: problems.targets.into(), roots: &roots, units: problems.units };
         for row in 0..roots.len() {
-            sums.add(row_data, (row, 1.0), values.iter().map(|values| values[row]));
+            sums.add((row_data, &[]), (row, 1.0), values.iter().map(|values| values[row]));
         }
         LeaveOneOutSums { some: HeldOutScores::default(), ..sums }
     }
 
     /// Adds a share of a row with its decision value in each problem.
-    pub(super) fn add(&mut self, row_data: RowData<'_>, (row, share): (usize, f64), values: impl Iterator<Item = f64>) {
+    pub(super) fn add(
+        &mut self,
+        (row_data, losses): (RowData<'_>, &[SmoothLoss]),
+        (row, share): (usize, f64),
+        values: impl Iterator<Item = f64>,
+    ) {
         if row_data.units[row] == 0.0 {
             return;
         }
         let values: Vec<f64> = values.collect();
         let weight = share * row_data.roots[row] * row_data.roots[row];
-        let (targets, code) = (row_data.targets, row_data.targets.code(row));
+        let is_drawn = weight > 0.0 && is_drawn(row, row_data.roots.len().div_ceil(MAX_ROWS_TO_CALIBRATE));
+        let code = match row_data.targets {
+            ProblemTargets::Classes(targets) => {
+                self.add_classes(targets, row, (weight, &values));
+                targets.code(row)
+            }
+            ProblemTargets::Outputs { .. } => {
+                self.of_outputs.resize(values.len(), [0.0; 3]);
+                for (output, value) in values.iter().enumerate() {
+                    let loss = losses[output].loss.value(row_data.targets.value(row, output), *value);
+                    let terms = [weight * loss, weight * loss * loss, weight];
+                    self.of_outputs[output].iter_mut().zip(terms).for_each(|(sum, term)| *sum += term);
+                }
+                0
+            }
+        };
+        if is_drawn {
+            let found = (0..values.len()).map(|problem| match row_data.targets {
+                ProblemTargets::Classes(_) => values[problem],
+                outputs => outputs.value(row, problem) - values[problem],
+            });
+            self.some.push(found, code, weight, count(weight, row_data.units[row]));
+        }
+    }
+
+    /// Adds the decision values of a row of classes or labels.
+    fn add_classes(&mut self, targets: OneVsRest<'_>, row: usize, (weight, values): (f64, &[f64])) {
         if self.of_groups.is_empty() {
             self.is_multilabel = targets.is_multilabel();
             self.of_groups = vec![[0.0; 2]; targets.n_classes()];
         }
         if !self.is_multilabel {
-            let [wrong, all] = &mut self.of_groups[code as usize];
-            *wrong += weight * targets.mistakes(row, &values);
+            let [wrong, all] = &mut self.of_groups[targets.code(row) as usize];
+            *wrong += weight * targets.mistakes(row, values);
             *all += weight;
         }
         for (problem, value) in values.iter().enumerate() {
@@ -326,9 +412,6 @@ impl LeaveOneOutSums {
                 *wrong += if (*value > 0.0) == (targets.sign(row, problem) > 0.0) { 0.0 } else { weight };
             }
             self.hinge += weight * (1.0 - targets.sign(row, problem) * value).max(0.0).powi(2);
-        }
-        if weight > 0.0 && is_drawn(row, row_data.roots.len().div_ceil(MAX_ROWS_TO_CALIBRATE)) {
-            self.some.push(values, code, weight, count(weight, row_data.units[row]));
         }
     }
 }

@@ -32,13 +32,13 @@ pub(crate) fn minimize(
         problem.target.part = part;
         let head = if is_fresh { lambdas.head } else { 0 };
         let few = Stop { max_steps: (head + MAX_PART_STEPS).min(stop.max_steps.saturating_sub(1)), ..stop };
-        match newton::minimize(&mut problem, (lambdas, is_fresh), few, None, monitor)?.as_deref() {
+        match newton::minimize(&mut problem, (lambdas, is_fresh), few, monitor)?.as_deref() {
             Some([ended]) if monitor.ask().is_ok() => is_fresh &= ended.steps == 0,
             _ => break,
         }
     }
     problem.target = target;
-    let ended = newton::minimize(&mut problem, (lambdas, is_fresh), stop, None, monitor)?;
+    let ended = newton::minimize(&mut problem, (lambdas, is_fresh), stop, monitor)?;
     let Problem { point, factor, .. } = problem;
     Ok(ended.and_then(|ended| ended.first().copied()).map(|Ended { steps, status, objective }| {
         let factor = factor.filter(|_| status == Status::Converged);
@@ -99,7 +99,7 @@ impl NewtonProblems for Problem<'_> {
         Ok(Some(vec![step]))
     }
 
-    fn derivatives(&mut self, _: &[usize], places: &[f64]) -> Result<Vec<[f64; 2]>> {
+    fn derivatives(&mut self, _: &[usize], places: &[f64]) -> Result<Vec<[f64; 3]>> {
         let Problem { target, point, next, .. } = self;
         let next = next.as_ref().map_or(&point.scores, |next| &next.scores);
         Ok(places.iter().map(|place| derivatives(*target, [&point.scores, next], *place)).collect())
@@ -115,18 +115,20 @@ impl NewtonProblems for Problem<'_> {
     }
 }
 
-/// Half of the first and second derivative of Σ r (√w − y z(t))²₊ with z(t) = (1 − t) z₀ + t z₁.
-fn derivatives(target: Target<'_>, [from, to]: [&[f64]; 2], t: f64) -> [f64; 2] {
-    let (mut slope, mut curvature) = (0.0, 0.0);
+/// Half of the first and second derivative of Σ r (√w − y z(t))²₊ with z(t) = (1 − t) z₀ + t z₁, and the sum of the sizes
+/// of the first one's terms.
+fn derivatives(target: Target<'_>, [from, to]: [&[f64]; 2], t: f64) -> [f64; 3] {
+    let (mut slope, mut curvature, mut size) = (0.0, 0.0, 0.0);
     for i in (0..from.len()).filter(|&i| target.has(i)) {
         // slack(t) = a − b t.
         let (a, b) = (target.slack(from, i), target.signs[i] * (to[i] - from[i]));
         if a - b * t > 0.0 {
             slope -= target.weight(i) * (a - b * t) * b;
+            size += target.weight(i) * ((a - b * t) * b).abs();
             curvature += target.weight(i) * b * b;
         }
     }
-    [slope, curvature]
+    [slope, curvature, size]
 }
 
 #[cfg(test)]

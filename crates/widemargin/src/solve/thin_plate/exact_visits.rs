@@ -61,7 +61,8 @@ impl<'a> ExactVisits<'a> {
     /// undetermined. None if a fit does not converge.
     fn folds(&self, lambdas: Lambdas, solutions: &[Solved]) -> Result<Option<LeaveOneOutSums>> {
         let (n, Run { settings, pool, monitor }) = (self.roots.len(), self.run);
-        let row_data = RowData { targets: self.problems.targets, roots: &self.roots, units: self.problems.units };
+        let targets = self.problems.targets.into();
+        let row_data = RowData { targets, roots: &self.roots, units: self.problems.units };
         let mut sums = LeaveOneOutSums::default();
         for fold in 0..N_FOLDS {
             monitor.tell(Progress { stage: "folds", done: fold.into(), total: N_FOLDS.into(), gap: None });
@@ -80,7 +81,7 @@ impl<'a> ExactVisits<'a> {
             }
             for row in (0..n).filter(|&row| shares[row] > 0.0) {
                 let values = solved.iter().map(|(solved, _)| solved.point.scores[row] / self.roots[row]);
-                sums.add(row_data, (row, shares[row]), values);
+                sums.add((row_data, &[]), (row, shares[row]), values);
             }
         }
         Ok(Some(sums))

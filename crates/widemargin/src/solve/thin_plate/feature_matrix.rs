@@ -137,7 +137,7 @@ pub(crate) fn fit_features(
         by_gram_matrix(&rows, problems, run)?
     } else {
         let (n_cached, _) = basis_bytes(n, n_features, 1, k, pool.threads()).cached_blocks(n.div_ceil(BLOCK), None);
-        let row_data = RowData { targets: problems.targets, roots: &roots, units: problems.units };
+        let row_data = RowData { targets: problems.targets.into(), roots: &roots, units: problems.units };
         let storage = BlockStorage { n_cached, lifts: true, checkpoint: None };
         let map = FeatureMap::identity(n_features);
         let raw = |some: Range<usize>, with_kernel: bool| {
@@ -182,6 +182,7 @@ pub(crate) fn settings_of(intercept: Intercept, path: PathOptions, problems: &Pr
         stop: Stop { max_steps: MAX_STEPS_OF_CANDIDATE, tol: MAX_VIOLATION_OF_CANDIDATE },
         typical_weight: typical_weight(problems.units),
         start: Vec::new(),
+        outputs: None,
     }
 }
 

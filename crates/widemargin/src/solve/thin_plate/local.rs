@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::linalg::factor::{Matrix, add_outer};
 use crate::monitor::Monitor;
 use crate::par::Pool;
+use crate::problem::{Loss, SmoothLoss};
 
 /// Rows per block.
 pub(crate) const BLOCK: usize = 512;
@@ -78,7 +79,7 @@ impl<'a> Local<'a> {
         problem * n..(problem + 1) * n
     }
 
-    /// A pass that evaluates the points, or the current ones, and counts the rows inside the margin there. The changes
+    /// A pass that evaluates the points, or the current ones, and counts the rows whose loss curves there. The changes
     /// of the first live problems are added to these of the Hessians, if there are any.
     fn gather(
         &mut self,
@@ -111,7 +112,7 @@ impl<'a> Local<'a> {
                 flush(&mut outers, GATHERED);
                 for (at, &problem) in live.iter().enumerate() {
                     let own = problem * n + evaluation.rows.start..problem * n + evaluation.rows.end;
-                    state.counted[own.clone()].copy_from_slice(&evaluation.inside[at]);
+                    state.counted[own.clone()].copy_from_slice(&evaluation.active[at]);
                     if let Some(ahead) = evaluation.ahead.get(at) {
                         state.ahead[own].copy_from_slice(ahead);
                     }
@@ -162,23 +163,40 @@ impl RowSums for Local<'_> {
             n_penalized: self.feature_map.n_penalized(),
             n_free: self.feature_map.n_free(),
             n_problems: self.row_data.targets.n_problems(),
-            is_even: self.row_data.targets.is_even(),
+            shares_first_hessian: self.row_data.targets.share_first_hessian(),
         }
+    }
+
+    fn set_losses(&mut self, losses: &[SmoothLoss], from_derivatives: bool) -> Result<()> {
+        let (n, state) = (self.row_data.roots.len(), &mut self.state);
+        let mut multipliers = Vec::new();
+        if from_derivatives {
+            for (problem, scores) in state.scores.chunks(n.max(1)).enumerate() {
+                let unit = state.losses[problem].width;
+                multipliers.extend(scores.iter().zip(self.row_data.roots).enumerate().map(|(row, (z, root))| {
+                    let (goal, pieces) = state.goal(self.row_data, row, problem);
+                    pieces.at(goal - z).pull / (unit * root).max(f64::MIN_POSITIVE)
+                }));
+            }
+        }
+        (state.losses, state.multipliers) = (losses.to_vec(), multipliers);
+        Ok(())
     }
 
     fn origin(&mut self) -> Result<(Vec<f64>, Vec<PointSums>)> {
         let mut hessians = [vec![0.0; self.shape().width().pow(2)]];
         self.state.scores.fill(0.0);
         self.state.counted.fill(0.0);
-        let targets = self.row_data.targets;
-        let is_even = targets.is_even();
+        // Every row becomes counted, equally in all problems: at 0 the squared hinge is the squared error.
+        let squares = vec![SmoothLoss::new(Loss::SquaredError); self.state.losses.len()];
+        let losses = std::mem::replace(&mut self.state.losses, squares);
+        let (targets, is_shared) = (self.row_data.targets, self.shape().shares_first_hessian);
         self.row_data.targets = targets.evenly();
-        let live: Vec<usize> = (0..if is_even { targets.n_problems() } else { 1 }).collect();
-        // Every row becomes counted, equally in all problems.
+        let live: Vec<usize> = (0..if is_shared { targets.n_problems() } else { 1 }).collect();
         let sums = self.gather(&live, None, Some((&mut hessians, &[0])))?;
-        self.row_data.targets = targets;
+        (self.row_data.targets, self.state.losses) = (targets, losses);
         let [hessian] = hessians;
-        if !is_even {
+        if !is_shared {
             self.state.counted.fill(0.0);
             return Ok((hessian, Vec::new()));
         }
@@ -197,23 +215,23 @@ impl RowSums for Local<'_> {
         Ok(())
     }
 
-    fn line_search_eval(&mut self, live: &[usize], places: &[f64]) -> Result<Vec<[f64; 2]>> {
+    fn line_search_eval(&mut self, live: &[usize], places: &[f64]) -> Result<Vec<[f64; 3]>> {
         let one = |(&problem, &t): (&usize, &f64)| {
-            let (mut slope, mut curvature) = (0.0, 0.0);
+            let (mut slope, mut curvature, mut size) = (0.0, 0.0, 0.0);
             let own = self.own(problem);
             let pairs = self.state.scores[own.clone()].iter().zip(&self.state.ahead[own]);
             for (row, (from, to)) in pairs.enumerate() {
-                let sign = self.row_data.targets.sign(row, problem);
                 let present = self.state.present_share(self.row_data, row, problem);
-                // slack(t) = a − b t.
-                let (a, b) = (self.row_data.roots[row] - sign * from, sign * (to - from));
-                let slack = a - b * t;
-                if slack > 0.0 {
-                    slope -= present * slack * b;
-                    curvature += present * b * b;
+                let (goal, pieces) = self.state.goal(self.row_data, row, problem);
+                let moves = to - from;
+                let at = pieces.at(goal - from - t * moves);
+                slope -= present * at.pull * moves;
+                size += present * (at.pull * moves).abs();
+                if at.is_active {
+                    curvature += present * moves * moves;
                 }
             }
-            [slope, curvature]
+            [slope, curvature, size]
         };
         Ok(live.iter().zip(places).map(one).collect())
     }

@@ -9,20 +9,20 @@ use super::path::Candidate;
 use crate::data::{Checkpoint, load_checkpoint, save_checkpoint};
 use crate::error::{Error, Result};
 
-/// Its name in the checkpoint.
-const NAME: &str = "thin-plate";
-
 /// The version of the record: others are not read.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 
 /// Earlier visits, and the log for new ones.
 pub(crate) struct Log<'a> {
-    checkpoint: &'a dyn Checkpoint,
+    checkpoint: NamedCheckpoint<'a>,
     pub record: Record,
     at: usize,
     /// Where the problems stood after the last visit, until they have been moved there.
     pub place: Option<Place>,
 }
+
+/// A checkpoint, and the name of the log in it.
+pub(crate) type NamedCheckpoint<'a> = (&'a dyn Checkpoint, &'static str);
 
 /// Where the problems stand: points and Hessians.
 pub(crate) type Place = (Vec<f64>, Vec<Vec<f64>>);
@@ -40,14 +40,15 @@ impl<'a> Log<'a> {
     ///
     /// # Errors
     /// [`Error::Checkpoint`] if it is damaged, and errors of reading.
-    pub fn open(checkpoint: &'a dyn Checkpoint) -> Result<Self> {
-        let Some(bytes) = load_checkpoint(checkpoint, NAME)? else {
+    pub fn open(checkpoint: NamedCheckpoint<'a>) -> Result<Self> {
+        let (folder, name) = checkpoint;
+        let Some(bytes) = load_checkpoint(folder, name)? else {
             let record = Record { format: FORMAT, ..Record::default() };
             return Ok(Log { checkpoint, record, at: 0, place: None });
         };
         let read = postcard::from_bytes(&bytes).ok();
         let Some((record, place)) = read.filter(|(record, _): &(Record, Place)| record.format == FORMAT) else {
-            let problem = format!("'{NAME}' is damaged or of another version: remove it to start again");
+            let problem = format!("'{name}' is damaged or of another version: remove it to start again");
             return Err(Error::Checkpoint { problem });
         };
         Ok(Log { checkpoint, record, at: 0, place: Some(place) })
@@ -70,6 +71,7 @@ impl<'a> Log<'a> {
         self.record.visits.push(found.clone());
         let bytes = postcard::to_allocvec(&(&self.record, (points, hessians)))
             .map_err(|problem| Error::Checkpoint { problem: problem.to_string() })?;
-        save_checkpoint(self.checkpoint, NAME, &bytes)
+        let (folder, name) = self.checkpoint;
+        save_checkpoint(folder, name, &bytes)
     }
 }

@@ -43,7 +43,7 @@ mod system;
 
 pub(crate) use basis_queries::{BASIS_QUERIES, BasisRows, RemoteRowSums};
 pub(crate) use basis_sums::{FirstSums, Settled, fit_rows, rows_separate};
-pub(crate) use block_fit::{BlockStorage, fit_blocks};
+pub(crate) use block_fit::{BlockStorage, RawRows, fit_blocks};
 pub(crate) use block_sums::RowData;
 pub use block_sums::RowsState;
 pub(crate) use exact_fit::fit_exact;
@@ -52,9 +52,9 @@ pub(crate) use feature_matrix::{FeatureFit, fit_features, leave_one_out_path, se
 pub(crate) use leave_one_out_ridge::{fit_squared, leave_one_out_ridge, numbers_of_squared};
 pub(crate) use local::{BLOCK, SPAN};
 pub(crate) use newton::Stop;
-pub(crate) use part_rows::PartRows;
+pub(crate) use part_rows::{BasisFeatures, PartRows};
 pub use path::PathPoint;
-pub(crate) use path::{FitSettings, PathOptions, Problems, Run, Solved};
+pub(crate) use path::{FitSettings, OutputSettings, PathOptions, Problems, Run, Solved};
 pub use polynomials::Polynomials;
 pub(crate) use row_sums::{LeaveOneOutSums, RowSums, RowsShape};
 pub(crate) use settings::{Fitted, WhyNotFree};

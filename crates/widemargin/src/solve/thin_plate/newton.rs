@@ -51,6 +51,16 @@ pub(super) trait NewtonProblems {
     /// Number of problems.
     fn n_problems(&self) -> usize;
 
+    /// Whether a problem is to be solved; the others stay where they are.
+    fn is_open(&self, _problem: usize) -> bool {
+        true
+    }
+
+    /// Whether a problem that is not solved need not be, as it stands.
+    fn is_enough(&self, _problem: usize, _lambda: f64) -> bool {
+        false
+    }
+
     /// ‖h‖² and Σ slack² at the point of a problem.
     fn at(&self, problem: usize) -> [f64; 2];
 
@@ -60,8 +70,8 @@ pub(super) trait NewtonProblems {
     fn propose(&mut self, live: &[usize], lambda: f64, is_last: bool) -> Result<Option<Vec<FullStep>>>;
 
     /// Half of the first and second derivative of Σ slack² at places on the lines from the points (0) to the full steps
-    /// (1).
-    fn derivatives(&mut self, live: &[usize], places: &[f64]) -> Result<Vec<[f64; 2]>>;
+    /// (1), and the sum of the sizes of the first one's terms.
+    fn derivatives(&mut self, live: &[usize], places: &[f64]) -> Result<Vec<[f64; 3]>>;
 
     /// Moves problems to places on these lines; none for the full step.
     fn go(&mut self, live: &[usize], places: Option<&[f64]>) -> Result<()>;
@@ -90,18 +100,18 @@ pub(super) struct Ended {
     pub objective: f64,
 }
 
-/// Minimizes λ‖h‖² + Σ slack² for all problems, or until one has a loss of at most `enough`, from where they stand;
-/// with a head start if `is_fresh`. `Ok(None)` if λ is too small for double precision in one of them.
+/// Minimizes λ‖h‖² + Σ slack² for all open problems, or until that is enough, from where they stand; with a head start if `is_fresh`. `Ok(None)` if λ is too small for double precision in one of them.
 pub(super) fn minimize(
     problems: &mut impl NewtonProblems,
     (lambdas, is_fresh): (Lambdas, bool),
     stop: Stop,
-    enough: Option<f64>,
     monitor: &Monitor<'_>,
 ) -> Result<Option<Vec<Ended>>> {
     let k = problems.n_problems();
     let head = if is_fresh { lambdas.head } else { 0 };
-    let (mut stalled, mut ended) = (vec![0u32; k], vec![None; k]);
+    let solved = Ended { steps: 0, status: Status::Converged, objective: 0.0 };
+    let mut ended: Vec<Option<Ended>> = (0..k).map(|problem| (!problems.is_open(problem)).then_some(solved)).collect();
+    let mut stalled = vec![0u32; k];
     let mut steps = 0;
     loop {
         let live: Vec<usize> = (0..k).filter(|&problem| ended[problem].is_none()).collect();
@@ -111,9 +121,6 @@ pub(super) fn minimize(
         };
         let status = match monitor.ask() {
             _ if live.is_empty() => break,
-            _ if enough.is_some_and(|enough| (0..k).any(|problem| problems.at(problem)[1] <= enough)) => {
-                Some(Status::IterationLimit)
-            }
             Err(Stopped::Cancelled) => return Err(Error::Cancelled { stage: "solve" }),
             Err(Stopped::TimeLimit) if steps > 0 => Some(Status::TimeLimit),
             _ if steps >= stop.max_steps => Some(Status::IterationLimit),
@@ -127,6 +134,14 @@ pub(super) fn minimize(
             break;
         }
         let (is_last, lambda) = (steps >= head, lambdas.at(steps, head));
+        let (enough, live): (Vec<usize>, Vec<usize>) =
+            live.into_iter().partition(|&problem| is_last && problems.is_enough(problem, lambda));
+        for problem in enough {
+            ended[problem] = unsolved(problems, problem, steps, Status::IterationLimit);
+        }
+        if live.is_empty() {
+            break;
+        }
         steps += 1;
         let before: Vec<[f64; 2]> = live.iter().map(|&problem| problems.at(problem)).collect();
         let Some(proposed) = problems.propose(&live, lambda, is_last)? else { return Ok(None) };
@@ -176,14 +191,14 @@ pub(super) fn minimize(
 /// of λ‖h‖² as constant + slope · t; `derivatives` those of Σ slack² at places on the lines that are still open.
 pub(super) fn shortest_steps(
     penalties: &[(f64, f64)],
-    mut derivatives: impl FnMut(&[usize], &[f64]) -> Result<Vec<[f64; 2]>>,
+    mut derivatives: impl FnMut(&[usize], &[f64]) -> Result<Vec<[f64; 3]>>,
 ) -> Result<Vec<f64>> {
     let mut places = vec![1.0; penalties.len()];
     // A derivative that is still below 0 at 1 ends the search there: no step is longer than the full one.
     find_zeros(&mut places, vec![(0.0, 1.0); penalties.len()], |open, places| {
-        let slope_at = |((&at, place), [slope, curvature]): ((&usize, &f64), [f64; 2])| {
+        let slope_at = |((&at, place), [slope, curvature, size]): ((&usize, &f64), [f64; 3])| {
             let (constant, of_penalty) = penalties[at];
-            let tolerance = THIN_PLATE_SLOPE_TOL * (constant.abs() + slope.abs());
+            let tolerance = THIN_PLATE_SLOPE_TOL * (constant.abs() + size);
             SlopeAt { slope: constant + of_penalty * place + slope, curvature: of_penalty + curvature, tolerance }
         };
         Ok(open.iter().zip(places).zip(derivatives(open, places)?).map(slope_at).collect())

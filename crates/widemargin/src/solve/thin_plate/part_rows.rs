@@ -12,17 +12,56 @@ use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::problem::OneVsRest;
+use crate::problem::ProblemTargets;
+
+/// The features of rows, row-major.
+#[derive(Clone, Copy, Debug)]
+pub enum BasisFeatures<'a> {
+    /// Times √w.
+    Weighted(&'a [f64]),
+    /// As they are; the constant is a feature that is not penalized if there is an intercept.
+    Plain {
+        /// Rows × penalized features.
+        values: &'a [f32],
+        /// Whether there is an intercept.
+        has_intercept: bool,
+    },
+}
+
+impl BasisFeatures<'_> {
+    /// How many there are of n rows, with the constant.
+    fn len(&self, n: usize) -> usize {
+        match self {
+            BasisFeatures::Weighted(values) => values.len(),
+            BasisFeatures::Plain { values, has_intercept } => values.len() + n * usize::from(*has_intercept),
+        }
+    }
+
+    /// Those of some rows, `width` in each, times √w.
+    fn weighted(&self, rows: Range<usize>, width: usize, roots: &[f64]) -> Vec<f64> {
+        match self {
+            BasisFeatures::Weighted(values) => values[rows.start * width..rows.end * width].to_vec(),
+            BasisFeatures::Plain { values, has_intercept } => {
+                let d = width - usize::from(*has_intercept);
+                let one = |row: usize| {
+                    let of_row = values[row * d..(row + 1) * d].iter().map(move |x| roots[row] * f64::from(*x));
+                    of_row.chain(has_intercept.then_some(roots[row]))
+                };
+                rows.flat_map(one).collect()
+            }
+        }
+    }
+}
 
 /// The rows of one partition.
 #[derive(Clone, Copy, Debug)]
 pub struct PartRows<'a> {
-    /// Features times √w, row-major.
-    pub features: &'a [f64],
+    /// The features.
+    pub features: BasisFeatures<'a>,
     /// Number of penalized features, which come first.
     pub n_penalized: usize,
-    /// The class of each row.
-    pub targets: OneVsRest<'a>,
+    /// The targets of each row.
+    pub targets: ProblemTargets<'a>,
     /// √w of each row, above 0.
     pub roots: &'a [f64],
     /// The part of each row's weight removed by leave-one-out.
@@ -43,14 +82,15 @@ impl PartRows<'_> {
         work: impl FnOnce(&mut dyn RowSums) -> Result<T>,
     ) -> Result<(T, RowsState)> {
         let (n, k) = (self.roots.len(), self.targets.n_problems());
-        let p = self.features.len().checked_div(n).unwrap_or(self.n_penalized);
-        let fits = p * n == self.features.len() && self.n_penalized <= p && self.units.len() == n;
+        let n_numbers = self.features.len(n);
+        let p = n_numbers.checked_div(n).unwrap_or(self.n_penalized);
+        let fits = p * n == n_numbers && self.n_penalized <= p && self.units.len() == n;
         let empty = state == RowsState::default();
         let known = [state.scores.len(), state.ahead.len(), state.counted.len()];
         if !fits || self.targets.n_samples() != n || (!empty && known != [n * k; 3]) {
             return Err(Error::shape(
                 "rows of a fit",
-                format!("{} numbers and {known:?} remembered", self.features.len()),
+                format!("{n_numbers} numbers and {known:?} remembered"),
                 format!("{n} rows of features and {} remembered", n * k),
             ));
         }
@@ -59,8 +99,9 @@ impl PartRows<'_> {
         let pool = Pool::new(self.threads)?;
         let row_data = RowData { targets: self.targets, roots: self.roots, units: self.units };
         let blocks = |rows: Range<usize>| {
-            let values = self.features[rows.start * p..rows.end * p].to_vec();
-            Ok(Cow::Owned(Block::Lifted(Matrix::from_columns(values, p, rows.len()))))
+            let n_rows = rows.len();
+            let values = self.features.weighted(rows, p, self.roots);
+            Ok(Cow::Owned(Block::Lifted(Matrix::from_columns(values, p, n_rows))))
         };
         let mut local = Local::new((&blocks, &feature_map), row_data, false, (&pool, monitor));
         if !empty {
@@ -74,23 +115,31 @@ impl PartRows<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::problem::{Loss, OneVsRest, SmoothLoss};
 
     #[test]
     fn rejects_rows_and_states_that_do_not_fit() {
         let codes = [0, 1];
         let rows = PartRows {
-            features: &[1.0; 7],
+            features: BasisFeatures::Weighted(&[1.0; 7]),
             n_penalized: 1,
-            targets: OneVsRest::new(&codes, 2),
+            targets: OneVsRest::new(&codes, 2).into(),
             roots: &[1.0; 2],
             units: &[1.0; 2],
             threads: 1,
         };
+        let hinge = [SmoothLoss::new(Loss::SquaredHinge)];
         let error = rows.with(RowsState::default(), &Monitor::none(), |rows| rows.origin()).unwrap_err();
         assert!(error.to_string().contains("2 rows of features"), "{error}");
-        let rows = PartRows { features: &[1.0; 6], ..rows };
+        let rows = PartRows { features: BasisFeatures::Weighted(&[1.0; 6]), ..rows };
         let state = RowsState { scores: vec![0.0; 3], ..RowsState::default() };
         assert!(rows.with(state, &Monitor::none(), |rows| rows.accept(&[0])).is_err());
-        assert!(rows.with(RowsState::default(), &Monitor::none(), |rows| rows.origin()).is_ok());
+        assert!(
+            rows.with(RowsState::default(), &Monitor::none(), |rows| {
+                rows.set_losses(&hinge, false)?;
+                rows.origin()
+            })
+            .is_ok()
+        );
     }
 }

@@ -12,7 +12,7 @@ use super::system::Point;
 use crate::error::{Error, Result};
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
-use crate::problem::{HeldOutScores, OneVsRest};
+use crate::problem::{HeldOutScores, Loss, OneVsRest, SmoothLoss};
 use crate::solve::Status;
 use crate::tuning::{
     LAMBDA_PATH_HIGHEST, LAMBDA_PATH_LEVEL, LAMBDA_PATH_PATIENCE, LAMBDA_PATH_PATIENCE_NEAR, LAMBDA_PATH_START,
@@ -53,6 +53,9 @@ pub struct PathPoint {
     pub n_support: u64,
     /// The largest number of Newton steps of the two-class problems.
     pub steps: u32,
+    /// Of a regression the weighted mean of the estimated losses of each output, and of their squares.
+    #[serde(skip)]
+    pub(crate) of_outputs: Vec<[f64; 2]>,
 }
 
 impl PathPoint {
@@ -105,6 +108,43 @@ pub(crate) struct FitSettings {
     pub typical_weight: f64,
     /// The solution of each problem with a similar kernel, where the exact solver starts; empty for the constant 0.
     pub start: Vec<Point>,
+    /// Of a regression.
+    pub outputs: Option<OutputSettings>,
+}
+
+/// The losses of a regression.
+pub(crate) struct OutputSettings {
+    /// Of each output.
+    pub losses: Vec<SmoothLoss>,
+    /// The mean loss of the best constant of each output: losses are compared in units of it.
+    pub constants: Vec<f64>,
+    /// The typical size of each output by the factor of its loss: the unit of the width over which that is rounded.
+    pub sizes: Vec<f64>,
+    /// The relative gap of rounded losses.
+    pub tol: f64,
+    /// Whether other samples' losses are estimated by folds, where losses are rounded.
+    pub has_folds: bool,
+}
+
+impl OutputSettings {
+    /// The mean over the outputs of the losses in units of those of constants, of outputs that no constant fits; 0 if
+    /// there are none. None unless it is finite.
+    pub fn relative_loss(&self, of_outputs: &[[f64; 2]]) -> Option<f64> {
+        let varying = || of_outputs.iter().zip(&self.constants).filter(|(_, constant)| **constant > 0.0);
+        let sum: f64 = varying().map(|([loss, _], constant)| loss / constant).sum();
+        let is_known = of_outputs.len() == self.constants.len() && sum.is_finite();
+        is_known.then(|| sum / varying().count().max(1) as f64)
+    }
+}
+
+impl FitSettings {
+    /// The loss of each of `k` problems.
+    pub fn losses(&self, k: usize) -> Vec<SmoothLoss> {
+        match &self.outputs {
+            Some(outputs) => outputs.losses.clone(),
+            None => vec![SmoothLoss::new(Loss::SquaredHinge); k],
+        }
+    }
 }
 
 /// How a fit is run.
@@ -119,7 +159,7 @@ pub(crate) struct Run<'a> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Solved {
     pub point: Point,
-    /// Samples inside the margin.
+    /// Samples inside the margin; of other losses, samples with a derivative other than 0.
     pub n_inside: u64,
     pub steps: u32,
     pub status: Status,
@@ -238,6 +278,7 @@ struct EveryField {
     label_errors: Vec<f64>,
     n_support: u64,
     steps: u32,
+    of_outputs: Vec<[f64; 2]>,
 }
 
 /// Solves all problems at one λ.

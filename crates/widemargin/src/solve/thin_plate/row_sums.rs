@@ -1,16 +1,17 @@
 //! The interface of the basis solver to the training set: sums over its rows, wherever these are stored.
 //!
 //! A row of weight w is a vector x of features times √w: first the penalized ones, then the unpenalized. A point is a
-//! vector of the same length; z = x · point is the row's weighted score, and its slack is √w − y z, above 0 inside the
-//! margin. An implementation stores for each row and problem z at the current point, z at the point evaluated last, and
-//! the share of the row that is counted in the problem's Hessian Σ x xᵀ, which the solver stores.
+//! vector of the same length; z = x · point is the row's weighted score, and √w y − z its residual. Half the derivative of
+//! its loss, and whether that curves there, follow from the residual ([`SmoothLoss`]); for the squared hinge the rows that
+//! curve are those inside the margin. An implementation stores for each row and problem z at the current point, z at the
+//! point evaluated last, and the share of the row that is counted in the problem's Hessian Σ x xᵀ, which the solver stores.
 //!
 //! Calls are for all problems at once: the cost of a pass is that of reading the rows and computing their features.
 
-use crate::problem::HeldOutScores;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
+use crate::problem::{HeldOutScores, SmoothLoss};
 
 /// The dimensions of a fit on bases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,10 +20,10 @@ pub struct RowsShape {
     pub n_penalized: usize,
     /// Number of unpenalized features: the free polynomials.
     pub n_free: usize,
-    /// Number of two-class problems.
+    /// Number of two-class problems, or of outputs.
     pub n_problems: usize,
-    /// Whether all problems weigh the rows equally, so that they share the Hessian at 0.
-    pub is_even: bool,
+    /// Whether all problems share the Hessian at 0: every row has a loss that curves there, and weighs the same in all.
+    pub shares_first_hessian: bool,
 }
 
 impl RowsShape {
@@ -35,19 +36,24 @@ impl RowsShape {
 /// Sums over the rows of one problem at one point.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PointSums {
-    /// Σ y slack x over the rows inside the margin.
+    /// Σ p x, where p is half the derivative of a row's loss by its residual: for the squared hinge, y times its slack
+    /// inside the margin.
     pub right: Vec<f64>,
-    /// Σ slack² over them.
+    /// Σ loss: for the squared hinge, of the squared slacks.
     pub loss: f64,
-    /// Σ √w slack over them.
-    pub slack_sum: f64,
-    /// The largest |slack| of a row that is inside the margin here but was not counted, or vice versa; above 0 if there
-    /// is one.
+    /// Σ p √w y.
+    pub linear: f64,
+    /// Σ |p| √w.
+    pub pulls: f64,
+    /// Σ loss and Σ conjugate of losses that are not rounded.
+    pub exact: [f64; 2],
+    /// The largest distance of a row from the piece of its loss at the current point, if it is in another one; above 0 if
+    /// there is one.
     pub crossing: f64,
     /// The largest |z|.
     pub size: f64,
-    /// Rows inside the margin.
-    pub n_inside: u64,
+    /// Rows with a derivative other than 0.
+    pub n_support: u64,
 }
 
 impl PointSums {
@@ -59,10 +65,12 @@ impl PointSums {
             self.right.iter_mut().zip(&other.right).for_each(|(sum, x)| *sum += x);
         }
         self.loss += other.loss;
-        self.slack_sum += other.slack_sum;
+        self.linear += other.linear;
+        self.pulls += other.pulls;
+        (0..2).for_each(|at| self.exact[at] += other.exact[at]);
         self.crossing = self.crossing.max(other.crossing);
         self.size = self.size.max(other.size);
-        self.n_inside += other.n_inside;
+        self.n_support += other.n_support;
     }
 }
 
@@ -75,7 +83,9 @@ pub struct LeaveOneOutSums {
     pub of_groups: Vec<[f64; 2]>,
     /// Whether the targets are multilabel.
     pub is_multilabel: bool,
-    /// Those of some rows.
+    /// Of each output of a regression the sums of weight times loss, of weight times its square, and of the weights.
+    pub of_outputs: Vec<[f64; 3]>,
+    /// Those of some rows; of a regression the residuals, rows × outputs.
     pub some: HeldOutScores,
 }
 
@@ -85,12 +95,8 @@ impl LeaveOneOutSums {
         self.hinge += other.hinge;
         self.some.extend(other.some);
         self.is_multilabel |= other.is_multilabel;
-        if self.of_groups.is_empty() {
-            self.of_groups = other.of_groups;
-        } else {
-            let both = self.of_groups.iter_mut().flatten().zip(other.of_groups.iter().flatten());
-            both.for_each(|(sum, part)| *sum += part);
-        }
+        add_groups(&mut self.of_groups, other.of_groups);
+        add_groups(&mut self.of_outputs, other.of_outputs);
     }
 
     /// The mean of the squared hinge over the rows and `k` problems.
@@ -113,6 +119,15 @@ impl LeaveOneOutSums {
     }
 }
 
+/// Adds sums of groups; there may be none yet.
+fn add_groups<const N: usize>(sums: &mut Vec<[f64; N]>, next: Vec<[f64; N]>) {
+    if sums.is_empty() {
+        *sums = next;
+    } else {
+        sums.as_flattened_mut().iter_mut().zip(next.as_flattened()).for_each(|(sum, part)| *sum += part);
+    }
+}
+
 /// Hessians, column-major squares whose lower triangle is used, one per problem.
 pub type Hessians = [Vec<f64>];
 
@@ -122,15 +137,21 @@ pub(crate) trait RowSums {
     /// The dimensions.
     fn shape(&self) -> RowsShape;
 
-    /// Sets every problem to 0, where every row is inside the margin and counted; returns the Hessian, which is the
-    /// same for all, and each problem's sums. Where problems weigh rows differently, nothing is counted afterwards,
-    /// there are no sums, and the Hessian is that of equal weights.
+    /// Sets the loss of each problem. The multipliers of rounded losses are the derivatives at the current points, or 0.
+    ///
+    /// # Errors
+    /// As for [`RowSums::origin`].
+    fn set_losses(&mut self, losses: &[SmoothLoss], from_derivatives: bool) -> Result<()>;
+
+    /// Sets every problem to 0, and counts every row; returns the Hessian and each problem's
+    /// sums. Where problems do not share it, nothing is counted afterwards, there are no sums, and the Hessian is that of
+    /// all rows with equal weights.
     ///
     /// # Errors
     /// Errors of reading the rows.
     fn origin(&mut self) -> Result<(Vec<f64>, Vec<PointSums>)>;
 
-    /// Evaluates points (problems × width), at which the rows inside the margin are counted from now on; the change is
+    /// Evaluates points (problems × width), at which the rows whose loss curves are counted from now on; the change is
     /// added to the Hessians, if there are any. Returns one element per live problem.
     ///
     /// # Errors
@@ -144,13 +165,13 @@ pub(crate) trait RowSums {
     fn accept(&mut self, live: &[usize]) -> Result<()>;
 
     /// On the line from the current points (0) to those evaluated last (1): half the first and second derivative of Σ
-    /// slack² at the positions.
+    /// loss at the positions, and the sum of the sizes of the first one's terms.
     ///
     /// # Errors
     /// As for [`RowSums::origin`].
-    fn line_search_eval(&mut self, live: &[usize], places: &[f64]) -> Result<Vec<[f64; 2]>>;
+    fn line_search_eval(&mut self, live: &[usize], places: &[f64]) -> Result<Vec<[f64; 3]>>;
 
-    /// Moves problems to positions on that line, and counts the rows that are inside the margin there.
+    /// Moves problems to positions on that line, and counts the rows whose loss curves there.
     ///
     /// # Errors
     /// As for [`RowSums::origin`].

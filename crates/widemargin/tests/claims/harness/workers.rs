@@ -167,18 +167,12 @@ impl Rows<'_> {
     }
 
     /// Parts with targets and weights that end at `ends`.
-    fn ridge(
-        features: Vec<Numbers>,
-        kind: impl Fn(usize) -> PartFeatures,
-        targets: &PartedTargets,
-        ends: &[usize],
-    ) -> Places {
+    fn ridge(features: Vec<Numbers>, kind: PartFeatures, targets: &PartedTargets, ends: &[usize]) -> Places {
         let values = parted(targets.values(), targets.n_outputs(), ends);
         let (weights, units) = (parted(targets.weights(), 1, ends), parted(targets.units(), 1, ends));
-        let firsts = std::iter::once(0).chain(ends.iter().copied());
-        let known = features.into_iter().zip(values).zip(weights.into_iter().zip(units)).zip(firsts);
-        Places::new(known.map(|(((features, targets), (weights, units)), first)| {
-            (features, PartData::Ridge { targets, weights, units, features: kind(first) })
+        let known = features.into_iter().zip(values).zip(weights.into_iter().zip(units));
+        Places::new(known.map(|((features, targets), (weights, units))| {
+            (features, PartData::Ridge { targets, weights, units, features: kind })
         }))
     }
 
@@ -187,7 +181,7 @@ impl Rows<'_> {
         let has_intercept = here.has_intercept();
         let targets = PartedTargets::new(targets, Some(self.weights), has_intercept)?.with_bases(here.basis_rows());
         let features = features.into_iter().map(|part| Numbers::Single(part, width)).collect();
-        let kind = |first| PartFeatures::Plain { has_intercept, first };
+        let kind = PartFeatures::Plain { has_intercept };
         let workers = Self::ridge(features, kind, &targets, self.ends);
         let n_points = here.path().len().max(here.loss_path().len());
         let c = if n_points > 1 { CChoice::Auto } else { CChoice::Value(here.c()) };
@@ -202,7 +196,7 @@ impl Rows<'_> {
         let ones = Targets::single(vec![1.0; self.weights.len()])?;
         let ones = PartedTargets::new(&ones, Some(self.weights), false)?;
         let features = features.into_iter().map(|part| Numbers::Single(part, width)).collect();
-        let kind = |first| PartFeatures::Plain { has_intercept: false, first };
+        let kind = PartFeatures::Plain { has_intercept: false };
         let workers = Self::ridge(features, kind, &ones, self.ends);
         let numbers = (OneClass::quantile(here), here.shrinkage());
         let preparation = preparation(here.basis(), here.basis_rows());
@@ -291,7 +285,7 @@ impl Rows<'_> {
         // Only samples of weight above 0 have features.
         let present = targets.present();
         let features = |plan: &BasisPlan, lift: PartLift| {
-            let kind = |_| PartFeatures::Lifted { n_penalized: lift.n_penalized };
+            let kind = PartFeatures::Lifted { n_penalized: lift.n_penalized };
             Ok(Self::ridge(Self::lifted(&parts, plan, &lift)?, kind, &present, &self.present_ends()))
         };
         let c = if here.path().len() > 1 { CChoice::Auto } else { CChoice::Value(here.c()) };
@@ -324,7 +318,7 @@ fn rejects_parts_that_do_not_fit() {
         let params = BasisExpansionParams::new(AnySimilarity::new(&["rbf:gamma=1"]).unwrap());
         let params = params.normalization(Normalization::None).bases(samples.clone());
         let expansion = params.expand(&samples, None, &Monitor::none()).unwrap().expansion;
-        let kind = |first| PartFeatures::Plain { has_intercept: true, first };
+        let kind = PartFeatures::Plain { has_intercept: true };
         let workers = Rows::ridge(vec![Numbers::Single(features, 2)], kind, &targets, &[3]);
         let (choice, preparation) = ((CChoice::Value(c), Loss::SquaredError), preparation("explicit", &[]));
         let fitted =

@@ -7,7 +7,7 @@ use widemargin::data::{ClassWeight, Label};
 use widemargin::model::AnyModel;
 use widemargin::monitor::Monitor;
 use widemargin::problem::Loss;
-use widemargin::select::{Answers, Estimator, Method, PER_CLASS, Place, RegressionScoring, Task, loss_of_targets};
+use widemargin::select::{Answers, Estimator, Method, PER_CLASS, Place, Scoring, Task, loss_of_targets};
 use widemargin::similarity::AnySimilarity;
 use widemargin::{Error, Result};
 use widemargin_io::Table;
@@ -60,10 +60,10 @@ pub fn fit(
 }
 
 /// The score that suits the loss of a regression.
-pub fn scoring_of(choice: &Choice) -> Result<RegressionScoring> {
+pub fn scoring_of(choice: &Choice) -> Result<Scoring> {
     let text = if choice.task == Task::Regression { choice.text("loss") } else { None };
     let loss = text.map(loss_of_targets).transpose()?;
-    Ok(loss.map_or(RegressionScoring::R2, RegressionScoring::of_loss))
+    Ok(loss.map_or(Scoring::R2, Scoring::of_loss))
 }
 
 /// The similarities of the option, checked before any sample is read; none is a search.

@@ -4,12 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use widemargin::data::{FoldClasses, Labels, grouped_folds, stratified_folds};
-use widemargin::select::{Answers, LabelScores, RegressionScoring};
+use widemargin::select::{Answers, Scoring};
 use widemargin_io::{LabelColumn, Table, read_groups};
 
 use crate::context::Context;
 use crate::report::{Failure, in_file, refused, shown};
-use crate::scoring::AnyScoring;
 
 /// How samples are divided.
 #[derive(Clone, Debug, Args)]
@@ -46,7 +45,7 @@ impl FoldArgs {
         context: &Context,
         (file, table): (&Path, &Table),
         answers: &Answers<'_>,
-        scoring: AnyScoring,
+        scoring: Scoring,
     ) -> Result<Folds, Failure> {
         let (n, seed) = (table.samples.n_rows(), context.common.seed);
         let labels = match answers {
@@ -70,7 +69,7 @@ impl FoldArgs {
             classes.warnings().into_iter().for_each(|line| context.warn(&line));
         }
         let folds = Folds { of, n_groups: groups.map(|groups| groups.classes().len()) };
-        folds.check(scoring, labels)?;
+        folds.check(scoring, answers)?;
         Ok(folds)
     }
 
@@ -90,30 +89,22 @@ impl FoldArgs {
 
 impl Folds {
     /// Refuses a score that is not defined for the labels, or for a fold.
-    fn check(&self, scoring: AnyScoring, labels: Option<&Labels>) -> Result<(), Failure> {
-        match (scoring, labels) {
-            (AnyScoring::Classes(scoring), Some(labels)) => {
-                let all: Vec<usize> = (0..labels.len()).collect();
-                scoring.check(labels, labels.select(&all).classes())?;
-            }
-            (AnyScoring::Classes(scoring), None) => LabelScores::check(scoring)?,
-            (AnyScoring::Numbers(_), _) => {}
+    fn check(&self, scoring: Scoring, answers: &Answers<'_>) -> Result<(), Failure> {
+        if let Answers::Labels(labels) = answers {
+            let all: Vec<usize> = (0..labels.len()).collect();
+            scoring.check(labels, labels.select(&all).classes())?;
         }
         let n_folds = self.of.iter().max().map_or(0, |last| last + 1);
         for fold in 0..n_folds {
             let (test, train): (Vec<_>, Vec<_>) = (0..self.of.len()).partition(|&row| self.of[row] == fold);
             let name = format!("fold {} of {n_folds}", fold + 1);
-            match (scoring, labels) {
-                (AnyScoring::Classes(scoring), Some(labels)) => {
-                    let checked = scoring.check(&labels.select(&test), labels.select(&train).classes());
-                    let help = "ask for fewer --folds, or take --scoring balanced-accuracy";
-                    checked.or_else(|error| refused(format!("{name}: {error}"), help))?;
-                }
-                (AnyScoring::Numbers(RegressionScoring::R2), _) if test.len() < 2 => {
-                    let help = "ask for fewer --folds, or take --scoring neg-mean-absolute-error";
-                    return refused(format!("{name} has one sample, and {scoring} takes two"), help);
-                }
-                _ => {}
+            if let Answers::Labels(labels) = answers {
+                let checked = scoring.check(&labels.select(&test), labels.select(&train).classes());
+                let help = "ask for fewer --folds, or take --scoring balanced-accuracy";
+                checked.or_else(|error| refused(format!("{name}: {error}"), help))?;
+            } else if scoring == Scoring::R2 && test.len() < 2 {
+                let help = "ask for fewer --folds, or take --scoring neg-mean-absolute-error";
+                return refused(format!("{name} has one sample, and {scoring} takes two"), help);
             }
         }
         Ok(())

@@ -55,9 +55,9 @@ fn scores(model: &dyn Classifier, cases: Cases<'_>, measured: &Measured) -> Mark
             (tile(percent(evaluation.accuracy()), "accuracy"))
             (tile(percent(evaluation.balanced_accuracy()), "balanced accuracy"))
             (tile(percent(evaluation.f1_macro()), "F1, mean of the classes"))
-            @if let Some(loss) = measured.log_loss { (tile(format!("{loss:.4}"), "log loss")) }
-            @if let Some(area) = measured.roc_auc { (tile(format!("{area:.4}"), "ROC AUC")) }
-            @if let Some(area) = measured.average_precision { (tile(format!("{area:.4}"), "average precision")) }
+            @for (scoring, score) in &measured.of_values {
+                (tile(format!("{:.4}", scoring.unsigned(*score)), scoring.title()))
+            }
         }
         @if let Some(estimate) = &model.report().estimate {
             p class="wm-small wm-soft" {

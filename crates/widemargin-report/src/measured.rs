@@ -16,12 +16,9 @@ pub struct Measured {
     pub evaluation: Evaluation,
     /// The number of samples with a label that is not a class of the model.
     pub n_unknown: usize,
-    /// The mean logarithmic loss of the probabilities; none without them, and where a label is not known.
-    pub log_loss: Option<f64>,
-    /// The area under the ROC curve, where it is defined.
-    pub roc_auc: Option<f64>,
-    /// The average precision of two classes, where it is defined.
-    pub average_precision: Option<f64>,
+    /// The scores of probabilities and decision values that are defined: the negated log loss, the area under the ROC curve and
+    /// the average precision.
+    pub of_values: Vec<(Scoring, f64)>,
     /// Of two classes.
     pub ranking: Option<Ranking>,
     /// Of ten equal ranges of probability, those with samples; empty without probabilities.
@@ -126,15 +123,18 @@ impl Measured {
             }
         }
         mistakes.sort_by(Mistake::by_confidence);
-        let score = |scoring: Scoring| scoring.score_model(model, labels, weights, scores.values()).ok();
-        let roc_auc = score(Scoring::RocAuc);
-        let ranking = (k == 2 && roc_auc.is_some()).then(|| {
+        let mut of_values = Vec::new();
+        for scoring in [Scoring::NegLogLoss, Scoring::RocAuc, Scoring::AveragePrecision] {
+            let score = scoring.score_model(model, labels, weights, scores.values());
+            of_values.extend(score.map(|score| (scoring, score)));
+        }
+        // The area is that of a curve.
+        let is_ranked = of_values.iter().any(|(scoring, _)| *scoring == Scoring::RocAuc);
+        let ranking = (k == 2 && is_ranked).then(|| {
             let sample = |row: usize| (scores.values()[row], codes[row] == Some(1), weight(row));
             Ranking::new((0..n).map(sample))
         });
         let n_unknown = codes.iter().filter(|code| code.is_none()).count();
-        let log_loss = score(Scoring::NegLogLoss).map(|score| -score);
-        let (average_precision, reliability) = (score(Scoring::AveragePrecision), ranges.filled());
-        Ok(Measured { evaluation, n_unknown, log_loss, roc_auc, average_precision, ranking, reliability, mistakes })
+        Ok(Measured { evaluation, n_unknown, of_values, ranking, reliability: ranges.filled(), mistakes })
     }
 }

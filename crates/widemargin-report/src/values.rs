@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use widemargin::Result;
 use widemargin::data::{DenseMatrix, Targets};
 use widemargin::model::{OneClass, Regressor};
-use widemargin::select::{Answers, RegressionScoring};
+use widemargin::select::{Answers, Scoring};
 
 use crate::charts;
 use crate::samples::{descending, number};
@@ -31,9 +31,9 @@ fn scores(cases: Cases<'_>, targets: &Targets, predicted: &DenseMatrix<f64>) -> 
     let k = targets.n_outputs();
     let of_output = |output: usize| {
         let of: Vec<f64> = predicted.values.iter().skip(output).step_by(k).copied().collect();
-        let score = |scoring: RegressionScoring| scoring.score(&targets.output(output), &of, cases.data.weights);
-        let (r2, rmse) = (score(RegressionScoring::R2)?, -score(RegressionScoring::NegRootMeanSquaredError)?);
-        let mae = -score(RegressionScoring::NegMeanAbsoluteError)?;
+        let score = |scoring: Scoring| scoring.score_numbers(&targets.output(output), &of, cases.data.weights);
+        let (r2, rmse) = (score(Scoring::R2)?, -score(Scoring::NegRootMeanSquaredError)?);
+        let mae = -score(Scoring::NegMeanAbsoluteError)?;
         Ok(html! {
             @if k > 1 { h3 { "Target " (output) } }
             div class="wm-tiles" {

@@ -9,9 +9,7 @@ use serde_json::{Value, json};
 use widemargin::Result;
 use widemargin::model::AnyModel;
 use widemargin::monitor::{Monitor, Stopped};
-use widemargin::select::{
-    Answers, CrossValidation, Estimator, LabelScores, Method, Place, RegressionScoring, Scoring, Task, cross_validate,
-};
+use widemargin::select::{Answers, CrossValidation, Estimator, Method, Place, Scoring, Task, cross_validate};
 use widemargin::solve::Status;
 use widemargin_io::{ReadOptions, Samples, Table};
 
@@ -23,7 +21,7 @@ use crate::options::{Choice, ModelArgs};
 use crate::output::{check_model_file, joined, print, print_json};
 use crate::report::{Failure, in_file, in_whole, refused};
 use crate::resources::Memory;
-use crate::scoring::AnyScoring;
+use crate::scoring::check_task;
 use crate::summary::{Fitted, Stopping, expected};
 use crate::task::answers;
 use crate::text_table::text_table;
@@ -47,7 +45,7 @@ pub struct Cv {
     /// neg-root-mean-squared-error and neg-mean-pinball-loss:quantile=0.9 (the default with --loss quantile, with the
     /// same quantile).
     #[arg(long, value_name = "NAME")]
-    scoring: Option<AnyScoring>,
+    scoring: Option<Scoring>,
     #[command(flatten)]
     memory: Memory,
     /// Print one JSON object instead of a table
@@ -134,12 +132,12 @@ impl Cv {
     }
 
     /// The score by which points are compared: the one that is passed, or that of the task and the losses.
-    fn scoring(&self, points: &[Point]) -> Result<AnyScoring, Failure> {
-        match (self.model.task, self.scoring) {
-            (Some(Task::Regression), Some(scoring)) => scoring.of_numbers().map(AnyScoring::Numbers),
-            (Some(Task::Regression), None) => common_scoring(points).map(AnyScoring::Numbers),
-            (_, Some(scoring)) => scoring.of_classes().map(AnyScoring::Classes),
-            (_, None) => Ok(AnyScoring::Classes(Scoring::default())),
+    fn scoring(&self, points: &[Point]) -> Result<Scoring, Failure> {
+        let is_regression = self.model.task == Some(Task::Regression);
+        match self.scoring {
+            Some(scoring) => check_task(scoring, is_regression).map(|()| scoring),
+            None if is_regression => common_scoring(points),
+            None => Ok(Scoring::default()),
         }
     }
 }
@@ -157,16 +155,13 @@ fn warned_of_groups(mut model: AnyModel) -> AnyModel {
 }
 
 /// The score that suits the loss of all points. The median is comparable with a mean.
-fn common_scoring(points: &[Point]) -> Result<RegressionScoring, Failure> {
-    let is_central = |scoring: RegressionScoring| match scoring {
-        RegressionScoring::NegMeanPinballLoss { quantile } => quantile == 0.5,
-        _ => true,
-    };
+fn common_scoring(points: &[Point]) -> Result<Scoring, Failure> {
+    let is_central = |scoring| !matches!(scoring, Scoring::NegMeanPinballLoss { quantile } if quantile != 0.5);
     let scorings = points.iter().map(|point| scoring_of(&point.choice)).collect::<Result<Vec<_>>>()?;
     let first = scorings[0];
     let Some(other) = scorings.iter().find(|scoring| **scoring != first) else { return Ok(first) };
     if scorings.iter().copied().all(is_central) {
-        return Ok(RegressionScoring::default());
+        return Ok(Scoring::R2);
     }
     let failure = format!("--scoring is needed: {first} suits the loss of some points, {other} that of others");
     refused(failure, "compare one quantile at a time, or say by which score all are compared")
@@ -179,7 +174,7 @@ struct Search<'a> {
     table: &'a Table,
     answers: &'a Answers<'a>,
     folds: &'a Folds,
-    scoring: AnyScoring,
+    scoring: Scoring,
     /// The part of the time limit that the fit on all samples may take, by the longest fold so far.
     reserve: Cell<Duration>,
 }
@@ -254,17 +249,14 @@ impl Search<'_> {
         let model = model.map_err(|error| in_whole(error, train))?;
         let (samples, answers, weights) = self.part(test)?;
         let (view, weights, threads) = (samples.view()?, weights.as_deref(), self.context.common.threads);
-        let score = match (&model, self.scoring, answers) {
-            (AnyModel::Classifier(model), AnyScoring::Classes(scoring), Answers::Labels(labels)) => {
+        let score = match (&model, answers) {
+            (AnyModel::Classifier(model), Answers::Labels(labels)) => {
                 let values = model.decision_function(&view, threads, monitor).map_err(|error| in_whole(error, test))?;
-                match labels.is_multilabel() {
-                    true => LabelScores::of(&labels, values.values(), weights)?.score(scoring),
-                    false => scoring.score_model(&**model, &labels, weights, values.values()),
-                }
+                self.scoring.score_model(&**model, &labels, weights, values.values())
             }
-            (AnyModel::Regressor(model), AnyScoring::Numbers(scoring), Answers::Targets(targets)) => {
+            (AnyModel::Regressor(model), Answers::Targets(targets)) => {
                 let values = model.predict(&view, threads, monitor).map_err(|error| in_whole(error, test))?;
-                scoring.score(&targets.output(0), &values.values, weights)
+                self.scoring.score_numbers(&targets.output(0), &values.values, weights)
             }
             _ => unreachable!("a score is one of the task"),
         };
@@ -306,7 +298,7 @@ impl Search<'_> {
 }
 
 /// One line per point: the similarity or kernel, C, and what differs between points.
-fn as_text(scoring: AnyScoring, tried: &[Tried<'_>], best: usize) -> String {
+fn as_text(scoring: Scoring, tried: &[Tried<'_>], best: usize) -> String {
     let cells: Vec<Vec<(&str, Option<String>)>> = tried.iter().map(|tried| tried.choice.cells()).collect();
     let is_shown = |&column: &usize| {
         let values: Vec<&String> = cells.iter().filter_map(|cells| cells[column].1.as_ref()).collect();
@@ -318,10 +310,10 @@ fn as_text(scoring: AnyScoring, tried: &[Tried<'_>], best: usize) -> String {
         shown.push(0);
     }
     let mut heads: Vec<&str> = shown.iter().map(|&column| cells[0][column].0).collect();
-    let (score, factor, digits) = match scoring {
-        AnyScoring::Classes(of) if !of.needs_probabilities() => (format!("{scoring} %"), 100.0, 2),
-        // Losses have no largest value to be a percentage of.
-        AnyScoring::Classes(_) | AnyScoring::Numbers(_) => (scoring.to_string(), 1.0, 4),
+    // Losses have no largest value to be a percentage of.
+    let (score, factor, digits) = match scoring.needs_probabilities() || scoring.is_of_numbers() {
+        true => (scoring.to_string(), 1.0, 4),
+        false => (format!("{scoring} %"), 100.0, 2),
     };
     heads.extend([&score, "seconds", ""]);
     let row = |at: usize| {

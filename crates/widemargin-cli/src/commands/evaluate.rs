@@ -10,7 +10,7 @@ use widemargin::data::{Label, Labels, SamplesView};
 use widemargin::model::{AnyModel, Classifier, Model, OneClass, Regressor};
 use widemargin::monitor::Monitor;
 use widemargin::select::{
-    ClassScore, ConfusionMatrix, Evaluation as CountedPredictions, LabelScore, LabelScores, RegressionScoring, Scoring,
+    ClassScore, ConfusionMatrix, Evaluation as CountedPredictions, LabelScore, LabelScores, Scoring,
 };
 
 use crate::args::Input;
@@ -18,7 +18,7 @@ use crate::context::Context;
 use crate::model::load_for;
 use crate::output::{joined, print, print_json};
 use crate::report::{Failure, refused, shown};
-use crate::scoring::AnyScoring;
+use crate::scoring::check_task;
 use crate::stream::through;
 use crate::task::{in_order, require_indicators, targets_of};
 use crate::text_table::{fixed, percent, support_text, text_table};
@@ -37,7 +37,7 @@ pub struct Evaluate {
     /// classification scores need the decision values of all samples; with more than 10 million values, they are
     /// omitted unless they are requested.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
-    metrics: Vec<AnyScoring>,
+    metrics: Vec<Scoring>,
     /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
@@ -49,6 +49,8 @@ impl Evaluate {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
         let model = load_for(&self.model, &self.input)?;
+        let is_regression = matches!(model, AnyModel::Regressor(_));
+        self.metrics.iter().try_for_each(|&scoring| check_task(scoring, is_regression))?;
         let start = Instant::now();
         let evaluated = match &model {
             AnyModel::Classifier(model) if model.is_multilabel() => evaluate_labels(&self, context, &**model),
@@ -73,9 +75,13 @@ impl Evaluate {
         print_json(&joined(object, evaluated.json))
     }
 
-    /// The requested scores, which must be of classes.
-    fn of_classes(&self) -> Result<Vec<Scoring>, Failure> {
-        self.metrics.iter().map(|one| one.of_classes()).collect()
+    /// The requested scores by name; those that there are.
+    fn requested(
+        &self,
+        score: impl Fn(Scoring) -> Option<widemargin::Result<f64>>,
+    ) -> widemargin::Result<Map<String, Value>> {
+        let found = self.metrics.iter().filter_map(|&scoring| Some((scoring.to_string(), score(scoring)?)));
+        found.map(|(name, score)| Ok((name, json!(score?)))).collect()
     }
 }
 
@@ -95,7 +101,6 @@ pub type Outcome = Result<Evaluated, Failure>;
 /// Compares the predictions of a regression model with the targets of samples.
 fn evaluate_numbers(command: &Evaluate, context: &Context, model: &dyn Regressor) -> Outcome {
     let input = &command.input;
-    let scoring = command.metrics.iter().map(|one| one.of_numbers()).collect::<Result<Vec<_>, _>>()?;
     if model.n_outputs() != 1 {
         let failure = format!("evaluate compares one target a sample, the model has {}", model.n_outputs());
         return refused(failure, "predict prints a column a target");
@@ -109,14 +114,11 @@ fn evaluate_numbers(command: &Evaluate, context: &Context, model: &dyn Regressor
         Ok(())
     })?;
     let weights = (!weights.is_empty()).then_some(&weights[..]);
-    let score = |scoring: RegressionScoring| scoring.score(&targets, &predicted, weights);
-    let scores = scoring
-        .iter()
-        .map(|&one| Ok((one.to_string(), json!(score(one)?))))
-        .collect::<widemargin::Result<Map<_, _>>>()?;
-    let r2 = score(RegressionScoring::R2).ok();
-    let mae = -score(RegressionScoring::NegMeanAbsoluteError)?;
-    let rmse = -score(RegressionScoring::NegRootMeanSquaredError)?;
+    let score = |scoring: Scoring| scoring.score_numbers(&targets, &predicted, weights);
+    let scores = command.requested(|scoring| Some(score(scoring)))?;
+    let r2 = score(Scoring::R2).ok();
+    let mae = -score(Scoring::NegMeanAbsoluteError)?;
+    let rmse = -score(Scoring::NegRootMeanSquaredError)?;
     let shown = fixed(r2, 4);
     let text = format!("R² {shown}\nmean absolute error {mae:.6}\nroot mean squared error {rmse:.6}\n");
     let json = json!({ "r2": r2, "mean_absolute_error": mae, "root_mean_squared_error": rmse });
@@ -125,8 +127,8 @@ fn evaluate_numbers(command: &Evaluate, context: &Context, model: &dyn Regressor
 
 /// Compares the predictions of each label with what is known.
 fn evaluate_labels(command: &Evaluate, context: &Context, model: &dyn Classifier) -> Outcome {
-    let (scoring, input) = (command.of_classes()?, &command.input);
-    scoring.iter().try_for_each(|&one| LabelScores::check(one))?;
+    let input = &command.input;
+    command.metrics.iter().try_for_each(|&one| LabelScores::check(one))?;
     let names = model.classes();
     let (mut truth, mut values, mut weights) = (Vec::new(), Vec::new(), Vec::new());
     let predict =
@@ -141,8 +143,7 @@ fn evaluate_labels(command: &Evaluate, context: &Context, model: &dyn Classifier
     let scores = LabelScores::of(&truth, &values, (!weights.is_empty()).then_some(&weights[..]))?;
     let (f1, subset_accuracy, hamming_loss) = (scores.f1(), scores.subset_accuracy, scores.hamming_loss());
     let (roc_auc, average_precision) = (scores.roc_auc(), scores.average_precision());
-    let requested = scoring.iter().map(|&one| Ok((one.to_string(), json!(scores.score(one)?))));
-    let number = |score: &widemargin::Result<f64>| fixed(score.as_ref().ok().copied(), 4);
+    let number = |score: &Result<f64, String>| fixed(score.as_ref().ok().copied(), 4);
     let row = |label: &LabelScore| {
         let LabelScore { name, evaluation, has, roc_auc, average_precision } = label;
         let counts = [HumanCount(evaluation.n_samples()).to_string(), support_text(has.support)];
@@ -158,7 +159,7 @@ fn evaluate_labels(command: &Evaluate, context: &Context, model: &dyn Classifier
     let [f1_percent, right, wrong] = [f1, subset_accuracy, hamming_loss].map(|share| 100.0 * share);
     Ok(Evaluated {
         n_samples: truth.len() as u64,
-        scores: requested.collect::<widemargin::Result<Map<_, _>>>()?,
+        scores: command.requested(|scoring| Some(scores.score(scoring)))?,
         text: format!(
             "{table}\nF1 {f1_percent:.2} %{means} (means of the labels)\n\
              {right:.2} % of the samples have all known labels right, {wrong:.2} % of the labels are wrong\n"
@@ -219,7 +220,7 @@ fn evaluate_classes(command: &Evaluate, context: &Context, model: &dyn Classifie
 
 /// Compares the predictions of an outlier detector with labels 1 and -1.
 fn evaluate_outliers(command: &Evaluate, context: &Context, model: &dyn OneClass) -> Outcome {
-    if let Some(scoring) = command.of_classes()?.iter().find(|scoring| scoring.needs_probabilities()) {
+    if let Some(scoring) = command.metrics.iter().find(|scoring| scoring.needs_probabilities()) {
         let failure = format!("{scoring} is a score of probabilities, which an outlier detector does not predict");
         return refused(failure, "name one of decision values, such as roc-auc or average-precision");
     }
@@ -229,7 +230,7 @@ fn evaluate_outliers(command: &Evaluate, context: &Context, model: &dyn OneClass
         Ok((predicted.collect(), values.iter().map(|value| *value as f32).collect()))
     };
     evaluated((command, context, model), (&OUTLIERS, true), predict, |scoring, labels, weights, values| {
-        scoring.score(labels, weights, &OUTLIERS, values)
+        scoring.score(labels, weights, &OUTLIERS, (values, None))
     })
 }
 
@@ -241,9 +242,8 @@ fn evaluated<'a>(
     predict: impl Fn(&SamplesView<'_>, usize, &Monitor<'_>) -> widemargin::Result<Predicted<'a>>,
     score: impl Fn(Scoring, &Labels, Option<&[f64]>, &[f32]) -> widemargin::Result<f64>,
 ) -> Outcome {
-    let requested = command.of_classes()?;
     let (mut counted, mut stored) = (CountedPredictions::default(), Some(Stored::default()));
-    let must_store = requested.iter().any(|one| one.needs_decision_values());
+    let must_store = command.metrics.iter().any(|one| one.needs_decision_values());
     through(context, model, &command.input, predict, |block, (predicted, values)| {
         let labels = block.table.require_labels(&command.input.data)?.as_classes(classes);
         if detects_outliers && let Some(row) = (0..labels.len()).find(|&row| !classes.contains(labels.get(row))) {
@@ -266,15 +266,12 @@ fn evaluated<'a>(
     })?;
     let stored = stored.map(|Stored { labels, weights, values }| (Labels::new(labels), weights, values));
     let score_of = |scoring: Scoring| {
-        let (labels, weights, values) = stored.as_ref()?;
-        Some(score(scoring, labels, (!weights.is_empty()).then_some(weights), values))
+        let of_stored = |(labels, weights, values): &(Labels, Vec<f64>, Vec<f32>)| {
+            score(scoring, labels, (!weights.is_empty()).then_some(weights), values)
+        };
+        scoring.of_evaluation(&counted).map(Ok).or_else(|| stored.as_ref().map(of_stored))
     };
-    let mut scores = Map::new();
-    for scoring in requested {
-        if let Some(score) = scoring.of_evaluation(&counted).map(Ok).or_else(|| score_of(scoring)) {
-            scores.insert(scoring.to_string(), json!(score?));
-        }
-    }
+    let scores = command.requested(score_of)?;
     let class_scores = counted.class_scores();
     let unknown: Vec<_> = class_scores.iter().filter(|score| !classes.contains(&score.label)).collect();
     let n_unknown: u64 = unknown.iter().map(|score| score.n_samples).sum();
@@ -288,33 +285,25 @@ fn evaluated<'a>(
     };
     let heads = ["label", "support", "precision %", "recall %", "F1 %"];
     let table = text_table(&heads, class_scores.iter().map(row));
-    let of_values = [
-        ("ROC AUC", "roc_auc", Scoring::RocAuc, 1.0),
-        ("average precision", "average_precision", Scoring::AveragePrecision, 1.0),
-        ("log loss", "log_loss", Scoring::NegLogLoss, -1.0),
-        ("Brier score", "brier_score", Scoring::NegBrierScore, -1.0),
-    ];
-    // Where they are defined.
-    let of_values = of_values.map(|(name, key, scoring, sign)| {
-        (name, key, score_of(scoring).and_then(Result::ok).map(|score| sign * score))
-    });
-    let lines =
-        of_values.map(|(name, _, score)| score.map_or_else(String::new, |score| format!("{name} {score:.4}\n")));
-    let [balanced, f1, accuracy] =
-        [counted.balanced_accuracy(), counted.f1_macro(), counted.accuracy()].map(|share| 100.0 * share);
     let mut json = json!({
         "n_unknown": n_unknown,
-        "accuracy": counted.accuracy(),
-        "balanced_accuracy": counted.balanced_accuracy(),
-        "f1_macro": counted.f1_macro(),
         "confusion_matrix": counted.confusion_matrix(),
         "classes": class_scores,
     });
-    of_values.into_iter().for_each(|(_, key, score)| json[key] = json!(score));
+    let mut lines = String::new();
+    for scoring in Scoring::all().filter(|scoring| !scoring.is_of_numbers()) {
+        // Where it is defined.
+        let score = score_of(scoring).and_then(Result::ok).map(|score| scoring.unsigned(score));
+        json[scoring.key()] = json!(score);
+        if let Some(score) = score.filter(|_| scoring.needs_decision_values()) {
+            lines += &format!("{} {score:.4}\n", scoring.title());
+        }
+    }
+    let [balanced, f1, accuracy] =
+        [counted.balanced_accuracy(), counted.f1_macro(), counted.accuracy()].map(|share| 100.0 * share);
     let text = format!(
-        "{table}\n{}{}balanced accuracy {balanced:.2} %, F1 {f1:.2} % (means of the classes)\naccuracy {accuracy:.2} %\n",
+        "{table}\n{}{lines}balanced accuracy {balanced:.2} %, F1 {f1:.2} % (means of the classes)\naccuracy {accuracy:.2} %\n",
         confusion_text(&counted.confusion_matrix()),
-        lines.concat(),
     );
     Ok(Evaluated { n_samples: counted.n_samples(), scores, text, json })
 }

@@ -13,16 +13,17 @@
 use std::fmt::Write as _;
 
 use super::Scoring;
-use super::held_out_score::{Labeled, Refit, check_defined, check_scoring, held_out_score};
-use super::similarity_search::SimilaritySearch;
+use super::candidate::SimilaritySearch;
+use super::held_out_score::{Labeled, check_scoring, held_out_score};
+use super::method::Method;
 use super::subset::SimilarityPoint;
 use super::usual_candidates::is_histogram;
 use super::work::Work;
 use crate::data::{About, AnySamples, ClassWeight, Labels, Resources, SamplesView, Source, Vectors, effective_weights};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, require};
 use crate::expansion::Normalization;
 use crate::instant::Instant;
-use crate::macros::{named, setters};
+use crate::macros::setters;
 use crate::model::{
     BasisExpansionParams, CChoice, Classifier, PowerMeanParams, Standardize, ThinPlateParams, choose_rows,
 };
@@ -38,43 +39,29 @@ use crate::tuning::{
 /// What is expected of the methods where none can be fitted.
 const FITTED: &str = "a method that can be fitted";
 
-/// A method that [`AutoParams`] may select.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AutoMethod {
-    /// The basis expansion SVM, on samples of any kind.
-    BasisExpansion,
-    /// The thin plate SVM, on vectors.
-    ThinPlate,
-    /// The power mean SVM, on non-negative vectors.
-    PowerMean,
-}
+/// The methods that may be compared, in the order in which they are tried.
+pub(super) const METHODS: [Method; 3] = [Method::BasisExpansion, Method::ThinPlate, Method::PowerMean];
 
-named!("method": AutoMethod, all "All of them, in the order in which they are tried." {
-    "basis-expansion" = AutoMethod::BasisExpansion,
-    "thin-plate" = AutoMethod::ThinPlate,
-    "power-mean" = AutoMethod::PowerMean,
-});
-
-impl AutoMethod {
+impl Method {
     /// Its relative time, with the selection of its parameters, on tables of a few hundred to a thousand rows: for the
     /// progress only.
     fn cost(self) -> f64 {
         match self {
-            AutoMethod::BasisExpansion => 5.0,
-            AutoMethod::ThinPlate => 1.0,
-            AutoMethod::PowerMean => 4.0,
+            Method::BasisExpansion => 5.0,
+            Method::PowerMean => 4.0,
+            _ => 1.0,
         }
     }
 
     /// Why it does not support these samples; none if it does.
     fn reason_against(self, samples: &AnySamples) -> Option<String> {
         let values = match (self, samples) {
-            (AutoMethod::BasisExpansion, _) | (AutoMethod::ThinPlate, AnySamples::Vectors(_) | AnySamples::Far(_)) => {
+            (Method::BasisExpansion, _) | (Method::ThinPlate, AnySamples::Vectors(_) | AnySamples::Far(_)) => {
                 return None;
             }
-            (AutoMethod::PowerMean, AnySamples::Far(vectors)) => &vectors.rounded().values,
-            (AutoMethod::PowerMean, AnySamples::Vectors(Vectors::Dense(matrix))) => &matrix.values,
-            (AutoMethod::PowerMean, AnySamples::Vectors(Vectors::Sparse(matrix))) => &matrix.values,
+            (Method::PowerMean, AnySamples::Far(vectors)) => &vectors.rounded().values,
+            (Method::PowerMean, AnySamples::Vectors(Vectors::Dense(matrix))) => &matrix.values,
+            (Method::PowerMean, AnySamples::Vectors(Vectors::Sparse(matrix))) => &matrix.values,
             _ => return Some(format!("it takes vectors, not {}", samples.kind())),
         };
         let negative = values.iter().find(|value| **value < 0.0)?;
@@ -86,7 +73,7 @@ impl AutoMethod {
 #[derive(Clone, Debug)]
 pub struct AutoParams {
     /// The methods to compare.
-    pub methods: Vec<AutoMethod>,
+    pub methods: Vec<Method>,
     /// The score by which methods are compared, on held-out samples; `None` for the mean leave-one-out squared hinge.
     pub scoring: Option<Scoring>,
     /// The class weights.
@@ -99,7 +86,7 @@ pub struct AutoParams {
 
 impl Default for AutoParams {
     fn default() -> Self {
-        let (methods, class_weight) = (AutoMethod::ALL.to_vec(), ClassWeight::Uniform);
+        let (methods, class_weight) = (METHODS.to_vec(), ClassWeight::Uniform);
         AutoParams { methods, scoring: None, class_weight, seed: 0, threads: 0 }
     }
 }
@@ -108,7 +95,7 @@ impl Default for AutoParams {
 #[derive(Clone, Debug, PartialEq)]
 pub struct MethodPoint {
     /// The method.
-    pub method: AutoMethod,
+    pub method: Method,
     /// The selected similarities or kernel.
     pub chosen: String,
     /// The score by which it was compared, with a scoring.
@@ -124,13 +111,16 @@ pub struct AutoFit {
     pub tried: Vec<Tried<MethodPoint>>,
 }
 
+/// A fit with selected parameters, of samples with labels and weights, at a C or with C selected again; a power mean SVM
+/// has its own C.
+type Refit = dyn Fn(Labeled<'_>, CChoice, &Monitor<'_>) -> Result<Box<dyn Classifier>>;
+
 /// A model with the estimates of its own error.
 struct Fitted {
     model: Box<dyn Classifier>,
     chosen: String,
     /// The fit of other samples with the same parameters.
     refit: Box<Refit>,
-    score: Option<f64>,
     /// The mean leave-one-out squared hinge; `None` where C was selected on held-out samples, as it is for many sparse
     /// rows.
     loss: Option<f64>,
@@ -145,6 +135,16 @@ impl AutoParams {
         seed: u64;
         /// Number of threads, 0 meaning one per core. The result does not depend on it.
         threads: usize;
+    }
+
+    /// Checks the parameters without fitting.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] without methods, and for [`Method::Auto`] among them.
+    pub(super) fn check(&self) -> Result<()> {
+        let is_valid = !self.methods.is_empty() && !self.methods.contains(&Method::Auto);
+        let expected = format!("one of {} at least", METHODS.map(|method| method.to_string()).join(", "));
+        require(is_valid, "methods", self.names(), &expected)
     }
 
     /// Trains.
@@ -171,26 +171,24 @@ impl AutoParams {
         sample_weight: Option<&[f64]>,
         monitor: &Monitor<'_>,
     ) -> Result<AutoFit> {
+        self.check()?;
         labels.check(samples.n_samples())?;
         let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
         let rows = choose_rows(labels, &weights, SELECTION_SAMPLES.min(weights.len()), self.seed);
         let is_part = weights.iter().filter(|weight| **weight > 0.0).count() > SELECTION_SAMPLES;
         let some = About::new(samples, &weights)?.select(&rows)?;
-        let reasons: Vec<(AutoMethod, Option<String>)> =
-            self.methods.iter().map(|method| (*method, method.reason_against(&some))).collect();
-        let mut methods: Vec<AutoMethod> =
-            reasons.iter().filter(|(_, reason)| reason.is_none()).map(|(method, _)| *method).collect();
-        if let (AnySamples::Vectors(vectors), true) = (&some, methods.contains(&AutoMethod::BasisExpansion)) {
-            methods.retain(|method| *method != AutoMethod::ThinPlate || !is_histogram(vectors));
+        let (mut methods, mut reasons) = (Vec::new(), Vec::new());
+        for &method in &self.methods {
+            match method.reason_against(&some) {
+                Some(reason) => reasons.push((method.to_string(), reason)),
+                None => methods.push(method),
+            }
+        }
+        if let (AnySamples::Vectors(vectors), true) = (&some, methods.contains(&Method::BasisExpansion)) {
+            methods.retain(|method| *method != Method::ThinPlate || !is_histogram(vectors));
         }
         if methods.is_empty() {
-            let reason = |(method, reason): &(AutoMethod, Option<String>)| {
-                (method.to_string(), reason.clone().unwrap_or_default())
-            };
-            let expected = match reasons.is_empty() {
-                true => format!("one of {} at least", AutoMethod::ALL.map(|method| method.to_string()).join(", ")),
-                false => format!("{FITTED}: {}", listed_reasons(reasons.iter().map(reason))),
-            };
+            let expected = format!("{FITTED}: {}", listed_reasons(reasons.into_iter()));
             return Err(Error::parameter("methods", self.names(), expected));
         }
         if let ([only], true) = (&methods[..], is_part) {
@@ -208,8 +206,9 @@ impl AutoParams {
         let whole = &monitor.with_strict_limit();
         let monitor = &if is_part { whole.with_part_of_time(SELECTION_TIME_SHARE) } else { *whole };
         let mut table = Table::new("methods", rows.len(), *monitor);
-        let mut best: Option<(AutoMethod, Fitted)> = None;
-        let mut left_out = None;
+        // The best with its place in the table.
+        let mut best: Option<(usize, Fitted)> = None;
+        let (mut n_done, mut left_out) = (0, None);
         // Where these are a part, the best is fitted on all: the one that takes longest, say.
         let on_all = if is_part { weights.len() as f64 / rows.len() as f64 } else { 0.0 };
         let costs = methods.iter().map(|method| method.cost());
@@ -221,10 +220,11 @@ impl AutoParams {
                 break;
             }
             let behind = best.as_ref().and_then(|(_, best)| best.behind).filter(|behind| *behind > MAX_THIN_PLATE_LAG);
-            if let (AutoMethod::ThinPlate, Some(behind)) = (method, behind) {
+            if let (Method::ThinPlate, Some(behind)) = (method, behind) {
                 let reason = "thin-plate was left out: in the expansion the loss of its kernels is";
-                left_out = Some((method, format!("{reason} {:.0} % above the least", 100.0 * behind)));
+                left_out = Some(format!("{reason} {:.0} % above the least", 100.0 * behind));
                 work.skip(method.cost());
+                n_done += 1;
                 continue;
             }
             let part_done = |inner: Progress| {
@@ -247,7 +247,9 @@ impl AutoParams {
                 }
                 if let Some(scoring) = self.scoring.filter(|_| found.loss.is_some()) {
                     let (settings, quiet) = ((self.seed, self.threads), monitor.without_progress());
-                    point.score = match held_out_score(&*found.refit, scoring, part, settings, &quiet) {
+                    let c = CChoice::Value(found.model.c(0));
+                    let fit = |some: Labeled<'_>, monitor: &Monitor<'_>| (found.refit)(some, c, monitor);
+                    point.score = match held_out_score(fit, scoring, part, settings, &quiet) {
                         // The first is better than nothing, if without a score.
                         Err(Error::Cancelled { .. } | Error::TooShort { .. }) if best.is_none() => None,
                         score => Some(score?),
@@ -256,7 +258,7 @@ impl AutoParams {
                 point.chosen.clone_from(&found.chosen);
                 let loss = found.loss.ok_or_else(|| "the time limit passed before leave-one-out".to_owned());
                 let left_out = LeftOut::of(loss, found.error);
-                fitted = Some(Fitted { score: point.score, ..found });
+                fitted = Some(found);
                 Ok(left_out)
             });
             work.add(method.cost());
@@ -264,54 +266,46 @@ impl AutoParams {
                 Err(Error::Cancelled { .. } | Error::TooShort { .. }) if best.is_some() => None,
                 found => found?,
             };
-            if found.is_none() {
-                break;
-            }
-            let is_better = |fitted: &Fitted, best: &Fitted| {
-                if let Some((score, other)) = fitted.score.zip(best.score).filter(|(score, other)| score != other) {
-                    return score > other;
+            let Some(at) = found else { break };
+            n_done += 1;
+            let is_better = |best: usize| {
+                let [one, other] = [at, best].map(|at| &table.tried[at]);
+                if let Some((score, known)) = one.point.score.zip(other.point.score).filter(|(a, b)| a != b) {
+                    return score > known;
                 }
-                let is_fast = is_part && method == AutoMethod::PowerMean;
-                best.loss.is_none_or(|least| fitted.loss.is_some_and(|loss| loss < least))
-                    || (is_fast && is_level(fitted.error, best.error, rows.len()))
+                let is_fast = is_part && method == Method::PowerMean;
+                table.loss(at) < table.loss(best) || (is_fast && is_level(one.error, other.error, rows.len()))
             };
             if let Some(fitted) = fitted
-                && best.as_ref().is_none_or(|(_, best)| is_better(&fitted, best))
+                && best.as_ref().is_none_or(|(best, _)| is_better(*best))
             {
-                best = Some((method, fitted));
+                best = Some((at, fitted));
             }
         }
-        let is_tried = |method: &AutoMethod| table.tried.iter().any(|tried| tried.point.method == *method);
-        let is_left_out = |method: &AutoMethod| left_out.as_ref().is_some_and(|(left, _)| left == method);
-        methods.retain(|method| !is_tried(method) && !is_left_out(method));
-        let Some((method, fitted)) = best else {
+        let Some((best, fitted)) = best else {
             let of = ("methods", &self.names()[..]);
             return Err(table.nothing(of, FITTED, false, |point| point.method.to_string()));
         };
         let tried = table.tried;
-        let on_all = match is_part {
-            true => match self.fit_on_all((method, &fitted), &tried, all, whole) {
+        let (mut model, mut is_whole) = (fitted.model, !is_part);
+        if is_part {
+            let on_all = match self.fit_on_all(&tried[best], &*fitted.refit, all, whole) {
                 Err(Error::Cancelled { .. } | Error::TooShort { .. }) => None,
                 found => Some(found?).filter(|model| !model.report().has_unbegun()),
-            },
-            false => None,
-        };
-        let is_whole = on_all.is_some() || !is_part;
-        let mut model = on_all.unwrap_or_else(|| {
-            let mut model = fitted.model;
-            if is_part {
+            };
+            is_whole = on_all.is_some();
+            model = on_all.unwrap_or_else(|| {
                 model.of_picked(&rows);
-            }
-            model
-        });
+                model
+            });
+        }
         model.report_mut().is_of_part |= !is_whole;
         let warning = match whole.ask() {
             Err(Stopped::Cancelled) => Some("interrupted"),
-            _ if !methods.is_empty() || !is_whole => Some("the time limit passed"),
+            _ if n_done < methods.len() || !is_whole => Some("the time limit passed"),
             _ => None,
         };
-        let warning = warning.map(|why| ended_early(why, &tried, &methods, is_whole));
-        let left_out = left_out.map(|(_, reason)| reason);
+        let warning = warning.map(|why| ended_early(why, &tried, &methods[n_done..], is_whole));
         let notes = [summary(&tried, self.scoring)].into_iter().chain(left_out).collect();
         model.add_remarks(notes, warning.into_iter().collect());
         Ok(AutoFit { model, tried })
@@ -331,7 +325,7 @@ impl AutoParams {
         resources: &Resources<'_>,
         monitor: &Monitor<'_>,
     ) -> Result<AutoFit> {
-        if !self.methods.contains(&AutoMethod::BasisExpansion) {
+        if !self.methods.contains(&Method::BasisExpansion) {
             return Err(Error::parameter("methods", self.names(), "basis-expansion among them for samples in blocks"));
         }
         let params = self.basis_expansion();
@@ -340,7 +334,7 @@ impl AutoParams {
         let model = params.with_choice(&found)?.fit_blocks(samples, labels, sample_weight, resources, monitor)?;
         let mut note = "samples in blocks: only the basis expansion was tried".to_owned();
         if let Some(scoring) = self.scoring {
-            check_defined(scoring, labels)?;
+            scoring.check(labels, labels.classes())?;
             let _ = write!(note, ", so that {scoring} compared nothing");
         }
         Ok(AutoFit { model: Box::new(model.with_notes(found.summary().into_iter().chain([note]))), tried: Vec::new() })
@@ -365,20 +359,19 @@ impl AutoParams {
     /// time limit is short for that, with those selected on some.
     fn fit_on_all(
         &self,
-        (method, on_some): (AutoMethod, &Fitted),
-        tried: &[Tried<MethodPoint>],
+        best: &Tried<MethodPoint>,
+        refit: &Refit,
         all: Labeled<'_>,
         monitor: &Monitor<'_>,
     ) -> Result<Box<dyn Classifier>> {
-        let seconds = tried.iter().find(|tried| tried.point.method == method).map_or(0.0, |tried| tried.seconds);
-        if monitor.seconds_left().is_some_and(|left| left < REPEATED_SEARCH_COST * seconds) {
-            return (on_some.refit)(all, true, monitor);
+        if monitor.seconds_left().is_some_and(|left| left < REPEATED_SEARCH_COST * best.seconds) {
+            return refit(all, CChoice::Auto, monitor);
         }
-        Ok(self.fit_method(method, all, [monitor, monitor])?.model)
+        Ok(self.fit_method(best.point.method, all, [monitor, monitor])?.model)
     }
 
     /// A fit of one method, with automatic parameters; the first monitor is for a search before the fit.
-    fn fit_method(&self, method: AutoMethod, labeled: Labeled<'_>, monitors: [&Monitor<'_>; 2]) -> Result<Fitted> {
+    fn fit_method(&self, method: Method, labeled: Labeled<'_>, monitors: [&Monitor<'_>; 2]) -> Result<Fitted> {
         let start = Instant::now();
         // Where the time is up, an unsolved problem is not an error of the samples.
         let too_short = || Error::TooShort { stage: "fit", needs: start.elapsed().as_secs_f64() };
@@ -391,12 +384,12 @@ impl AutoParams {
 
     fn fitted(
         &self,
-        method: AutoMethod,
+        method: Method,
         (samples, labels, sample_weight): Labeled<'_>,
         [of_search, monitor]: [&Monitor<'_>; 2],
     ) -> Result<Fitted> {
         match method {
-            AutoMethod::BasisExpansion => {
+            Method::BasisExpansion => {
                 let params = self.basis_expansion();
                 let search = SimilaritySearch::of(&params, &[], None, false);
                 let start = Instant::now();
@@ -409,15 +402,14 @@ impl AutoParams {
                 let notes = found.summary().into_iter().chain(note);
                 let (model, behind) =
                     (model.with_notes(notes).with_search(seconds, found.cut_after()), behind(&found.tried));
-                let (chosen, c) = (model.expansion().similarity().specs().join(" + "), Classifier::c(&model, 0));
-                let refit: Box<Refit> = Box::new(move |(samples, labels, sample_weight), chooses_c, monitor| {
-                    let c = if chooses_c { CChoice::Auto } else { CChoice::Value(c) };
+                let chosen = model.expansion().similarity().specs().join(" + ");
+                let refit: Box<Refit> = Box::new(move |(samples, labels, sample_weight), c, monitor| {
                     let params = params.clone().c(c).with_choice(&found)?;
                     Ok(Box::new(params.fit_with(samples, labels, sample_weight, monitor)?))
                 });
-                Ok(Fitted { model: Box::new(model), chosen, refit, score: None, loss, error, behind })
+                Ok(Fitted { model: Box::new(model), chosen, refit, loss, error, behind })
             }
-            AutoMethod::ThinPlate => {
+            Method::ThinPlate => {
                 let params = ThinPlateParams::new(ConditionalKernel::Distance)
                     .kernel_auto()
                     .standardize(Standardize::Auto)
@@ -432,15 +424,14 @@ impl AutoParams {
                 let is_scaled = if model.scale().is_some() { Standardize::Yes } else { Standardize::No };
                 let chosen = model.kernel().to_string();
                 let params = params.kernel(model.kernel()).polynomials(model.polynomials()).standardize(is_scaled);
-                let c = model.c();
-                let refit: Box<Refit> = Box::new(move |(samples, labels, sample_weight), chooses_c, monitor| {
-                    let params = params.clone().c(if chooses_c { CChoice::Auto } else { CChoice::Value(c) });
+                let refit: Box<Refit> = Box::new(move |(samples, labels, sample_weight), c, monitor| {
                     let rows = samples.rows("the thin plate SVM")?;
-                    Ok(Box::new(params.fit_with(&rows, labels, sample_weight, monitor)?))
+                    Ok(Box::new(params.clone().c(c).fit_with(&rows, labels, sample_weight, monitor)?))
                 });
-                Ok(Fitted { model: Box::new(model), chosen, refit, score: None, loss, error, behind: None })
+                Ok(Fitted { model: Box::new(model), chosen, refit, loss, error, behind: None })
             }
-            AutoMethod::PowerMean => {
+            Method::Auto => unreachable!("it is refused among the methods"),
+            Method::PowerMean => {
                 let params = PowerMeanParams::auto()
                     .class_weight(self.class_weight.clone())
                     .seed(self.seed)
@@ -458,7 +449,7 @@ impl AutoParams {
                     Ok(Box::new(params.fit_with(&rows, labels, sample_weight, monitor)?))
                 });
                 let (loss, error) = (Some(point.loo_squared_hinge), Some(point.loo_error));
-                Ok(Fitted { model: Box::new(model), chosen, refit, score: None, loss, error, behind: None })
+                Ok(Fitted { model: Box::new(model), chosen, refit, loss, error, behind: None })
             }
         }
     }
@@ -486,7 +477,7 @@ fn behind(tried: &[Tried<SimilarityPoint>]) -> Option<f64> {
 }
 
 /// A warning with the omissions of a comparison that ended early.
-fn ended_early(why: &str, tried: &[Tried<MethodPoint>], left: &[AutoMethod], is_whole: bool) -> String {
+fn ended_early(why: &str, tried: &[Tried<MethodPoint>], left: &[Method], is_whole: bool) -> String {
     let left: Vec<String> = left.iter().map(ToString::to_string).collect();
     let n_samples = tried.first().map_or(0, |tried| tried.n_samples);
     let mut warning = format!("{why}: the best so far was selected");
@@ -506,24 +497,18 @@ fn is_level(error: Option<f64>, other: Option<f64>, n_samples: usize) -> bool {
 
 /// The methods that were tried, in a line.
 fn summary(tried: &[Tried<MethodPoint>], scoring: Option<Scoring>) -> String {
-    let mut line = match scoring {
-        None => String::from("methods compared by the mean leave-one-out squared hinge"),
-        Some(scoring) => format!("methods compared by {scoring} on held-out samples"),
+    let measure = match scoring {
+        None => "the mean leave-one-out squared hinge".to_owned(),
+        Some(scoring) => format!("{scoring} on held-out samples"),
     };
-    for (at, one) in tried.iter().enumerate() {
-        let Tried { point: MethodPoint { method, chosen, score }, loss, n_samples, .. } = one;
-        line += if at == 0 { ": " } else { ", " };
-        line += &match (loss, score) {
-            (Ok(_), Some(score)) if scoring.is_some() => format!("{method} ({chosen}) {score:.4}"),
-            (Ok(_), None) if scoring.is_some() => format!("{method} ({chosen}) not known"),
-            (Ok(loss), _) => format!("{method} ({chosen}) {loss:.4}"),
-            (Err(problem), _) => format!("{method} failed: {problem}"),
-        };
-        if at + 1 == tried.len() {
-            line += &format!(", on {n_samples} samples");
-        }
-    }
-    line
+    let one = |Tried { point: MethodPoint { method, chosen, score }, loss, .. }: &Tried<MethodPoint>| match loss {
+        Ok(_) if scoring.is_some() && score.is_none() => format!("{method} ({chosen}) not known"),
+        Ok(loss) => format!("{method} ({chosen}) {:.4}", score.unwrap_or(*loss)),
+        Err(problem) => format!("{method} failed: {problem}"),
+    };
+    let methods: Vec<String> = tried.iter().map(one).collect();
+    let n_samples = tried.first().map_or(0, |tried| tried.n_samples);
+    format!("methods compared by {measure}: {}, on {n_samples} samples", methods.join(", "))
 }
 
 #[cfg(test)]
@@ -577,7 +562,7 @@ mod tests {
         assert_eq!(found.model.method(), least.point.method.to_string());
         assert!(found.model.report().notes.iter().any(|note| note.contains("methods compared")));
         // A method has the same results alone.
-        for (method, tried) in AutoMethod::ALL.into_iter().zip(&found.tried) {
+        for (method, tried) in METHODS.into_iter().zip(&found.tried) {
             let alone = AutoParams { methods: vec![method], threads: 2, ..AutoParams::default() };
             let alone = alone.fit(&view, &labels).unwrap();
             assert_eq!(alone.tried[0].loss, tried.loss);
@@ -680,7 +665,7 @@ mod tests {
     #[test]
     fn a_time_limit_ends_the_comparison_with_the_best_so_far() {
         let (samples, labels) = rings(1001);
-        let alone = AutoParams { methods: vec![AutoMethod::BasisExpansion], ..AutoParams::default() };
+        let alone = AutoParams { methods: vec![Method::BasisExpansion], ..AutoParams::default() };
         let start = Instant::now();
         alone.fit(&SamplesView::Other(&samples), &labels).unwrap();
         let limit = 8 * start.elapsed();
@@ -753,9 +738,9 @@ mod tests {
 
     #[test]
     fn methods_that_do_not_support_the_samples_have_their_reasons() {
-        use AutoMethod::{PowerMean, ThinPlate};
+        use Method::{PowerMean, ThinPlate};
         let (samples, labels) = rings(60);
-        let of = |methods: &[AutoMethod], samples: &AnySamples| {
+        let of = |methods: &[Method], samples: &AnySamples| {
             let params = AutoParams { methods: methods.to_vec(), ..AutoParams::default() };
             params.fit(&SamplesView::Other(samples), &labels).unwrap_err().to_string()
         };
@@ -778,11 +763,11 @@ mod tests {
         let (samples, labels) = clouds(60);
         // The other samples have no weight in double precision.
         let weights: Vec<f64> = (0..60).map(|row| if row == 0 { 1e17 } else { 1.0 }).collect();
-        let fit = |methods: &[AutoMethod]| {
+        let fit = |methods: &[Method]| {
             let params = AutoParams { methods: methods.to_vec(), ..AutoParams::default() };
             params.fit_with(&SamplesView::Other(&samples), &labels, Some(&weights), &Monitor::none())
         };
-        let methods = [AutoMethod::BasisExpansion, AutoMethod::ThinPlate];
+        let methods = [Method::BasisExpansion, Method::ThinPlate];
         let all = fit(&methods).unwrap_err().to_string();
         for method in methods {
             let alone = fit(&[method]).unwrap_err().to_string();

@@ -3,7 +3,9 @@
 
 use std::str::FromStr;
 
-use super::auto::{AutoMethod, AutoParams};
+use super::Scoring;
+use super::auto::{AutoParams, METHODS};
+use super::method::Method;
 use crate::error::{Error, Result};
 use crate::model::{
     BasisExpansionOneClassParams, BasisExpansionParams, BasisExpansionRegressorParams, CChoice, PowerMeanParams,
@@ -46,7 +48,7 @@ macro_rules! by_name {
 
 by_name!(AutoParams, |params, name, text| {
     "methods" => AutoParams { methods: methods(text)?, ..params },
-    "scoring" => AutoParams { scoring: Some(text.parse()?), ..params },
+    "scoring" => AutoParams { scoring: Some(Scoring::among(text, |one| !one.is_of_numbers())?), ..params },
 });
 
 by_name!(PowerMeanParams, |params, name, text| {
@@ -143,8 +145,13 @@ fn one_of<T>(name: &'static str, text: &str, words: [(&str, T); 2]) -> Result<T>
 }
 
 /// Methods with `+` between two.
-fn methods(text: &str) -> Result<Vec<AutoMethod>> {
-    if text.is_empty() { Ok(Vec::new()) } else { text.split('+').map(str::parse).collect() }
+fn methods(text: &str) -> Result<Vec<Method>> {
+    let names = METHODS.map(|method| method.to_string());
+    let method = |name: &str| {
+        let at = names.iter().position(|known| known == name);
+        at.map(|at| METHODS[at]).ok_or_else(|| Error::unknown("method", name, names.iter().map(String::as_str)))
+    };
+    if text.is_empty() { Ok(Vec::new()) } else { text.split('+').map(method).collect() }
 }
 
 /// A kernel by its name, or by the exponent of a power mean.

@@ -1,7 +1,9 @@
-//! A candidate of a search: similarities with their normalization.
+//! A search for the similarity, and its candidates: similarities with their normalization.
 
+use crate::data::ClassWeight;
 use crate::error::{Error, Result};
 use crate::expansion::{NegativeEigenvalues, Normalization};
+use crate::problem::Intercept;
 use crate::similarity::{AnySimilarity, Similarity, Spec, similarity_rows};
 
 /// Similarities with their normalization.
@@ -11,6 +13,31 @@ pub struct Candidate {
     pub similarity: Vec<String>,
     /// Their normalization.
     pub normalization: Normalization,
+}
+
+/// A search for the similarity.
+#[derive(Clone, Debug, Default)]
+pub struct SimilaritySearch {
+    /// The candidates; if empty, the default ones for the kind of samples.
+    pub candidates: Vec<Candidate>,
+    /// The normalization of all candidates; without one that of each.
+    pub normalization: Option<Normalization>,
+    /// Whether the number of bases is selected too.
+    pub counts_bases: bool,
+    /// Whether all rows of a small table may then be bases: not within a memory limit.
+    pub all_as_bases: bool,
+    /// Whether the loss is selected too: the squared hinge, or the squared error for dense features of a descriptor, of
+    /// more than a thousand samples in three classes or more, unless the squared hinge clearly lowers the error by 0.5
+    /// percentage points.
+    pub chooses_loss: bool,
+    /// How the intercept is treated.
+    pub intercept: Intercept,
+    /// The class weights.
+    pub class_weight: ClassWeight,
+    /// Seed of the samples on which candidates are compared.
+    pub seed: u64,
+    /// Number of threads, 0 meaning one per core. The result does not depend on it.
+    pub threads: usize,
 }
 
 impl Candidate {

@@ -255,11 +255,11 @@ fn steepness(kernel: ConditionalKernel, difference: &mut [f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::subset::{All, Answers, Settings};
+    use super::super::candidate::SimilaritySearch;
+    use super::super::subset::{All, Answers};
     use super::*;
-    use crate::data::{AnySamples, ClassWeight, DenseMatrix, Vectors};
+    use crate::data::{AnySamples, DenseMatrix, Vectors};
     use crate::draw::mixed;
-    use crate::problem::Intercept;
 
     fn number(at: usize) -> f64 {
         (mixed(at as u64 + 1) >> 11) as f64 / (1u64 << 53) as f64 * 3.4 - 1.7
@@ -273,7 +273,7 @@ mod tests {
     }
 
     fn weights_of(matrix: DenseMatrix<f32>, labels: &Labels) -> Option<Vec<f32>> {
-        let settings = Settings { intercept: Intercept::Free, class_weight: ClassWeight::Uniform, seed: 0, threads: 1 };
+        let settings = SimilaritySearch { threads: 1, ..SimilaritySearch::default() };
         let (samples, ones) = (AnySamples::Vectors(Vectors::Dense(matrix)), vec![1.0; labels.len()]);
         let monitor = Monitor::none();
         let all = All::new(&samples, &Answers::from(labels), (&ones, None), &settings, &monitor).unwrap();

@@ -5,8 +5,9 @@ use std::fmt;
 
 use super::auto::{AutoFit, AutoParams, MethodPoint};
 use super::by_name::ByName;
+use super::candidate::SimilaritySearch;
 use super::candidate::outlier_normalization;
-use super::similarity_search::SimilaritySearch;
+use super::method::{Method, Task};
 use super::subset::{Answers, SimilarityPoint};
 use super::unseen_columns::{outlier_similarity, unseen_columns};
 use crate::basis::BasisChoice;
@@ -14,7 +15,6 @@ use crate::data::{AnySamples, ClassWeight, Resources, SamplesView, Source};
 use crate::error::{Error, Result};
 use crate::expansion::Normalization;
 use crate::instant::Instant;
-use crate::macros::named;
 use crate::model::{
     AnyModel, BasisExpansionOneClassParams, BasisExpansionParams, BasisExpansionRegressorParams, CChoice, EXACT_UP_TO,
     KernelPoint, PowerMeanParams, SPLINE_EXACT_UP_TO, Standardize, ThinPlateParams, ThinPlateRegressorParams,
@@ -23,45 +23,6 @@ use crate::monitor::Monitor;
 use crate::search::Tried;
 use crate::similarity::{AdditiveKernel, AnySimilarity, ConditionalKernel, ScalarKernel};
 use crate::tuning::DEFAULT_N_BASIS;
-
-/// What a model predicts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Task {
-    /// A class or a set of labels for each sample.
-    #[default]
-    Classification,
-    /// One or several numbers for each sample.
-    Regression,
-    /// Whether a sample is an outlier.
-    OutlierDetection,
-}
-
-named!("task": Task, all "All of them." {
-    "classification" = Task::Classification,
-    "regression" = Task::Regression,
-    "outlier-detection" = Task::OutlierDetection,
-});
-
-/// The method by which a model is trained.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Method {
-    /// The best of the methods that suit the samples; a basis expansion for other tasks than classification.
-    #[default]
-    Auto,
-    /// A basis expansion, for samples of any kind.
-    BasisExpansion,
-    /// The power mean SVM, for non-negative vectors.
-    PowerMean,
-    /// The thin plate SVM and the smoothing spline, for vectors.
-    ThinPlate,
-}
-
-named!("method": Method, all "All of them." {
-    "auto" = Method::Auto,
-    "basis-expansion" = Method::BasisExpansion,
-    "power-mean" = Method::PowerMean,
-    "thin-plate" = Method::ThinPlate,
-});
 
 /// The place of the samples of a fit.
 #[derive(Clone, Copy)]
@@ -317,7 +278,7 @@ impl Estimator {
             (Params::OneClass(params), None) => {
                 let view = samples.in_memory()?;
                 let specs = match &self.similarity[..] {
-                    [] => vec![usual_similarity(view, weights)?.to_owned()],
+                    [] => vec![outlier_similarity(view, weights)?.to_owned()],
                     specs => specs.to_vec(),
                 };
                 let similarity = AnySimilarity::new(&specs)?;
@@ -365,14 +326,10 @@ impl Estimator {
     /// [`Error::Parameter`] naming the first that is invalid; errors of the specs.
     pub fn check(&self) -> Result<()> {
         match &self.params {
-            Params::Auto(_) => Ok(()),
-            Params::PowerMean(params) => params.check(),
-            Params::ThinPlate(params) => params.check(),
-            Params::Spline(params) => params.check(),
-            Params::Classifier(params) if self.similarity.is_empty() => params.check(),
-            Params::Classifier(params) => params.clone().with_similarity(AnySimilarity::new(&self.similarity)?).check(),
-            Params::Regressor(params) => params.check(),
-            Params::OneClass(params) => params.check(),
+            Params::Classifier(params) if !self.similarity.is_empty() => {
+                params.clone().with_similarity(AnySimilarity::new(&self.similarity)?).check()
+            }
+            params => on_params!(params, params => params.check()),
         }
     }
 
@@ -413,13 +370,4 @@ fn unsuitable(answers: Option<&Answers<'_>>) -> Error {
         None => "none",
     };
     Error::parameter("answers", found, "labels for a classifier, targets for a regression, none for outlier detection")
-}
-
-/// The similarity of vectors where none is set; there are no labels by which to select another.
-fn usual_similarity(samples: &SamplesView<'_>, weights: Option<&[f64]>) -> Result<&'static str> {
-    outlier_similarity(samples, weights)?.ok_or_else(|| {
-        let expected =
-            format!("name a similarity of {}; without labels none can be selected automatically", samples.kind());
-        Error::parameter("similarity", "auto", expected)
-    })
 }

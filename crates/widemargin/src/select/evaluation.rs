@@ -9,7 +9,6 @@ use crate::data::Label;
 /// Counts of correct and incorrect predictions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evaluation {
-    n_samples: u64,
     weight: f64,
     right: f64,
     classes: BTreeMap<Label, Counts>,
@@ -64,7 +63,6 @@ impl Evaluation {
     /// Counts one sample with a weight, as `weight` samples in all scores.
     pub fn add_weighted(&mut self, actual: &Label, predicted: &Label, weight: f64) {
         let right = if actual == predicted { weight } else { 0.0 };
-        self.n_samples += 1;
         self.weight += weight;
         self.right += right;
         let counts = self.entry(actual);
@@ -81,7 +79,7 @@ impl Evaluation {
 
     /// Number of counted samples.
     pub fn n_samples(&self) -> u64 {
-        self.n_samples
+        self.classes.values().map(|counts| counts.n_samples).sum()
     }
 
     /// Correct predictions / samples; 0 without samples.

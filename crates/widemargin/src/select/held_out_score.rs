@@ -12,14 +12,10 @@ use crate::monitor::Monitor;
 use crate::problem::OneVsRest;
 use crate::tuning::N_FOLDS;
 
-use super::{LabelScores, Scoring, cross_validate};
+use super::{Scoring, cross_validate};
 
 /// Samples with their labels and weights.
 pub type Labeled<'a> = (&'a SamplesView<'a>, &'a Labels, Option<&'a [f64]>);
-
-/// A fit with selected parameters, of samples with labels and weights; with C, which depends on the samples, selected
-/// again if the flag is set.
-pub(super) type Refit = dyn Fn(Labeled<'_>, bool, &Monitor<'_>) -> Result<Box<dyn Classifier>>;
 
 /// The score of these samples, each judged by a fit on the other folds. The weights are those of the caller: the weights
 /// of classes belong to the fit, not to the score.
@@ -28,7 +24,7 @@ pub(super) type Refit = dyn Fn(Labeled<'_>, bool, &Monitor<'_>) -> Result<Box<dy
 /// [`Error::Score`] where the score is undefined, and for a class with a single sample; those of the fits;
 /// [`Error::Cancelled`].
 pub(super) fn held_out_score(
-    fit: &Refit,
+    fit: impl Fn(Labeled<'_>, &Monitor<'_>) -> Result<Box<dyn Classifier>>,
     scoring: Scoring,
     (samples, labels, sample_weight): Labeled<'_>,
     (seed, threads): (u64, usize),
@@ -43,7 +39,7 @@ pub(super) fn held_out_score(
     check_scoring(scoring, &known)?;
     let folds = stratified_folds(&known.as_strata(), (N_FOLDS as usize).min(rows.len()), seed)?;
     let n_classes = known.classes().len();
-    let by_probabilities = scoring.prefers_probabilities(n_classes) && !known.is_multilabel();
+    let by_probabilities = scoring.prefers_probabilities(&known, n_classes);
     let n_values = OneVsRest::of(&known).n_problems();
     let mut values = vec![0.0; rows.len() * n_values];
     let mut probabilities = vec![0.0; if by_probabilities { rows.len() * n_classes } else { 0 }];
@@ -53,7 +49,7 @@ pub(super) fn held_out_score(
         let own_weights: Vec<f64> = train.iter().map(|&at| weights[at]).collect();
         let (training_samples, held_out_samples) = (samples.select(&training)?, samples.select(&held_out)?);
         let view = SamplesView::Other(&training_samples);
-        let model = fit((&view, &labels.select(&training), Some(&own_weights)), false, monitor)?;
+        let model = fit((&view, &labels.select(&training), Some(&own_weights)), monitor)?;
         if model.report().has_unbegun() {
             return Err(Error::Cancelled { stage: "folds" });
         }
@@ -69,22 +65,8 @@ pub(super) fn held_out_score(
         }
         Ok(0.0)
     })?;
-    let weights = Some(&weights[..]);
-    if by_probabilities {
-        return scoring.score_probabilities(&known, weights, known.classes(), &probabilities);
-    }
-    if known.is_multilabel() {
-        return LabelScores::of(&known, &values, weights)?.score(scoring);
-    }
-    scoring.score(&known, weights, known.classes(), &values)
-}
-
-/// Rejects a scoring that is undefined for these labels.
-///
-/// # Errors
-/// [`Error::Score`].
-pub(super) fn check_defined(scoring: Scoring, labels: &Labels) -> Result<()> {
-    if labels.is_multilabel() { LabelScores::check(scoring) } else { scoring.check(labels, labels.classes()) }
+    let probabilities = by_probabilities.then_some(&probabilities[..]);
+    scoring.score(&known, Some(&weights), known.classes(), (&values, probabilities))
 }
 
 /// Rejects a scoring that is undefined for these labels, or for a fold of them.
@@ -92,7 +74,7 @@ pub(super) fn check_defined(scoring: Scoring, labels: &Labels) -> Result<()> {
 /// # Errors
 /// [`Error::Score`].
 pub(super) fn check_scoring(scoring: Scoring, labels: &Labels) -> Result<()> {
-    check_defined(scoring, labels)?;
+    scoring.check(labels, labels.classes())?;
     let ones = vec![1.0; labels.len()];
     let counts: Vec<f64> = match labels.sets() {
         Some(sets) => sets.totals(labels.codes(), &ones).iter().map(|[_, with]| *with).collect(),
@@ -102,7 +84,7 @@ pub(super) fn check_scoring(scoring: Scoring, labels: &Labels) -> Result<()> {
         Some(at) => {
             let (kind, name) = (if labels.is_multilabel() { "label" } else { "class" }, &labels.classes()[at]);
             let problem = format!("{kind} '{name}' has one sample only: with it left out, none is known");
-            Err(Error::Score { scoring: scoring.to_string(), problem })
+            Err(scoring.undefined(problem))
         }
         None => Ok(()),
     }
@@ -159,18 +141,14 @@ mod tests {
             }
         }
         let of_rows: Vec<f64> = rows.iter().map(|&row| weights[row]).collect();
-        for scoring in Scoring::ALL {
-            let expected = if scoring.needs_probabilities() {
-                scoring.score_probabilities(&known, Some(&of_rows), known.classes(), &probabilities).unwrap()
-            } else {
-                scoring.score(&known, Some(&of_rows), known.classes(), &values).unwrap()
+        for scoring in Scoring::all().filter(|scoring| !scoring.is_of_numbers()) {
+            let expected =
+                scoring.score(&known, Some(&of_rows), known.classes(), (&values, Some(&probabilities))).unwrap();
+            let refit = |(samples, labels, weights): Labeled<'_>, monitor: &Monitor<'_>| {
+                let model = params.fit_with(&samples.rows("a test")?, labels, weights, monitor)?;
+                Ok(Box::new(model) as Box<dyn Classifier>)
             };
-            let params = params.clone();
-            let refit: Box<Refit> = Box::new(move |(samples, labels, weights), _, monitor| {
-                Ok(Box::new(params.fit_with(&samples.rows("a test")?, labels, weights, monitor)?))
-            });
-            let found =
-                held_out_score(&*refit, scoring, (&samples, &labels, Some(&weights)), (7, 1), &monitor).unwrap();
+            let found = held_out_score(refit, scoring, (&samples, &labels, Some(&weights)), (7, 1), &monitor).unwrap();
             assert!((found - expected).abs() < 1e-6, "{scoring}: {found} instead of {expected}");
             let plausible = if scoring.needs_probabilities() { -0.6..-0.01 } else { 0.1..0.99 };
             assert!(plausible.contains(&found), "{scoring}: {found}");

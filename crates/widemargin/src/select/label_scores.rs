@@ -1,6 +1,7 @@
 //! Scores of multilabel targets, with the values of scikit-learn.
 
 use super::evaluation::mean;
+use super::scores::check_shape;
 use super::{ClassScore, Evaluation, Scoring};
 use crate::data::{Label, Labels};
 use crate::error::{Error, Result};
@@ -16,9 +17,9 @@ pub struct LabelScore {
     /// The scores of the class of samples with the label.
     pub has: ClassScore,
     /// The area under its ROC curve, or the reason why it is undefined.
-    pub roc_auc: Result<f64>,
+    pub roc_auc: Result<f64, String>,
     /// Its average precision, or the reason why it is undefined.
-    pub average_precision: Result<f64>,
+    pub average_precision: Result<f64, String>,
 }
 
 /// The scores of all labels.
@@ -37,10 +38,10 @@ impl LabelScores {
     /// [`Error::Shape`] for other numbers of values or weights, and for targets that are not multilabel.
     pub fn of(labels: &Labels, values: &[f32], weights: Option<&[f64]>) -> Result<Self> {
         let (n, k) = (labels.len(), labels.classes().len());
-        if values.len() != n * k || weights.is_some_and(|weights| weights.len() != n) || !labels.is_multilabel() {
-            let found = format!("{} decision values", values.len());
-            return Err(Error::shape("scores of labels", found, format!("one for each of {n} samples and {k} labels")));
+        if !labels.is_multilabel() {
+            return Err(Error::shape("scores of labels", "labels of one class each", "multilabel targets"));
         }
+        check_shape((values.len(), "decision values"), k, (n, "samples"), weights)?;
         let predictions = Predictions { targets: OneVsRest::of(labels), values, weights };
         let names = labels.classes().iter().enumerate();
         let labels = names.map(|(at, name)| predictions.of_label(at, name)).collect();
@@ -74,18 +75,12 @@ impl LabelScores {
     /// [`Error::Score`] for another, and where it is not defined for a label.
     pub fn score(&self, scoring: Scoring) -> Result<f64> {
         LabelScores::check(scoring)?;
-        let every = |of: fn(&LabelScore) -> &Result<f64>| -> Result<f64> {
-            let mut sum = 0.0;
-            for label in &self.labels {
-                sum += of(label).as_ref().map_err(|error| {
-                    let problem = match error {
-                        Error::Score { problem, .. } => problem.clone(),
-                        error => error.to_string(),
-                    };
-                    Error::Score { scoring: scoring.to_string(), problem: format!("label '{}': {problem}", label.name) }
-                })?;
-            }
-            Ok(sum / self.labels.len() as f64)
+        let every = |of: fn(&LabelScore) -> &Result<f64, String>| -> Result<f64> {
+            let of_label = |label: &LabelScore| {
+                let undefined = |problem| scoring.undefined(format!("label '{}': {problem}", label.name));
+                of(label).clone().map_err(undefined)
+            };
+            Ok(self.labels.iter().map(of_label).sum::<Result<f64>>()? / self.labels.len() as f64)
         };
         match scoring {
             Scoring::F1Macro => Ok(self.f1()),
@@ -102,11 +97,10 @@ impl LabelScores {
     pub fn check(scoring: Scoring) -> Result<()> {
         match scoring {
             Scoring::Accuracy | Scoring::F1Macro | Scoring::RocAuc | Scoring::AveragePrecision => Ok(()),
-            other => {
-                let problem = "it is of samples with one class each: multilabel targets have accuracy, f1-macro, \
-                               roc-auc and average-precision";
-                Err(Error::Score { scoring: other.to_string(), problem: problem.into() })
-            }
+            other => Err(other.undefined(
+                "it is of samples with one class each: multilabel targets have accuracy, f1-macro, roc-auc and \
+                 average-precision",
+            )),
         }
     }
 }
@@ -141,7 +135,10 @@ impl Predictions<'_> {
             }
         }
         let (labels, classes) = (Labels::new(truth), [answer(false), answer(true)]);
-        let score = |scoring: Scoring| scoring.score(&labels, Some(&weights), &classes, &values);
+        let score = |scoring: Scoring| match scoring.score(&labels, Some(&weights), &classes, (&values, None)) {
+            Err(Error::Score { problem, .. }) => Err(problem),
+            score => score.map_err(|error| error.to_string()),
+        };
         let (roc_auc, average_precision) = (score(Scoring::RocAuc), score(Scoring::AveragePrecision));
         let has = evaluation.class_scores().into_iter().find(|score| score.label == answer(true));
         let none =

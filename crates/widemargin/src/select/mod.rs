@@ -3,6 +3,7 @@
 mod auto;
 mod by_name;
 mod candidate;
+mod class_scores;
 mod column_gradients;
 mod column_scales;
 mod column_weights;
@@ -12,8 +13,8 @@ mod estimator;
 mod evaluation;
 mod held_out_score;
 mod label_scores;
+mod method;
 mod nested_folds;
-mod probability_scores;
 mod regression_scores;
 mod scores;
 mod similarity_search;
@@ -24,20 +25,19 @@ mod usual_candidates;
 mod work;
 
 pub use crate::search::Tried;
-pub use auto::{AutoFit, AutoMethod, AutoParams, MethodPoint};
+pub use auto::{AutoFit, AutoParams, MethodPoint};
 #[doc(hidden)]
 pub use by_name::{PER_CLASS, loss_of_targets, split_spec};
-pub use candidate::Candidate;
+pub use candidate::{Candidate, SimilaritySearch};
 pub use cross_validation::{CrossValidation, cross_validate};
 #[doc(hidden)]
 pub use curves::Ranking;
-pub use estimator::{Compared, Estimator, Method, Place, Task};
+pub use estimator::{Compared, Estimator, Place};
 pub use evaluation::{ClassScore, ConfusionMatrix, Evaluation};
 #[doc(hidden)]
 pub use held_out_score::Labeled;
 pub use label_scores::{LabelScore, LabelScores};
-pub use probability_scores::{brier_score, log_loss};
-pub use regression_scores::RegressionScoring;
+pub use method::{Method, Task};
 pub use scores::Scoring;
-pub use similarity_search::{SimilarityChoice, SimilaritySearch};
+pub use similarity_search::SimilarityChoice;
 pub use subset::{Answers, SimilarityPoint};

@@ -1,7 +1,8 @@
 //! Estimates of fits whose similarity was selected on few samples: the least of several leave-one-out errors of the same
 //! samples is optimistic, so that the similarity is selected again without each fifth of them.
 
-use super::similarity_search::{SimilarityChoice, SimilaritySearch};
+use super::candidate::SimilaritySearch;
+use super::similarity_search::SimilarityChoice;
 use crate::basis::BasisChoice;
 use crate::data::{About, AnySamples, Distinct, Labels, Picked, Source, Targets, WeightedCodes, effective_weights};
 use crate::error::{Error, Result};

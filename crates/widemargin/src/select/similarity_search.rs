@@ -22,16 +22,16 @@
 //!
 //! With labels a candidate costs about n·B² + n²·B + B³ flops for n samples and B bases, next to its similarities.
 
-use super::candidate::{Candidate, compares, follows_scales};
-use super::subset::{All, Answers, Settings, SimilarityPoint};
+use super::candidate::{Candidate, SimilaritySearch, compares, follows_scales};
+use super::subset::{All, Answers, SimilarityPoint};
 use super::trial::{Finalist, FirstLook, Policy, Trial};
 use super::work::Work;
-use crate::data::{About, AnySamples, ClassWeight, Source};
+use crate::data::{About, AnySamples, Source};
 use crate::error::{Error, Result};
 use crate::expansion::Normalization;
 use crate::model::{BasisExpansionParams, BasisExpansionRegressorParams};
 use crate::monitor::{Monitor, Stopped};
-use crate::problem::{Intercept, Loss, Penalty};
+use crate::problem::{Loss, Penalty};
 use crate::search::Tried;
 use crate::similarity::{AnySimilarity, Similarity};
 use crate::tuning::{
@@ -59,31 +59,6 @@ pub struct SimilarityChoice {
     pub tried: Vec<Tried<SimilarityPoint>>,
     /// Whether the time limit ended the search before all candidates were compared.
     pub is_cut: bool,
-}
-
-/// A search for the similarity.
-#[derive(Clone, Debug, Default)]
-pub struct SimilaritySearch {
-    /// The candidates; if empty, the default ones for the kind of samples.
-    pub candidates: Vec<Candidate>,
-    /// The normalization of all candidates; without one that of each.
-    pub normalization: Option<Normalization>,
-    /// Whether the number of bases is selected too.
-    pub counts_bases: bool,
-    /// Whether all rows of a small table may then be bases: not within a memory limit.
-    pub all_as_bases: bool,
-    /// Whether the loss is selected too: the squared hinge, or the squared error for dense features of a descriptor, of
-    /// more than a thousand samples in three classes or more, unless the squared hinge clearly lowers the error by 0.5
-    /// percentage points.
-    pub chooses_loss: bool,
-    /// How the intercept is treated.
-    pub intercept: Intercept,
-    /// The class weights.
-    pub class_weight: ClassWeight,
-    /// Seed of the samples on which candidates are compared.
-    pub seed: u64,
-    /// Number of threads, 0 meaning one per core. The result does not depend on it.
-    pub threads: usize,
 }
 
 impl SimilarityChoice {
@@ -214,11 +189,6 @@ impl SimilaritySearch {
         }
     }
 
-    fn settings(&self) -> Settings {
-        let SimilaritySearch { intercept, seed, threads, .. } = *self;
-        Settings { intercept, class_weight: self.class_weight.clone(), seed, threads }
-    }
-
     /// A candidate with the normalization of all, if there is one.
     fn normalized(&self, candidate: Candidate) -> Candidate {
         Candidate { normalization: self.normalization.unwrap_or(candidate.normalization), ..candidate }
@@ -249,7 +219,6 @@ impl SimilaritySearch {
         sample_weight: Option<&[f64]>,
         monitor: &Monitor<'_>,
     ) -> Result<SimilarityChoice> {
-        let settings = &self.settings();
         let weights = answers.weights(samples.n_samples(), sample_weight, &self.class_weight)?;
         let only = match &self.candidates[..] {
             [only] => Some((self.normalized(only.clone()), None)),
@@ -262,7 +231,7 @@ impl SimilaritySearch {
             return Ok(SimilarityChoice::of(only.clone()));
         }
         let samples = &About::new(samples, &weights)?;
-        let all = All::new(samples, answers, (&weights, sample_weight), settings, monitor)?;
+        let all = All::new(samples, answers, (&weights, sample_weight), self, monitor)?;
         let (policy, is_part) = (Policy::of(&all), all.len() > Policy::of(&all).samples);
         if let Some(only) = only {
             let choice =
@@ -278,7 +247,7 @@ impl SimilaritySearch {
             [] => trial.candidates()?,
             candidates => candidates.to_vec(),
         };
-        let candidates: Vec<Candidate> = candidates.into_iter().map(|candidate| self.normalized(candidate)).collect();
+        let candidates: Vec<Finalist> = candidates.into_iter().map(|one| (self.normalized(one), None)).collect();
         // Candidates that may be tried on more samples.
         let n_more = n_to_count(all.len());
         let after = if is_part && all.has_labels() { 3.0 * cost_on(n_more) } else { 0.0 };
@@ -298,21 +267,12 @@ impl SimilaritySearch {
             trial.table.monitor = monitor.with_strict_limit();
         }
         let is_explored = !look.promising.is_empty();
-        let promising = match is_explored {
-            true => look.promising.clone(),
-            false => candidates.into_iter().map(|candidate| (candidate, None)).collect(),
-        };
+        let promising = if is_explored { &look.promising } else { &candidates };
         trial.work.expect(promising.len() as f64 + TO_FOLLOW + after);
-        for (candidate, lambda) in promising {
-            trial.near = lambda.or(trial.near);
-            match (trial.run(candidate), look.best.clone()) {
-                (Err(Error::TooShort { .. }), Some(best)) => return Ok(SimilarityChoice::of_first_look(look, best)),
-                (found, _) => found?,
-            };
-        }
-        if follows_scales(&self.candidates) {
-            trial.climb(is_explored)?;
-        }
+        match (trial.explore(promising, follows_scales(&self.candidates), is_explored), look.best.clone()) {
+            (Err(Error::TooShort { .. }), Some(best)) => return Ok(SimilarityChoice::of_first_look(look, best)),
+            (found, _) => found?,
+        };
         trial.work.expect(2.0 + after);
         trial.refine(&look, self.candidates.is_empty())?;
         let finalists = trial.finalists();
@@ -365,19 +325,13 @@ impl SimilaritySearch {
         &self,
         all: &All<'_>,
         n_samples: usize,
-        candidates: &[Candidate],
+        candidates: &[Finalist],
         work: &mut Work,
         monitor: &Monitor<'_>,
     ) -> Result<FirstLook> {
         let mut trial = Trial::on(all, n_samples, *monitor)?;
         (trial.work, trial.cost) = (*work, SCREENED_COST);
-        for candidate in candidates {
-            trial.run(candidate.clone())?;
-        }
-        let n_listed = trial.table.tried.len();
-        if follows_scales(&self.candidates) {
-            trial.climb(false)?;
-        }
+        let n_listed = trial.explore(candidates, follows_scales(&self.candidates), false)?;
         *work = trial.work;
         trial.first_look(candidates, n_listed, all.len())
     }

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::candidate::{Candidate, compares, name_of};
+use super::candidate::{Candidate, SimilaritySearch, compares, name_of};
 use super::usual_candidates::{candidates_for, linear_model};
 use crate::data::{
     AnySamples, ClassWeight, DenseMatrix, Distinct, Labels, Source, Targets, Vectors, WeightedCodes, effective_weights,
@@ -17,7 +17,7 @@ use crate::model::{BasisExpansionParams, BasisExpansionRegressorParams, Standard
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::parameters::List;
-use crate::problem::{Block, Intercept, Loss, OneVsRest, count, typical_weight};
+use crate::problem::{Block, Loss, OneVsRest, count, typical_weight};
 use crate::search::{LeftOut, mean_and_error};
 use crate::similarity::AnySimilarity;
 use crate::solve::thin_plate::{PathOptions, Problems, leave_one_out_path, leave_one_out_ridge};
@@ -83,15 +83,6 @@ impl Answers<'_> {
     }
 }
 
-/// The common settings of all candidates of a search.
-#[derive(Clone, Debug)]
-pub(super) struct Settings {
-    pub intercept: Intercept,
-    pub class_weight: ClassWeight,
-    pub seed: u64,
-    pub threads: usize,
-}
-
 /// Similarities with the number of bases they were tried with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SimilarityPoint {
@@ -118,7 +109,7 @@ impl SimilarityPoint {
 
 /// All samples, each once if there are not too many to compare: weights then are copies.
 pub(super) struct All<'a> {
-    settings: &'a Settings,
+    search: &'a SimilaritySearch,
     samples: &'a dyn Source<Samples = AnySamples>,
     /// The caller's rows.
     rows: Vec<usize>,
@@ -139,7 +130,7 @@ impl<'a> All<'a> {
         samples: &'a dyn Source<Samples = AnySamples>,
         answers: &Answers<'_>,
         (effective, sample_weight): (&[f64], Option<&[f64]>),
-        settings: &'a Settings,
+        search: &'a SimilaritySearch,
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
         let codes = answers.codes();
@@ -147,10 +138,10 @@ impl<'a> All<'a> {
         // A regression has each sample as a basis, once.
         let merges = effective.len() <= MAX_MERGED_SAMPLES || matches!(answers, Answers::Targets(_));
         let prints = |rows: &[usize]| if merges { samples.fingerprints(rows) } else { Ok(None) };
-        let distinct = Distinct::find(prints, merged, 0, settings.threads, monitor)?;
+        let distinct = Distinct::find(prints, merged, 0, search.threads, monitor)?;
         let (answers, weights, units) = match answers {
             Answers::Labels(labels) => {
-                let (labels, weights) = distinct.labeled(labels, &settings.class_weight)?;
+                let (labels, weights) = distinct.labeled(labels, &search.class_weight)?;
                 let units = distinct.removed_weights(&weights);
                 (Answers::Labels(Cow::Owned(labels)), weights, units)
             }
@@ -163,7 +154,7 @@ impl<'a> All<'a> {
         let typical = typical_weight(&units);
         let in_units = |weights: Vec<f64>| weights.into_iter().map(|weight| weight / typical).collect();
         let (weights, units) = (in_units(weights), in_units(units));
-        Ok(All { settings, samples, rows: distinct.rows, answers, weights, units })
+        Ok(All { search, samples, rows: distinct.rows, answers, weights, units })
     }
 
     pub fn len(&self) -> usize {
@@ -184,7 +175,7 @@ pub(super) enum Judge {
 
 /// Some of the samples, the same for the same seed.
 pub(super) struct Subset<'a> {
-    settings: &'a Settings,
+    search: &'a SimilaritySearch,
     pub samples: AnySamples,
     pub judge: Judge,
     pub weights: Vec<f64>,
@@ -201,10 +192,10 @@ pub(super) struct Subset<'a> {
 impl<'a> Subset<'a> {
     /// At most `n_wanted` of the samples.
     pub fn of(all: &All<'a>, n_wanted: usize) -> Result<Self> {
-        let (n_wanted, settings) = (n_wanted.min(all.len()), all.settings);
+        let (n_wanted, search) = (n_wanted.min(all.len()), all.search);
         let rows = match &all.answers {
-            Answers::Labels(labels) => choose_rows(labels, &all.weights, n_wanted, settings.seed),
-            Answers::Targets(_) => draw_rows(&all.weights, n_wanted, settings.seed),
+            Answers::Labels(labels) => choose_rows(labels, &all.weights, n_wanted, search.seed),
+            Answers::Targets(_) => draw_rows(&all.weights, n_wanted, search.seed),
         };
         let of_rows = |all: &[f64]| rows.iter().map(|&row| all[row]).collect::<Vec<f64>>();
         let (weights, units) = (of_rows(&all.weights), of_rows(&all.units));
@@ -218,13 +209,13 @@ impl<'a> Subset<'a> {
         };
         let picked: Vec<usize> = rows.iter().map(|&row| all.rows[row]).collect();
         Ok(Subset {
-            settings,
+            search,
             samples: all.samples.select(&picked)?,
             judge,
             n_copies: weights.iter().zip(&units).map(|(weight, unit)| count(*weight, *unit)).sum(),
             weights,
             units,
-            pool: Pool::new(settings.threads)?,
+            pool: Pool::new(search.threads)?,
             is_part: rows.len() < all.len(),
             rows: picked,
         })
@@ -277,8 +268,8 @@ impl<'a> Subset<'a> {
         let params = BasisExpansionParams::new(AnySimilarity::new(similarity)?)
             .normalization(*normalization)
             .n_basis(point.n_basis.unwrap_or(self.len()))
-            .seed(self.settings.seed)
-            .threads(self.settings.threads);
+            .seed(self.search.seed)
+            .threads(self.search.threads);
         let expanded = params.expand_vectors(&self.samples, Some(labels), quiet)?;
         point.candidate.similarity = expanded.expansion.similarity().specs();
         Ok(expanded.features)
@@ -295,7 +286,7 @@ impl<'a> Subset<'a> {
     ) -> Result<LeftOut> {
         let targets = OneVsRest::of(labels);
         let problems = Problems { targets, weights: &self.weights, units: &self.units };
-        let (phi, intercept, k) = (Block::of(features)?, self.settings.intercept, targets.n_problems());
+        let (phi, intercept, k) = (Block::of(features)?, self.search.intercept, targets.n_problems());
         let best = if point.fitted == Loss::SquaredError {
             leave_one_out_ridge(phi, &problems, near, intercept, &self.pool, quiet)?
         } else {
@@ -349,7 +340,7 @@ impl<'a> Subset<'a> {
         let params = BasisExpansionRegressorParams::new(AnySimilarity::new(&candidate.similarity)?)
             .normalization(candidate.normalization)
             .n_basis(self.len())
-            .threads(self.settings.threads);
+            .threads(self.search.threads);
         let (model, mut values) = params.fit_leave_one_out(&self.samples, targets, Some(&self.weights), quiet)?;
         candidate.similarity = model.expansion().similarity().specs();
         for output in 0..values.n_cols() {

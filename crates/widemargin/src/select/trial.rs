@@ -127,7 +127,7 @@ impl<'a> Trial<'a> {
     }
 
     /// Tries a candidate with the number of bases of a search, and returns its place; none once the time is up.
-    pub fn run(&mut self, candidate: Candidate) -> Result<Option<usize>> {
+    fn run(&mut self, candidate: Candidate) -> Result<Option<usize>> {
         let n_bases = self.policy.bases.min(self.subset.len());
         let n_parts = if self.shares_bases { candidate.similarity.len() } else { 1 };
         self.run_on(candidate, n_bases / n_parts)
@@ -177,11 +177,6 @@ impl<'a> Trial<'a> {
         more.is_some_and(|(mean, error)| mean <= standard_errors * error)
     }
 
-    /// Whether a loss is within one standard error of the least one.
-    fn is_level(&self, at: usize, least: usize) -> bool {
-        self.is_within(at, least, 1.0)
-    }
-
     /// Whether one misclassifies enough fewer samples than another to be worth a multiple of the time, beyond this
     /// number of standard errors.
     fn corrects_beyond(&self, better: usize, other: usize, standard_errors: f64) -> bool {
@@ -225,7 +220,7 @@ impl<'a> Trial<'a> {
             let is_cheap = self.point(at).is_cheap && !self.point(least).is_cheap;
             self.subset.is_part && is_cheap && !self.is_worth(least, at)
         };
-        ranked.into_iter().filter(|&at| self.is_level(at, least) || is_enough(at)).min()
+        ranked.into_iter().filter(|&at| self.is_within(at, least, 1.0) || is_enough(at)).min()
     }
 
     /// The best candidate whose weights of columns are likelier than those of another.
@@ -252,7 +247,7 @@ impl<'a> Trial<'a> {
             let theirs = &self.point(at).candidate;
             name_of(theirs) != name_of(mine) && (at == ranked[0] || !theirs.includes(mine))
         };
-        let is_rival = |at: &usize| self.is_level(*at, ranked[0]) && is_other(*at);
+        let is_rival = |at: &usize| self.is_within(*at, ranked[0], 1.0) && is_other(*at);
         let rival = ranked.iter().copied().find(is_rival).filter(|_| self.subset.has_labels());
         [preferred].into_iter().chain(rival).map(|at| self.finalist(at)).collect()
     }
@@ -280,11 +275,25 @@ impl<'a> Trial<'a> {
         near.filter(is_new).take(self.policy.pursued).collect()
     }
 
+    /// Tries candidates, each from its λ if it has one, and then, where they are followed, other scales of the best;
+    /// returns how many of the candidates were tried.
+    pub fn explore(&mut self, candidates: &[Finalist], follows_scales: bool, is_explored: bool) -> Result<usize> {
+        for (candidate, lambda) in candidates {
+            self.near = lambda.or(self.near);
+            self.run(candidate.clone())?;
+        }
+        let n_tried = self.table.tried.len();
+        if follows_scales {
+            self.climb(is_explored)?;
+        }
+        Ok(n_tried)
+    }
+
     /// Changes the scales of the best candidates while that helps; after a first look, of few.
-    pub fn climb(&mut self, is_explored: bool) -> Result<()> {
+    fn climb(&mut self, is_explored: bool) -> Result<()> {
         let followed = if is_explored && self.subset.has_labels() {
             let ranked = self.table.ranked();
-            let is_level = |&at: &usize| self.is_level(at, ranked[0]);
+            let is_level = |&at: &usize| self.is_within(at, ranked[0], 1.0);
             ranked.iter().copied().filter(is_level).take(RESCALED_FINALISTS).collect()
         } else {
             self.near_least(|at| scale_of(&self.point(at).candidate).is_some())
@@ -339,7 +348,7 @@ impl<'a> Trial<'a> {
     }
 
     /// The candidates that are promising after a first look, with λ, and the results of the others.
-    pub fn first_look(self, candidates: &[Candidate], n_listed: usize, n_all: usize) -> Result<FirstLook> {
+    pub fn first_look(self, candidates: &[Finalist], n_listed: usize, n_all: usize) -> Result<FirstLook> {
         let Some(least) = self.table.best() else { return Ok(FirstLook::default()) };
         let best = Some(self.table.tried[least].clone());
         if !self.subset.has_labels() {
@@ -352,7 +361,7 @@ impl<'a> Trial<'a> {
         let is_left = |at: &usize| !selected.iter().any(|&one| scales[one] == self.best_scale(*at));
         let left = (0..self.table.tried.len()).filter(is_left).map(|at| self.table.tried[at].clone()).collect();
         // Candidates that were not tried for lack of time are not behind.
-        let untried = candidates[n_listed..].iter().map(|candidate| (candidate.clone(), None));
+        let untried = candidates[n_listed..].iter().cloned();
         let promising = selected.iter().map(|&at| self.finalist(scales[at])).chain(untried).collect();
         Ok(FirstLook { promising, left, best, columns: Vec::new() })
     }

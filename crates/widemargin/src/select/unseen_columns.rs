@@ -1,21 +1,22 @@
 //! Similarities of outlier detection, which has no labels by which to choose one.
 
 use crate::data::{Rows as _, SamplesView};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::ColumnMoments;
 use crate::similarity::{AnySimilarity, PolynomialSpace};
 use crate::tuning::{DISTANT_SPREADS, UNEVEN_SPREADS};
 
-/// The similarity for the outliers of vectors: rbf, of standardized columns where these may have different units. None
-/// for samples of another kind.
+/// The similarity for the outliers of vectors: rbf, of standardized columns where these may have different units.
 ///
 /// # Errors
-/// Errors of reading the samples.
-pub fn outlier_similarity(samples: &SamplesView<'_>, weights: Option<&[f64]>) -> Result<Option<&'static str>> {
+/// [`Error::Parameter`] for samples of another kind; errors of reading the samples.
+pub fn outlier_similarity(samples: &SamplesView<'_>, weights: Option<&[f64]>) -> Result<&'static str> {
     if samples.kind() != "vectors" {
-        return Ok(None);
+        let kind = samples.kind();
+        let expected = format!("name a similarity of {kind}; without labels none can be selected automatically");
+        return Err(Error::parameter("similarity", "auto", expected));
     }
-    Ok(Some(if unevenness(samples, weights)? > UNEVEN_SPREADS { "z-score/rbf" } else { "rbf" }))
+    Ok(if unevenness(samples, weights)? > UNEVEN_SPREADS { "z-score/rbf" } else { "rbf" })
 }
 
 /// A warning where outliers in some columns cannot be found: in columns of small spread, since the similarity compares
@@ -92,7 +93,7 @@ mod tests {
         {
             let values = of(factor);
             let view = SamplesView::Rows(AnyRows::DenseF64(DenseView::new(&values, 50, 3).unwrap()));
-            assert_eq!(outlier_similarity(&view, None).unwrap(), Some(similarity));
+            assert_eq!(outlier_similarity(&view, None).unwrap(), similarity);
             let warning = |spec: &str| {
                 let similarity = AnySimilarity::new(&[spec.to_owned()]).unwrap();
                 unseen_columns(&view, None, &similarity).unwrap()

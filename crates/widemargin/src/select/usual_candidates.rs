@@ -148,7 +148,7 @@ fn is_uneven(matrix: &DenseMatrix<f32>) -> bool {
 /// alike.
 fn is_normalized(series: &Series) -> bool {
     let channels = series.channels();
-    let moments = (0..series.len() * channels).map(|at| {
+    let mut moments = (0..series.len() * channels).map(|at| {
         let values = series.series(at / channels).iter().skip(at % channels).step_by(channels);
         let values = values.map(|value| f64::from(*value));
         let n = series.length(at / channels) as f64;
@@ -156,7 +156,6 @@ fn is_normalized(series: &Series) -> bool {
         (mean, (values.map(|value| (value - mean).powi(2)).sum::<f64>() / n).sqrt())
     });
     let Some((_, first)) = moments.clone().next() else { return false };
-    let mut moments = moments;
     first > 0.0
         && moments
             .all(|(mean, spread)| mean.abs() <= SAME_SCALE * first && (spread - first).abs() <= SAME_SCALE * first)

@@ -217,23 +217,15 @@ pub(super) fn choose_c(
     // Of fewer classes it is another problem.
     let is_same = sampled.labels.classes().len() == samples.labels.classes().len();
     let start = Start::of_problems(&weights, intercepts);
-    let validation = || {
-        let best = &outcome.best;
+    let best = &outcome.best;
+    let is_exact = is_squared || best.point.loo_exact;
+    let is_known = !sampled.is_part() && !best.loo_values.is_empty() && (is_exact || !best.fold_sums.is_empty());
+    let validation = is_known.then(|| {
         let values = if best.refitted.is_empty() { &best.loo_values } else { &best.refitted };
         let scores = HeldOutScores::of_problems(values, sampled.labels.codes(), &sampled.weights, &sampled.units);
-        let fold_sums = best.fold_sums.clone();
-        if is_squared || best.point.loo_exact {
-            return Some(Validation { scores, method: EstimateMethod::LeaveOneOut, fold_sums });
-        }
-        (!fold_sums.is_empty()).then_some(Validation { scores, method: EstimateMethod::Folds, fold_sums })
-    };
-    let is_known = !sampled.is_part() && !outcome.best.loo_values.is_empty();
-    let chosen = SelectedC {
-        validation: if is_known { validation() } else { None },
-        c: outcome.best.point.c,
-        path: outcome.path,
-        start: is_same.then_some(start),
-        note,
-    };
+        let method = if is_exact { EstimateMethod::LeaveOneOut } else { EstimateMethod::Folds };
+        Validation { scores, method, fold_sums: best.fold_sums.clone() }
+    });
+    let chosen = SelectedC { validation, c: best.point.c, path: outcome.path, start: is_same.then_some(start), note };
     Ok(if is_squared || loss == Loss::default() { chosen } else { chosen.for_other_loss() })
 }

@@ -15,7 +15,7 @@ use crate::input::{Input, open};
 use crate::npy::Array;
 use crate::options::ReadOptions;
 use crate::table::Table;
-use crate::text_input::{MAX_LINE, open_text};
+use crate::text_input::{MAX_LINE, TextInput};
 
 /// The labels of a file.
 #[derive(Debug)]
@@ -73,7 +73,7 @@ pub fn read_groups(path: &Path) -> Result<Labels> {
 /// Text with one name on each line; `what` they name.
 fn read_names(path: &Path, what: &str) -> Result<Vec<String>, Failure> {
     let mut bytes = Vec::new();
-    open_text(path, MAX_LINE)?.read_to_end(&mut bytes)?;
+    TextInput::open(path, MAX_LINE)?.read_to_end(&mut bytes)?;
     let bytes = bytes.trim_ascii_end();
     if bytes.is_empty() {
         return Err(Problem::new(format!("no {what}s in the file")).into());

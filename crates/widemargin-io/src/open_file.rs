@@ -6,13 +6,12 @@ use crate::error::Failure;
 use crate::input::open;
 use crate::options::ReadOptions;
 use crate::reader::SampleReader;
-use crate::text_input::open_text;
 use crate::{Format, csv, libsvm, npy, npz, series};
 
 /// Opens one file, or a folder of images.
 pub(crate) fn open_file(path: &Path, format: Format, options: &ReadOptions) -> Result<Box<dyn SampleReader>, Failure> {
     Ok(match format {
-        Format::Libsvm => Box::new(libsvm::Reader::new(open_text(path, options.max_line_bytes())?, options)?),
+        Format::Libsvm => Box::new(libsvm::Reader::new(path, options)?),
         Format::Csv => Box::new(csv::Reader::new(path, b',', options)?),
         Format::Tsv => Box::new(csv::Reader::new(path, b'\t', options)?),
         Format::Npy => Box::new(npy::Reader::new(open(path)?, options)?),
@@ -22,9 +21,7 @@ pub(crate) fn open_file(path: &Path, format: Format, options: &ReadOptions) -> R
         #[cfg(not(feature = "parquet"))]
         Format::Parquet => return Err(not_built(path, "parquet", "write the samples as .npy or .csv")),
         Format::Strings => Box::new(csv::open_strings(path, options)?),
-        Format::Ucr | Format::Ts => {
-            Box::new(series::Reader::new(open_text(path, options.max_line_bytes())?, format, options)?)
-        }
+        Format::Ucr | Format::Ts => Box::new(series::Reader::new(path, format, options)?),
         #[cfg(feature = "images")]
         Format::Images => Box::new(crate::images::Reader::new(path, options)?),
         #[cfg(not(feature = "images"))]

@@ -1,6 +1,7 @@
 //! Samples with labels and names, as read from a file.
 
 use std::borrow::Cow;
+use std::ops::AddAssign;
 use std::path::{Path, PathBuf};
 
 use widemargin::data::{
@@ -251,22 +252,43 @@ impl<T: Element> Columns for DenseMatrix<T> {
     }
 }
 
-impl<T: Element> Columns for CsrMatrix<T> {
+impl<T: Element + AddAssign> Columns for CsrMatrix<T> {
     fn put_in_order(&mut self, order: &[usize]) {
         let mut place = vec![0u32; order.len()];
         order.iter().enumerate().for_each(|(to, &from)| place[from] = to as u32);
-        let mut row: Vec<(u32, T)> = Vec::new();
-        for bounds in self.indptr.windows(2) {
-            let range = bounds[0]..bounds[1];
-            row.clear();
-            row.extend(range.clone().map(|at| (place[self.indices[at] as usize], self.values[at])));
-            // Stable: duplicate entries of a column keep their order.
-            row.sort_by_key(|(column, _)| *column);
-            for (at, &(column, value)) in range.zip(&row) {
-                (self.indices[at], self.values[at]) = (column, value);
+        self.indices.iter_mut().for_each(|column| *column = place[*column as usize]);
+        sort_rows(self);
+    }
+}
+
+/// Sorts the columns of each row, and sums the values of equal ones.
+pub(crate) fn sort_rows<T: Element + AddAssign>(matrix: &mut CsrMatrix<T>) {
+    let CsrMatrix { indptr, indices, values, .. } = matrix;
+    let ascends = |row: &[usize]| indices[row[0]..row[1]].windows(2).all(|pair| pair[0] < pair[1]);
+    if indptr.windows(2).all(ascends) {
+        return;
+    }
+    let (mut row, mut start, mut end) = (Vec::new(), 0, 0);
+    for row_end in indptr.iter_mut().skip(1) {
+        let range = std::mem::replace(&mut start, *row_end)..*row_end;
+        row.clear();
+        row.extend(indices[range.clone()].iter().copied().zip(values[range].iter().copied()));
+        // Stable, so that equal columns are summed in file order.
+        row.sort_by_key(|(column, _)| *column);
+        let first = end;
+        for &(column, value) in &row {
+            // Never beyond what has been read: a row gets shorter, or stays the same.
+            if end > first && indices[end - 1] == column {
+                values[end - 1] += value;
+            } else {
+                (indices[end], values[end]) = (column, value);
+                end += 1;
             }
         }
+        *row_end = end;
     }
+    indices.truncate(end);
+    values.truncate(end);
 }
 
 macro_rules! from_matrix {

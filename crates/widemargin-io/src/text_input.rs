@@ -6,7 +6,7 @@ use std::path::Path;
 use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
 use crate::error::Failure;
-use crate::input::{Input, open};
+use crate::input::open;
 
 /// Bytes of text that are available before reading starts.
 pub(crate) const AHEAD: usize = 64 << 10;
@@ -30,14 +30,10 @@ pub(crate) struct TextInput {
     max_line: usize,
 }
 
-/// Opens a text file with lines of at most `max_line` bytes, and reports an empty one as such.
-pub(crate) fn open_text(path: &Path, max_line: usize) -> Result<TextInput, Failure> {
-    Ok(TextInput::new(open(path)?, max_line)?)
-}
-
 impl TextInput {
-    fn new(mut input: Input, max_line: usize) -> io::Result<TextInput> {
-        let mut start = Vec::with_capacity(AHEAD);
+    /// Opens a text file with lines of at most `max_line` bytes, and reports an empty one as such.
+    pub fn open(path: &Path, max_line: usize) -> Result<TextInput, Failure> {
+        let (mut input, mut start) = (open(path)?, Vec::with_capacity(AHEAD));
         fill(&mut start, &mut input)?;
         let mut rest: Box<dyn Read + Send> = match encoding(&start) {
             (encoding, skipped) if encoding == UTF_8 => {
@@ -150,7 +146,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("text");
         std::fs::write(&path, bytes).unwrap();
-        let (mut text, mut all) = (open_text(&path, MAX_LINE)?, Vec::new());
+        let (mut text, mut all) = (TextInput::open(&path, MAX_LINE)?, Vec::new());
         // Pieces of a few bytes, as some readers request.
         let mut piece = [0; 3];
         loop {
@@ -183,7 +179,7 @@ mod tests {
         let path = folder.path().join("text");
         let read = |text: &str, max_line| {
             std::fs::write(&path, text).unwrap();
-            open_text(&path, max_line).unwrap().read_to_end(&mut Vec::new()).map_err(|error| error.to_string())
+            TextInput::open(&path, max_line).unwrap().read_to_end(&mut Vec::new()).map_err(|error| error.to_string())
         };
         let text = "1,2,3\n".repeat(50_000) + &"4".repeat(300_000);
         assert_eq!(read(&text, 300_000), Ok(600_000));

@@ -1,7 +1,5 @@
 //! What a cell holds: a missing value, a number, a label or a category; and what is wrong with other cells.
 
-use std::borrow::Cow;
-
 use widemargin::data::{ColumnKind, Decimal, Encoded, Label, TableColumn, as_boolean};
 
 use super::number::{Lookalike, Numbers};
@@ -94,9 +92,8 @@ pub(super) fn encode(
     features: &mut Vec<f64>,
 ) -> Result<Option<String>, Problem> {
     let is_number = matches!(known.kind, ColumnKind::Number { .. });
-    let spelled = text.map(|text| if is_number { plain(text, numbers) } else { text.into() });
     let cell = || excerpt(text.unwrap_or_default());
-    let encoded = known.encode(spelled.as_deref(), features).map_err(|expected| {
+    let encoded = known.encode(text, |text| numbers.number(text), features).map_err(|expected| {
         let found = text.filter(|_| is_number).and_then(|text| match numbers.number(text) {
             Some(_) => Some(not_finite(text)),
             None => unreadable(text, numbers, column),
@@ -106,14 +103,6 @@ pub(super) fn encode(
     let remark =
         || format!("column {}: '{}' did not occur in training and is treated as no category", called(), cell());
     Ok((encoded == Encoded::UnknownCategory).then(remark))
-}
-
-/// A number as it is spelled without signs; other text as it is.
-fn plain(text: &str, numbers: Numbers) -> Cow<'_, str> {
-    match numbers.number(text) {
-        Some(number) if text.parse() != Ok(number) => Cow::Owned(number.to_string()),
-        _ => Cow::Borrowed(text),
-    }
 }
 
 /// What is wrong with a cell that looks like a number, and is none of the file's.

@@ -1,5 +1,6 @@
 //! Reads a CSV file in blocks.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,7 +17,6 @@ use crate::indicators::Indicators;
 use crate::options::ReadOptions;
 use crate::reader::{Layout, SampleReader};
 use crate::table::{RowLines, Samples, Table};
-use crate::text_input::open_text;
 
 /// Reads tables of successive lines.
 pub(crate) struct Reader {
@@ -39,7 +39,8 @@ struct ReadRows {
     groups: Vec<Label>,
     /// Rows × labels of multilabel samples.
     indicators: Vec<f64>,
-    remarks: Vec<String>,
+    /// One line per category.
+    remarks: BTreeSet<String>,
     lines: RowLines,
 }
 
@@ -48,7 +49,7 @@ const MAX_REMARKS: usize = 20;
 
 impl Reader {
     pub fn new(path: &Path, delimiter: u8, options: &ReadOptions) -> Result<Reader, Failure> {
-        let mut records = Records::new(open_text(path, options.max_line_bytes())?, delimiter, true, options)?;
+        let mut records = Records::open(path, delimiter, true, options)?;
         let columns = Columns::from_first_lines(&mut records, options)?;
         let known = options.trained.as_ref().and_then(|trained| trained.columns.clone());
         let training = options.learn.then(|| (path.to_owned(), delimiter, options.clone()));
@@ -85,7 +86,7 @@ impl Reader {
             ids: id.map(|_| rows.ids),
             weights: weight.map(|_| rows.weights),
             groups: group.map(|_| Labels::new(rows.groups)),
-            remarks: rows.remarks,
+            remarks: rows.remarks.into_iter().collect(),
             lines: Some(rows.lines),
             ..Table::default()
         }
@@ -136,9 +137,6 @@ impl Reader {
             })?;
             rows.remarks.extend(remark.filter(|_| rows.remarks.len() < MAX_REMARKS));
         }
-        // One line per category.
-        rows.remarks.sort();
-        rows.remarks.dedup();
         if let Some(column) = columns.roles.text {
             let text = String::from_utf8(self.records.text(column).to_vec());
             rows.strings.push(text.map_err(|_| Problem::not_text().at(self.place(line, column)))?);
@@ -211,7 +209,7 @@ impl SampleReader for Reader {
 /// Reads a file of labels and nothing else: one column of classes, with or without a header, or a header with the names
 /// of the labels and a column of indicators for each.
 pub(crate) fn read_labels(path: &Path, delimiter: u8, options: &ReadOptions) -> Result<Table, Failure> {
-    let mut records = Records::new(open_text(path, options.max_line_bytes())?, delimiter, true, options)?;
+    let mut records = Records::open(path, delimiter, true, options)?;
     let (n, numbers) = (records.n, records.numbers);
     let names = if n > 1 || records.has_names() { Some(records.names()?) } else { None };
     let is_value = |name: &String| indicator(name, numbers).is_ok();

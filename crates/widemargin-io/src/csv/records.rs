@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Chain, Read};
+use std::path::Path;
 
 use csv::{ByteRecord, ReaderBuilder, Terminator};
 
@@ -52,7 +53,8 @@ pub(crate) struct Records {
 impl Records {
     /// The lines of a table, at least one, whose cells may be in quotes if `quoting`. They are separated by `usual`
     /// unless the options or the text specify otherwise.
-    pub fn new(input: TextInput, usual: u8, quoting: bool, options: &ReadOptions) -> Result<Records, Failure> {
+    pub fn open(path: &Path, usual: u8, quoting: bool, options: &ReadOptions) -> Result<Records, Failure> {
+        let input = TextInput::open(path, options.max_line_bytes())?;
         let declared = declared_delimiter(input.start()).filter(|_| quoting);
         let found = || declared.unwrap_or_else(|| delimiter_of(input.start(), usual, quoting));
         let delimiter = options.delimiter.unwrap_or_else(found);

@@ -17,7 +17,6 @@ use super::records::Records;
 use super::roles::Roles;
 use crate::error::{Failure, Problem};
 use crate::options::{LabelColumn, ReadOptions};
-use crate::text_input::open_text;
 
 /// Names of a string column.
 const STRING_NAMES: [&str; 6] = ["text", "string", "sequence", "smiles", "sentence", "message"];
@@ -32,7 +31,7 @@ pub(crate) fn open_strings(path: &Path, options: &ReadOptions) -> Result<Reader,
     let usual = if quoted { b',' } else { b'\t' };
     // Tabs are part of strings without quotes, as anything else is.
     let fixed = ReadOptions { delimiter: options.delimiter.or((!quoted).then_some(usual)), ..options.clone() };
-    let mut records = Records::new(open_text(path, options.max_line_bytes())?, usual, quoted, &fixed)?;
+    let mut records = Records::open(path, usual, quoted, &fixed)?;
     let (first, others) = records.first();
     let names = [&LABEL_NAMES[..], &STRING_NAMES, &WEAK_NAMES].concat();
     let has_names = || has_known_name(first, options) || first.iter().any(|cell| is_one_of(trimmed(cell), &names));

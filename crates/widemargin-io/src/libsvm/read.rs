@@ -1,6 +1,7 @@
 //! Reads a LIBSVM file in blocks, each parsed in parallel.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use rayon::prelude::*;
 use widemargin::data::{DenseView, Label, Labels, Notation, offsets_of};
@@ -31,7 +32,8 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    pub fn new(input: TextInput, options: &ReadOptions) -> Result<Reader, Failure> {
+    pub fn new(path: &Path, options: &ReadOptions) -> Result<Reader, Failure> {
+        let input = TextInput::open(path, options.max_line_bytes())?;
         let labels = options.wants_labels("in LIBSVM text the label is the first word of each line")?;
         let start = Start::of(input.start());
         if let Some(line) = start.precomputed().filter(|_| options.notation.first_index != Some(0)) {

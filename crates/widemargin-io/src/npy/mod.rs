@@ -12,4 +12,4 @@ pub(crate) use array::{Array, Values, not_finite};
 pub(crate) use dtype::Dtype;
 pub(crate) use header::Header;
 pub(crate) use read::{Reader, dense, drop_column};
-pub(crate) use write::{descr_of, write, write_header, write_values};
+pub(crate) use write::{write, write_header};

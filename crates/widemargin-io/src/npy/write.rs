@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::error::{Failure, Problem};
-use crate::table::{Samples, Table};
+use crate::table::Table;
 use crate::write_rows::for_each_row;
 
 /// Writes the samples as a dense matrix.
@@ -12,19 +12,8 @@ pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> 
         let problem = Problem::new("it holds one array, and the samples have labels");
         return Err(problem.help("write .npz, which holds both, or read the samples with --label none").into());
     }
-    let samples = &table.samples;
-    write_header(out, descr_of(samples), &[samples.n_rows(), samples.n_cols()])?;
-    write_values(samples, out)
-}
-
-/// The type of the values as NumPy names it.
-pub(crate) fn descr_of(samples: &Samples) -> &'static str {
-    if samples.is_single() { "<f4" } else { "<f8" }
-}
-
-/// Writes all values of the samples, including zeros.
-pub(crate) fn write_values(samples: &Samples, out: &mut impl Write) -> Result<(), Failure> {
-    let single = samples.is_single();
+    let (samples, single) = (&table.samples, table.samples.is_single());
+    write_header(out, if single { "<f4" } else { "<f8" }, &[samples.n_rows(), samples.n_cols()])?;
     for_each_row(samples, |_, values| {
         for &value in values {
             match single {

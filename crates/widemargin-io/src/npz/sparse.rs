@@ -8,7 +8,7 @@ use widemargin::data::{CsrMatrix, Element};
 use super::archive::{Archive, check_length, in_array, wrong_shape};
 use crate::error::{Failure, Problem, excerpt};
 use crate::npy::{Values, not_finite};
-use crate::table::Samples;
+use crate::table::{Samples, sort_rows};
 
 /// Archives with more rows than this per stored value, plus a million, are rejected.
 const MAX_ROWS_PER_VALUE: usize = 16;
@@ -115,48 +115,12 @@ fn matrix<T: Element + AddAssign>(places: Places, values: Vec<T>, n_cols: usize)
         Some(order) => order.into_iter().map(|at| values[at]).collect(),
         None => values,
     };
-    let matrix = from_compressed(starts, columns, values, n_cols);
+    let mut matrix = CsrMatrix { indptr: starts, indices: columns, values, n_cols };
+    sort_rows(&mut matrix);
     let is_bad = |value: &T| !Into::<f64>::into(*value).is_finite();
     let Some(at) = matrix.values.iter().position(is_bad) else { return Ok(matrix) };
     let row = matrix.indptr.partition_point(|start| *start <= at) - 1;
     Err(in_array("data", not_finite(row, matrix.indices[at] as usize, matrix.values[at].into())))
-}
-
-/// Compressed rows whose columns are in any order.
-fn from_compressed<T: Element + AddAssign>(
-    starts: Vec<usize>,
-    mut indices: Vec<u32>,
-    mut values: Vec<T>,
-    n_cols: usize,
-) -> CsrMatrix<T> {
-    let ascends = |row: &[usize]| indices[row[0]..row[1]].windows(2).all(|pair| pair[0] < pair[1]);
-    if starts.windows(2).all(ascends) {
-        return CsrMatrix { indptr: starts, indices, values, n_cols };
-    }
-    let mut indptr = Vec::with_capacity(starts.len());
-    indptr.push(0);
-    let mut row = Vec::new();
-    let mut end = 0;
-    for range in starts.windows(2).map(|pair| pair[0]..pair[1]) {
-        row.clear();
-        row.extend(indices[range.clone()].iter().copied().zip(values[range].iter().copied()));
-        // Stable, so that equal columns are summed in file order.
-        row.sort_by_key(|(column, _)| *column);
-        let start = end;
-        for &(column, value) in &row {
-            // Never beyond what has been read: a row gets shorter, or stays the same.
-            if end > start && indices[end - 1] == column {
-                values[end - 1] += value;
-            } else {
-                (indices[end], values[end]) = (column, value);
-                end += 1;
-            }
-        }
-        indptr.push(end);
-    }
-    indices.truncate(end);
-    values.truncate(end);
-    CsrMatrix { indptr, indices, values, n_cols }
 }
 
 #[cfg(test)]
@@ -165,7 +129,9 @@ mod tests {
 
     #[test]
     fn rows_are_sorted_and_duplicates_summed() {
-        let matrix = from_compressed(vec![0, 3, 3, 6], vec![2, 0, 2, 1, 1, 1], vec![1.0, 2.0, 4.0, 1.0, 1.0, 1.0], 3);
+        let (indices, values) = (vec![2, 0, 2, 1, 1, 1], vec![1.0, 2.0, 4.0, 1.0, 1.0, 1.0]);
+        let mut matrix = CsrMatrix { indptr: vec![0, 3, 3, 6], indices, values, n_cols: 3 };
+        sort_rows(&mut matrix);
         let expected =
             CsrMatrix { indptr: vec![0, 2, 2, 3], indices: vec![0, 2, 1], values: vec![2.0, 5.0, 3.0], n_cols: 3 };
         assert_eq!(matrix, expected);

@@ -2,12 +2,12 @@
 
 use std::io::{self, BufWriter, Write};
 
-use widemargin::data::{CsrMatrix, Element, Label, Labels};
+use widemargin::data::{CsrMatrix, DenseMatrix, Element, Label, Labels};
 use zip::CompressionMethod;
 use zip::write::{SimpleFileOptions, StreamWriter, ZipWriter};
 
 use crate::error::Failure;
-use crate::npy::{descr_of, write_header, write_values};
+use crate::npy::write_header;
 use crate::table::{Samples, Table};
 
 type Zip<W> = ZipWriter<StreamWriter<Once<W>>>;
@@ -21,10 +21,11 @@ pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> 
     match &table.samples {
         Samples::SparseF32(matrix) => write_csr(&mut zip, matrix, "<f4", f32::to_le_bytes)?,
         Samples::SparseF64(matrix) => write_csr(&mut zip, matrix, "<f8", f64::to_le_bytes)?,
-        dense => {
-            let (descr, shape) = (descr_of(dense), [dense.n_rows(), dense.n_cols()]);
-            write_array(&mut zip, "X", descr, &shape, |out| write_values(dense, out))?;
-        }
+        // Adding 0 removes the sign of zeros, as the writers of other formats do.
+        Samples::DenseF32(matrix) => write_dense(&mut zip, matrix, "<f4", |value| (value + 0.0).to_le_bytes())?,
+        Samples::DenseF64(matrix) => write_dense(&mut zip, matrix, "<f8", |value| (value + 0.0).to_le_bytes())?,
+        // Refused before.
+        Samples::Other(_) => {}
     }
     if let Some(labels) = &table.labels {
         write_labels(&mut zip, if table.samples.is_sparse() { "labels" } else { "y" }, labels)?;
@@ -36,6 +37,16 @@ pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> 
     Ok(())
 }
 
+fn write_dense<W: Write, T: Element, const N: usize>(
+    zip: &mut Zip<W>,
+    matrix: &DenseMatrix<T>,
+    descr: &str,
+    bytes: impl Fn(T) -> [u8; N],
+) -> Result<(), Failure> {
+    let values = matrix.view()?.values().iter();
+    write_array(zip, "X", descr, &[matrix.n_rows, matrix.n_cols], values.map(|value| bytes(*value)))
+}
+
 fn write_csr<W: Write, T: Element, const N: usize>(
     zip: &mut Zip<W>,
     matrix: &CsrMatrix<T>,
@@ -43,20 +54,19 @@ fn write_csr<W: Write, T: Element, const N: usize>(
     bytes: impl Fn(T) -> [u8; N],
 ) -> Result<(), Failure> {
     let (n_rows, n_stored) = (matrix.indptr.len() - 1, matrix.view()?.n_stored());
-    write_array(zip, "format", "|S3", &[], |out| Ok(out.write_all(b"csr")?))?;
-    write_vector(zip, "shape", "<i8", [n_rows, matrix.n_cols], |size| (size as i64).to_le_bytes())?;
+    let sizes = [n_rows, matrix.n_cols].map(|size| (size as i64).to_le_bytes());
+    write_array(zip, "format", "|S3", &[], [b"csr"])?;
+    write_array(zip, "shape", "<i8", &[2], sizes)?;
     // SciPy uses one index type for both, and prefers the smaller.
-    let columns = matrix.indices.iter().map(|&column| column as usize);
+    let (starts, columns) = (matrix.indptr.iter(), matrix.indices.iter());
     if i32::try_from(n_stored.max(matrix.n_cols)).is_ok() {
-        let index = |index: usize| (index as i32).to_le_bytes();
-        write_vector(zip, "indptr", "<i4", matrix.indptr.iter().copied(), index)?;
-        write_vector(zip, "indices", "<i4", columns, index)?;
+        write_array(zip, "indptr", "<i4", &[n_rows + 1], starts.map(|start| (*start as i32).to_le_bytes()))?;
+        write_array(zip, "indices", "<i4", &[n_stored], columns.map(|column| (*column as i32).to_le_bytes()))?;
     } else {
-        let index = |index: usize| (index as i64).to_le_bytes();
-        write_vector(zip, "indptr", "<i8", matrix.indptr.iter().copied(), index)?;
-        write_vector(zip, "indices", "<i8", columns, index)?;
+        write_array(zip, "indptr", "<i8", &[n_rows + 1], starts.map(|start| (*start as i64).to_le_bytes()))?;
+        write_array(zip, "indices", "<i8", &[n_stored], columns.map(|column| i64::from(*column).to_le_bytes()))?;
     }
-    write_vector(zip, "data", descr, matrix.values.iter().copied(), bytes)
+    write_array(zip, "data", descr, &[n_stored], matrix.values.iter().map(|value| bytes(*value)))
 }
 
 /// Integer labels as integers; if any label is text, all of them as text.
@@ -64,7 +74,9 @@ fn write_labels<W: Write>(zip: &mut Zip<W>, array: &str, labels: &Labels) -> Res
     let integer = |class: &Label| if let Label::Integer(integer) = class { Some(*integer) } else { None };
     let codes = labels.codes().iter().map(|&code| code as usize);
     match labels.classes().iter().map(integer).collect::<Option<Vec<i64>>>() {
-        Some(integers) => write_vector(zip, array, "<i8", codes, |code| integers[code].to_le_bytes()),
+        Some(integers) => {
+            write_array(zip, array, "<i8", &[labels.len()], codes.map(|code| integers[code].to_le_bytes()))
+        }
         None => {
             let texts: Vec<String> = labels.classes().iter().map(Label::to_string).collect();
             write_texts(zip, array, codes.map(|code| texts[code].as_str()))
@@ -79,42 +91,23 @@ fn write_texts<'a, W: Write>(
 ) -> Result<(), Failure> {
     // NumPy does not support arrays of zero-width strings.
     let width = texts.clone().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
-    write_array(zip, array, &format!("<U{width}"), &[texts.len()], |out| {
-        for text in texts {
-            for character in text.chars().map(u32::from).chain(std::iter::repeat(0)).take(width) {
-                out.write_all(&character.to_le_bytes())?;
-            }
-        }
-        Ok(())
-    })
+    let padded = |text: &'a str| text.chars().map(u32::from).chain(std::iter::repeat(0)).take(width);
+    write_array(zip, array, &format!("<U{width}"), &[texts.len()], texts.flat_map(padded).map(u32::to_le_bytes))
 }
 
-fn write_vector<W: Write, T, const N: usize>(
-    zip: &mut Zip<W>,
-    array: &str,
-    descr: &str,
-    numbers: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator>,
-    bytes: impl Fn(T) -> [u8; N],
-) -> Result<(), Failure> {
-    let mut numbers = numbers.into_iter();
-    write_array(zip, array, descr, &[numbers.len()], |out| {
-        Ok(numbers.try_for_each(|number| out.write_all(&bytes(number)))?)
-    })
-}
-
-/// Writes an array, whose values `write` writes. Stored without compression, for fast reading.
+/// Writes an array of elements that are already bytes. Stored without compression, for fast reading.
 fn write_array<W: Write>(
     zip: &mut Zip<W>,
     array: &str,
     descr: &str,
     shape: &[usize],
-    write: impl FnOnce(&mut BufWriter<&mut Zip<W>>) -> Result<(), Failure>,
+    elements: impl IntoIterator<Item: AsRef<[u8]>>,
 ) -> Result<(), Failure> {
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
     zip.start_file(format!("{array}.npy"), options)?;
     let mut out = BufWriter::with_capacity(BUFFER, zip);
     write_header(&mut out, descr, shape)?;
-    write(&mut out)?;
+    elements.into_iter().try_for_each(|element| out.write_all(element.as_ref()))?;
     Ok(out.flush()?)
 }
 

@@ -3,6 +3,7 @@
 mod lines;
 
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 
 use widemargin::data::{AnySamples, Labels, Series};
 
@@ -29,14 +30,14 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    pub fn new(input: TextInput, format: Format, options: &ReadOptions) -> Result<Reader, Failure> {
+    pub fn new(path: &Path, format: Format, options: &ReadOptions) -> Result<Reader, Failure> {
         let reason = match format {
             Format::Ts => "in .ts files it is what comes last",
             _ => "in lines of the UCR archive it is what comes first",
         };
         let labeled = options.wants_labels(reason)?;
         let header = Header { has_label: labeled, channels: Some(1) };
-        let input = BufReader::with_capacity(1 << 16, input);
+        let input = BufReader::with_capacity(1 << 16, TextInput::open(path, options.max_line_bytes())?);
         let mut reader = Reader { input, number: 0, bytes: 0, format, labeled, header };
         if format == Format::Ts {
             reader.header = reader.read_header()?;

@@ -44,7 +44,7 @@ struct Array {
     start: u64,
 }
 
-/// Files are opened for each range, so that many shards need no handles, and files that have been modified or removed are
+/// Files are opened for each piece, so that many shards need no handles, and files that have been modified or removed are
 /// detected.
 #[derive(Debug)]
 enum Storage {
@@ -140,24 +140,19 @@ impl DenseRows {
             // No array is empty, so the last one that begins at or before a row contains it.
             let array = &self.arrays[self.arrays.partition_point(|array| array.first_row <= next) - 1];
             let (end, row_bytes) = (rows.end.min(array.first_row + array.n_rows), self.n_columns * array.dtype.size);
-            array.storage.with_reader(|read| {
-                while next < end {
-                    let n = (PIECE / row_bytes).clamp(1, end - next);
-                    buffer.resize(n * row_bytes, 0);
-                    read(array.start + ((next - array.first_row) * row_bytes) as u64, &mut buffer)?;
-                    let mut numbers = self.features(&array.dtype, &buffer, append);
-                    let is_bad = |number: &T| !(Into::<f64>::into(*number) as f32).is_finite();
-                    if let Some(at) = numbers.iter().position(is_bad) {
-                        let value = self.features(&array.dtype, &buffer, Dtype::append_doubles)[at];
-                        let (row, column) = (next + at / n_cols, at % n_cols);
-                        let problem = "is not a finite number in single precision: remove, impute or rescale it";
-                        return Err(Error::Value { row, column, value, problem });
-                    }
-                    values.append(&mut numbers);
-                    next += n;
-                }
-                Ok(())
-            })?;
+            let n = (PIECE / row_bytes).clamp(1, end - next);
+            buffer.resize(n * row_bytes, 0);
+            array.storage.read(array.start + ((next - array.first_row) * row_bytes) as u64, &mut buffer)?;
+            let mut numbers = self.features(&array.dtype, &buffer, append);
+            let is_bad = |number: &T| !(Into::<f64>::into(*number) as f32).is_finite();
+            if let Some(at) = numbers.iter().position(is_bad) {
+                let value = self.features(&array.dtype, &buffer, Dtype::append_doubles)[at];
+                let (row, column) = (next + at / n_cols, at % n_cols);
+                let problem = "is not a finite number in single precision: remove, impute or rescale it";
+                return Err(Error::Value { row, column, value, problem });
+            }
+            values.append(&mut numbers);
+            next += n;
         }
         Ok(DenseMatrix { values, n_rows: rows.len(), n_cols })
     }
@@ -193,19 +188,17 @@ impl Rows for DenseRows {
 }
 
 impl Storage {
-    /// Calls `work` with a function that fills bytes from a position; an error if a file has changed.
-    fn with_reader(&self, work: impl FnOnce(&dyn Fn(u64, &mut [u8]) -> Result<()>) -> Result<()>) -> Result<()> {
+    /// Fills bytes from a position; an error if a file has changed.
+    fn read(&self, at: u64, bytes: &mut [u8]) -> Result<()> {
         let (path, before) = match self {
-            Storage::Scratch(scratch) => return work(&|at, bytes| scratch.read(at, bytes)),
+            Storage::Scratch(scratch) => return scratch.read(at, bytes),
             Storage::File { path, length, modified } => (path, (*length, *modified)),
         };
-        let refused = |source| refused(path, "cannot read", source);
-        let (file, length, modified) = opened(path).map_err(refused)?;
-        if (length, modified) != before {
-            let changed = io::Error::new(io::ErrorKind::InvalidData, "the file has changed since it was first read");
-            return Err(refused(changed));
-        }
-        work(&|at, bytes| read_exact_at(&file, at, bytes).map_err(refused))
+        let read = opened(path).and_then(|(file, length, modified)| match (length, modified) == before {
+            true => read_exact_at(&file, at, bytes),
+            false => Err(io::Error::new(io::ErrorKind::InvalidData, "the file has changed since it was first read")),
+        });
+        read.map_err(|source| refused(path, "cannot read", source))
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::common::{file, labels, message, read_bytes, rows};
 use widemargin::data::{ColumnKind, Label, TableColumns};
-use widemargin_io::{Blocks, ReadOptions, Table};
+use widemargin_io::{Blocks, Decimal, ReadOptions, Table};
 
 const TRAIN: &str = "age,color,member,label\n1,red,yes,a\n,blue,No,b\n4,?,TRUE,a\n2,red,false,b\nNA,green,no,a\n";
 
@@ -117,6 +117,9 @@ fn rejects_columns_that_cannot_be_features() {
         let (error, _) = message("a.csv", format!("age,color,member\n{infinite},red,no\n"), &known(&columns));
         assert_eq!(error, format!("line 2, column 'age': '{infinite}' is not a finite number"));
     }
+    let comma = ReadOptions { decimal: Some(Decimal::Comma), ..known(&columns) };
+    let (error, _) = message("a.csv", "age;color;member\n1.5;red;no\n", &comma);
+    assert!(error.starts_with("line 2, column 'age': '1.5' has a decimal point"), "{error}");
     let (error, _) = message("a.csv", "age,color,member\n1,red,maybe\n", &known(&columns));
     assert!(error.contains("'maybe' is not true or false"), "{error}");
     let missing = read_bytes("a.csv", "age,member\n1,no\n", &known(&columns)).unwrap_err();

@@ -65,16 +65,21 @@ impl TableColumn {
         self.names().len()
     }
 
-    /// Appends the features of a cell, which is `None` if it is missing.
+    /// Appends the features of a cell, which is `None` if it is missing. `number` is the number that a text spells.
     ///
     /// # Errors
-    /// The expected kind, for a text that is not a number or a boolean. Nothing is appended.
-    pub fn encode(&self, cell: Option<&str>, features: &mut Vec<f64>) -> Result<Encoded, &'static str> {
+    /// The expected kind, for a text that is not a finite number or a boolean. Nothing is appended.
+    pub fn encode(
+        &self,
+        cell: Option<&str>,
+        number: impl Fn(&str) -> Option<f64>,
+        features: &mut Vec<f64>,
+    ) -> Result<Encoded, &'static str> {
         let mut encoded = if cell.is_some() { Encoded::Known } else { Encoded::Missing };
         match &self.kind {
             ColumnKind::Number { median } => features.push(match cell {
                 None => *median,
-                Some(text) => text.parse().ok().filter(|x: &f64| x.is_finite()).ok_or("a number")?,
+                Some(text) => number(text).filter(|x| x.is_finite()).ok_or("a number")?,
             }),
             ColumnKind::Boolean { median } => features.push(match cell {
                 None => *median,
@@ -186,7 +191,7 @@ mod tests {
         let column = |kind, has_missing| TableColumn { name: "c".into(), kind, has_missing };
         let encode = |column: &TableColumn, cell: Option<&str>| {
             let mut features = Vec::new();
-            column.encode(cell, &mut features).map(|encoded| (features, encoded))
+            column.encode(cell, |text| text.parse().ok(), &mut features).map(|encoded| (features, encoded))
         };
         let number = column(ColumnKind::Number { median: 2.5 }, true);
         assert_eq!(encode(&number, Some("1e2")), Ok((vec![100.0, 0.0], Encoded::Known)));

@@ -1,8 +1,8 @@
 //! Coded rows that are read in chunks and stored in pieces, with one codebook for all.
 //!
-//! A piece stores some rows in reading order: `n` row numbers, `n` lengths, then all entries as 32-bit words of 16-bit
-//! feature and code (two words if there are more features), little-endian. A block consists of pieces; when it is read,
-//! its rows are shuffled, since coordinate descent needs a random order (labels may be sorted).
+//! A piece stores some rows in reading order, in 32-bit words: `n` row numbers, `n` lengths, then all entries as words of
+//! 16-bit feature and code (two words if there are more features). A block consists of pieces; when it is read, its rows
+//! are shuffled, since coordinate descent needs a random order (labels may be sorted).
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -88,20 +88,26 @@ pub(crate) fn entry_bytes(n_features: usize) -> usize {
     if is_wide(n_features) { 8 } else { 4 }
 }
 
-/// Bytes per row in addition to its entries.
-pub(crate) const ROW_BYTES: usize = 8;
+/// Bytes of a word.
+const WORD: usize = size_of::<u32>();
 
-/// A sequence of rows serialized to bytes.
+/// Words per row in addition to its entries: its number and its length.
+const ROW_WORDS: usize = 2;
+
+/// Bytes per row in addition to its entries.
+pub(crate) const ROW_BYTES: usize = ROW_WORDS * WORD;
+
+/// A sequence of rows in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub n_rows: usize,
-    pub n_bytes: usize,
+    pub n_words: usize,
 }
 
 impl Piece {
     /// Number of entries of rows with this number of features.
     pub fn n_entries(self, n_features: usize) -> usize {
-        (self.n_bytes - self.n_rows * ROW_BYTES) / entry_bytes(n_features)
+        (self.n_words - self.n_rows * ROW_WORDS) * WORD / entry_bytes(n_features)
     }
 }
 
@@ -111,7 +117,7 @@ pub(crate) struct PieceBuffer {
     n_features: usize,
     numbers: Vec<u32>,
     lengths: Vec<u32>,
-    entries: Vec<u8>,
+    entries: Vec<u32>,
 }
 
 impl PieceBuffer {
@@ -122,7 +128,7 @@ impl PieceBuffer {
 
     /// Bytes of the piece so far.
     pub fn n_bytes(&self) -> usize {
-        self.numbers.len() * ROW_BYTES + self.entries.len()
+        self.numbers.len() * ROW_BYTES + self.entries.len() * WORD
     }
 
     /// Adds row `at` of a chunk, which is row `number` overall; `codes` is the result of [`BookMaker::merge`] for the
@@ -135,33 +141,22 @@ impl PieceBuffer {
     }
 
     fn push_entries<E: Entry>(&mut self, row: &[E], codes: &[u32]) {
-        let from = self.entries.len();
-        self.entries.resize(from + row.len() * entry_bytes(self.n_features), 0);
-        let bytes = &mut self.entries[from..];
-        let pair = |entry: &E| (entry.feature() as u32, codes[entry.code()]);
+        let pairs = row.iter().map(|entry| (entry.feature() as u32, codes[entry.code()]));
         if is_wide(self.n_features) {
-            for (bytes, (feature, code)) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(row.iter().map(pair)) {
-                *bytes = (u64::from(feature) << 32 | u64::from(code)).to_le_bytes();
-            }
+            self.entries.extend(pairs.flat_map(|(feature, code)| [feature, code]));
         } else {
-            for (bytes, (feature, code)) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(row.iter().map(pair)) {
-                *bytes = (feature << 16 | code).to_le_bytes();
-            }
+            self.entries.extend(pairs.map(|(feature, code)| feature << 16 | code));
         }
     }
 
-    /// Takes the piece and its bytes, leaving the buffer empty.
-    pub fn take(&mut self) -> (Piece, Vec<u8>) {
-        let piece = Piece { n_rows: self.numbers.len(), n_bytes: self.n_bytes() };
-        let mut bytes = Vec::with_capacity(piece.n_bytes);
-        for word in self.numbers.iter().chain(&self.lengths) {
-            bytes.extend_from_slice(&word.to_le_bytes());
-        }
-        bytes.extend_from_slice(&self.entries);
+    /// Takes the piece and its words, leaving the buffer empty.
+    pub fn take(&mut self) -> (Piece, Vec<u32>) {
+        let words = [&self.numbers[..], &self.lengths, &self.entries].concat();
+        let piece = Piece { n_rows: self.numbers.len(), n_words: words.len() };
         self.numbers.clear();
         self.lengths.clear();
         self.entries.clear();
-        (piece, bytes)
+        (piece, words)
     }
 }
 
@@ -174,15 +169,15 @@ pub(crate) struct Gathered {
     pub places: Vec<u32>,
 }
 
-/// The rows of some pieces in a random order determined by the seed. `read(p, range)` returns a range of the bytes of
+/// The rows of some pieces in a random order determined by the seed. `read(p, range)` returns a range of the words of
 /// piece `p`. The entries are stored in the memory of `spare`, with a capacity of `most` entries: allocating and
 /// freeing memory for each block would take more than two blocks.
 ///
 /// # Errors
-/// Errors of `read`; [`Error::Shape`] for corrupt bytes.
+/// Errors of `read`; [`Error::Shape`] for corrupt words.
 pub(crate) fn gather<'a>(
     pieces: &[Piece],
-    read: impl Fn(usize, Range<usize>) -> Result<Cow<'a, [u8]>>,
+    read: impl Fn(usize, Range<usize>) -> Result<Cow<'a, [u32]>>,
     book: Arc<ValueCounts>,
     n_features: usize,
     seed: u64,
@@ -196,12 +191,11 @@ pub(crate) fn gather<'a>(
     let (mut numbers, mut indptr) = (vec![0; n_rows], vec![0usize; n_rows + 1]);
     let mut at = 0;
     for (p, piece) in pieces.iter().enumerate() {
-        let bytes = read(p, 0..piece.n_rows * ROW_BYTES)?;
-        let words = bytes.as_chunks::<4>().0;
+        let words = read(p, 0..piece.n_rows * ROW_WORDS)?;
         for (number, length) in words[..piece.n_rows].iter().zip(&words[piece.n_rows..]) {
             let place = places[at] as usize;
-            numbers[place] = u32::from_le_bytes(*number);
-            indptr[place + 1] = u32::from_le_bytes(*length) as usize;
+            numbers[place] = *number;
+            indptr[place + 1] = *length as usize;
             at += 1;
         }
     }
@@ -217,11 +211,8 @@ pub(crate) fn gather<'a>(
         ));
     }
 
-    let narrow = |word: &[u8; 4]| Narrow(u32::from_le_bytes(*word));
-    let wide = |words: &[u8; 8]| {
-        let words = u64::from_le_bytes(*words);
-        Wide { feature: (words >> 32) as u32, code: words as u32 }
-    };
+    let narrow = |&[word]: &[u32; 1]| Narrow(word);
+    let wide = |&[feature, code]: &[u32; 2]| Wide { feature, code };
     let entries = if is_wide(n_features) {
         let spare = if let Some(Entries::Wide(spare)) = spare { spare } else { Vec::new() };
         Entries::Wide(spread(pieces, read, &places, &indptr, (spare, most), wide)?)
@@ -233,22 +224,22 @@ pub(crate) fn gather<'a>(
 }
 
 /// The entries of all pieces, each row at its position, in the memory of others and with room for `most`.
-fn spread<'a, E: Entry, const BYTES: usize>(
+fn spread<'a, E: Entry, const WORDS: usize>(
     pieces: &[Piece],
-    read: impl Fn(usize, Range<usize>) -> Result<Cow<'a, [u8]>>,
+    read: impl Fn(usize, Range<usize>) -> Result<Cow<'a, [u32]>>,
     places: &[u32],
     indptr: &[usize],
     (mut entries, most): (Vec<E>, usize),
-    entry: impl Fn(&[u8; BYTES]) -> E,
+    entry: impl Fn(&[u32; WORDS]) -> E,
 ) -> Result<Vec<E>> {
     let n = indptr[indptr.len() - 1];
     entries.clear();
     entries.reserve_exact(most.max(n));
-    entries.resize(n, entry(&[0; BYTES]));
+    entries.resize(n, entry(&[0; WORDS]));
     let mut places = places.iter();
     for (p, piece) in pieces.iter().enumerate() {
-        let bytes = read(p, piece.n_rows * ROW_BYTES..piece.n_bytes)?;
-        let mut from = bytes.as_chunks::<BYTES>().0.iter();
+        let words = read(p, piece.n_rows * ROW_WORDS..piece.n_words)?;
+        let mut from = words.as_chunks::<WORDS>().0.iter();
         for &place in places.by_ref().take(piece.n_rows) {
             let to = &mut entries[indptr[place as usize]..indptr[place as usize + 1]];
             to.iter_mut().zip(from.by_ref()).for_each(|(to, from)| *to = entry(from));
@@ -285,7 +276,7 @@ mod tests {
             }
         }
         let of: Vec<Piece> = pieces.iter().map(|(piece, _)| *piece).collect();
-        assert!(pieces.iter().all(|(piece, bytes)| piece.n_bytes == bytes.len()));
+        assert!(pieces.iter().all(|(piece, words)| piece.n_words == words.len()));
         let read = |p: usize, range: Range<usize>| Ok(Cow::Borrowed(&pieces[p].1[range]));
         let spare = Some(Entries::Wide(vec![Wide { feature: 5, code: 5 }; 3]));
         let gathered = gather(&of, read, Arc::new(maker.finish()), n_features, 3, spare, 0).unwrap();

@@ -19,8 +19,6 @@ pub(crate) trait Entry: Copy + Send + Sync + 'static {
     fn feature(self) -> usize;
     /// The position in [`CodedRows::book`].
     fn code(self) -> usize;
-    /// The entries, if they have this form.
-    fn of(entries: &Entries) -> Option<&[Self]>;
 }
 
 /// 16 bits each, packed in one word.
@@ -43,9 +41,6 @@ impl Entry for Narrow {
     fn code(self) -> usize {
         (self.0 & 0xffff) as usize
     }
-    fn of(entries: &Entries) -> Option<&[Self]> {
-        if let Entries::Narrow(entries) = entries { Some(entries) } else { None }
-    }
 }
 
 impl Entry for Wide {
@@ -56,9 +51,6 @@ impl Entry for Wide {
     #[inline(always)]
     fn code(self) -> usize {
         self.code as usize
-    }
-    fn of(entries: &Entries) -> Option<&[Self]> {
-        if let Entries::Wide(entries) = entries { Some(entries) } else { None }
     }
 }
 

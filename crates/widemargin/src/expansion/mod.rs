@@ -29,7 +29,7 @@ pub(crate) use basis_expansion::CHUNK_ROWS;
 pub use basis_expansion::{BasisExpansion, describe};
 pub(crate) use coded_blocks::{BookMaker, Gathered, Piece, PieceBuffer, ROW_BYTES, entry_bytes, gather};
 pub use coded_rows::CodedRows;
-pub(crate) use coded_rows::{Entries, Entry, Narrow, Wide, on_entries};
+pub(crate) use coded_rows::{Entries, Entry, on_entries};
 pub(crate) use contributions::WeighedColumns;
 pub(crate) use decision::Decision;
 pub use explicit::{explicit, explicit_block, explicit_bytes};

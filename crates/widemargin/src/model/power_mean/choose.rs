@@ -67,20 +67,6 @@ pub struct TriedKernel {
     pub problem: Option<String>,
 }
 
-/// Samples to choose on, among rows that have been coded.
-pub(super) struct Sample<'a> {
-    pub rows: &'a CodedRows,
-    /// Which of these rows.
-    pub some: &'a [usize],
-    /// The labels of all samples.
-    pub labels: &'a Labels,
-    /// Which of all samples these are.
-    pub numbers: &'a [usize],
-    /// The effective weights of all samples, and the part of each that leave-one-out removes.
-    pub weights: &'a [f64],
-    pub units: &'a [f64],
-}
-
 impl PowerMeanParams {
     /// The samples with a weight on which [`PowerMeanParams::choose_on`] compares candidates: at most 1,000, of at most
     /// 100 classes.
@@ -126,26 +112,20 @@ impl PowerMeanParams {
         if !self.chooses() {
             return Ok((self.without_choice(), PowerMeanChoice::default()));
         }
-        let some: Vec<usize> = (0..n).collect();
-        let mine: Vec<f64> = numbers.iter().map(|&row| weights[row]).collect();
-        let rows = CodedRows::new(samples, &some, &mine, factors)?;
-        self.chosen(&Sample { rows: &rows, some: &some, labels, numbers, weights, units }, monitor)
-    }
-
-    /// The same of rows that have been coded.
-    pub(super) fn chosen(&self, sample: &Sample<'_>, monitor: &Monitor<'_>) -> Result<(Self, PowerMeanChoice)> {
-        let mut params = self.without_choice();
-        let whole = Part::new(sample, (0..sample.some.len()).collect());
+        let of_sample = |all: &[f64]| -> Vec<f64> { numbers.iter().map(|&row| all[row]).collect() };
+        let (labels, weights, units) = (labels.select(numbers), of_sample(weights), of_sample(units));
+        let all: Vec<usize> = (0..n).collect();
+        let rows = CodedRows::new(samples, &all, &weights, factors)?;
+        let part = |places: &[usize]| Part::new(&rows, (&labels, &weights, &units), places);
+        let (whole, mut params) = (part(&all), self.without_choice());
         if whole.columns.is_empty() {
             // Every sample is empty: all decision values are 0, whatever the parameters.
             return Ok((params, PowerMeanChoice::default()));
         }
         let (pool, c) = (Pool::new(self.threads)?, (!self.auto.c).then_some(self.c));
-        let mut choice = PowerMeanChoice { n_samples: sample.some.len(), ..PowerMeanChoice::default() };
+        let mut choice = PowerMeanChoice { n_samples: n, ..PowerMeanChoice::default() };
         if self.auto.p || self.auto.n_nodes {
-            let labels = sample.labels.select(sample.numbers);
-            let few = choose_rows(&labels, &whole.weights, POWER_SAMPLES.min(labels.len()), self.seed);
-            let few = Part::new(sample, few);
+            let few = part(&choose_rows(&labels, &weights, POWER_SAMPLES.min(n), self.seed));
             let mut search = Search::new(&few, &params, c, &pool, monitor);
             if self.auto.p {
                 params.kernel = search.best_kernel(&params, self.auto.n_nodes)?;
@@ -204,15 +184,12 @@ struct Part {
 }
 
 impl Part {
-    /// Those at some places of a sample.
-    fn new(sample: &Sample<'_>, places: Vec<usize>) -> Self {
-        let of_part = |all: &[f64]| -> Vec<f64> { places.iter().map(|&at| all[sample.numbers[at]]).collect() };
-        let (weights, units) = (of_part(sample.weights), of_part(sample.units));
-        let rows: Vec<usize> = places.iter().map(|&at| sample.some[at]).collect();
-        let numbers: Vec<usize> = places.iter().map(|&at| sample.numbers[at]).collect();
+    /// Those at some places of the samples.
+    fn new(rows: &CodedRows, (labels, weights, units): (&Labels, &[f64], &[f64]), places: &[usize]) -> Self {
+        let of_part = |all: &[f64]| -> Vec<f64> { places.iter().map(|&at| all[at]).collect() };
+        let (weights, units) = (of_part(weights), of_part(units));
         // The classes that there are among them.
-        let labels = sample.labels.select(&numbers);
-        Part { labels, columns: Columns::new(sample.rows, &rows, &weights), weights, units }
+        Part { labels: labels.select(places), columns: Columns::new(rows, places, &weights), weights, units }
     }
 }
 

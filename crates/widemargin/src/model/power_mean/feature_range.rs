@@ -19,11 +19,6 @@ pub struct FeatureMax {
 }
 
 impl FeatureMax {
-    /// The factors of these rows; see [`largest_values`] for the errors.
-    pub fn fit(samples: &impl Rows, rows: &[usize]) -> Result<Self> {
-        Ok(FeatureMax::from_largest(&largest_values(samples, rows)?))
-    }
-
     /// The factors that scale these maxima to 1.
     pub fn from_largest(largest: &[f64]) -> Self {
         let factor = |largest: f64| if largest > 0.0 { 1.0 / largest } else { 1.0 };
@@ -38,31 +33,32 @@ impl FeatureMax {
     }
 }
 
-/// The largest value of each feature over these rows, with validation of each value.
+/// The largest value of each feature over these rows, and their number of non-zeros, with validation of each value.
 ///
 /// # Errors
 /// [`Error::Value`](crate::Error::Value) for a value that is negative or not finite;
 /// [`Error::Memory`](crate::Error::Memory) if there are too many columns.
-pub fn largest_values(samples: &impl Rows, rows: &[usize]) -> Result<Vec<f64>> {
+pub fn largest_values(samples: &impl Rows, rows: &[usize]) -> Result<(Vec<f64>, u64)> {
     let n_cols = samples.n_cols();
     // The values, and the factors computed from them.
     let needed = memory::product(&[2 * size_of::<f64>(), n_cols]);
     memory::check(needed, || format!("the largest values of {n_cols} features"), memory::FEWER_COLUMNS)?;
-    let mut largest = vec![0.0; n_cols];
+    let (mut largest, mut n_nonzero) = (vec![0.0; n_cols], 0);
     for &row in rows {
         visit_histogram(samples, row, |column, value| {
+            n_nonzero += 1;
             if value > largest[column] {
                 largest[column] = value;
             }
         })?;
     }
-    Ok(largest)
+    Ok((largest, n_nonzero))
 }
 
 part_query! {
     /// The largest value of each feature among the samples of weight above 0.
     pub SampleRows: LargestValues "largest" {} -> Vec<f64> {}
-    |_, part, _| largest_values(&part.rows(), &part.present()),
+    |_, part, _| Ok(largest_values(&part.rows(), &part.present())?.0),
     |_, total, next| {
         total.resize(total.len().max(next.len()), 0.0);
         total.iter_mut().zip(next).for_each(|(total, next)| *total = total.max(next));
@@ -78,8 +74,9 @@ mod tests {
     fn the_largest_value_of_the_selected_rows_becomes_one() {
         let values = [0.0, 4.0, 0.0, 8.0, 2.0, 100.0];
         let samples = DenseView::new(&values, 2, 3).unwrap();
-        assert_eq!(FeatureMax::fit(&samples, &[0, 1]).unwrap().factors(), [0.125, 0.25, 0.01]);
-        assert_eq!(FeatureMax::fit(&samples, &[0]).unwrap().factors(), [1.0, 0.25, 1.0]);
+        let factors = |rows: &[usize]| FeatureMax::from_largest(&largest_values(&samples, rows).unwrap().0).factors;
+        assert_eq!(factors(&[0, 1]), [0.125, 0.25, 0.01]);
+        assert_eq!(factors(&[0]), [1.0, 0.25, 1.0]);
     }
 
     #[test]
@@ -87,7 +84,7 @@ mod tests {
         for (bad, word) in [(-1.0, "negative"), (f64::NAN, "finite"), (f64::INFINITY, "finite")] {
             let values = [0.0, 1.0, 2.0, bad];
             let samples = DenseView::new(&values, 2, 2).unwrap();
-            let message = FeatureMax::fit(&samples, &[0, 1]).unwrap_err().to_string();
+            let message = largest_values(&samples, &[0, 1]).unwrap_err().to_string();
             assert!(message.starts_with("row 1, column 1 (from 0): ") && message.contains(word), "{message}");
         }
     }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::choose::{PowerMeanChoice, Sample};
+use super::choose::PowerMeanChoice;
 use super::feature_range::{FeatureMax, largest_values};
 use super::held_out::{held_out_scores, held_out_sets};
 use super::params::PowerMeanParams;
@@ -28,9 +28,9 @@ use crate::model::within_limit::{Part, TrainingSet, fit_samples};
 use crate::model::{Classifier, Scores, assess};
 use crate::monitor::{Monitor, RowCount};
 use crate::par;
-use crate::problem::{Loss, OneVsRest};
-use crate::solve::dual::{self, DualProblem, DualSolution, HeldOut};
-use crate::solve::{Calibration, EstimateMethod, Report, Stage};
+use crate::problem::{HeldOutScores, Loss, OneVsRest};
+use crate::solve::dual::{Additive, DualProblem, DualSolution};
+use crate::solve::{EstimateMethod, Report, Stage};
 use crate::tuning::{MAX_STORED_VALUES, SELECTION_SAMPLES, SELECTION_TIME_SHARE};
 
 /// Rows scored at a time by one thread.
@@ -96,12 +96,9 @@ impl PowerMeanParams {
 
         // Samples of weight 0 are ignored everywhere, including the scaling.
         let present: Vec<usize> = (0..effective.len()).filter(|&row| effective[row] > 0.0).collect();
-        let scaling = if self.scale {
-            Some(FeatureMax::fit(samples, &present)?)
-        } else {
-            largest_values(samples, &present)?;
-            None
-        };
+        // The values are checked without a scaling too.
+        let (largest, _) = largest_values(samples, &present)?;
+        let scaling = self.scale.then(|| FeatureMax::from_largest(&largest));
         clock.end("scale")?;
 
         // Copies are merged. The order is random, so that rows near each other in memory are a random sample.
@@ -111,17 +108,19 @@ impl PowerMeanParams {
         let (labels, weights) = distinct.labeled(labels, &self.class_weight)?;
         clock.end("merge")?;
 
-        let rows = CodedRows::new(samples, &distinct.rows, &weights, scaling.as_ref().map(FeatureMax::factors))?;
+        let factors = scaling.as_ref().map(FeatureMax::factors);
+        let rows = CodedRows::new(samples, &distinct.rows, &weights, factors)?;
         clock.end("encode")?;
 
         let units = distinct.removed_weights(&weights);
         let (mut params, mut choice) = (Cow::Borrowed(self), None);
         if self.chooses() {
             let some = self.rows_to_choose_on(&labels, &weights);
-            let (some, labels) = (&some[..], &labels);
-            let sample = Sample { rows: &rows, some, labels, numbers: some, weights: &weights, units: &units };
-            let (chosen, found) = self.chosen(&sample, &monitor.with_strict_part(SELECTION_TIME_SHARE))?;
-            chosen.check_memory(samples.n_cols(), OneVsRest::of(labels).n_problems())?;
+            let picked: Vec<usize> = some.iter().map(|&at| distinct.rows[at]).collect();
+            let picked = PickedRows { source: samples, rows: &picked };
+            let (judged, monitor) = ((&weights[..], &units[..]), &monitor.with_strict_part(SELECTION_TIME_SHARE));
+            let (chosen, found) = self.choose_on(&picked, &some, &labels, judged, factors, monitor)?;
+            chosen.check_memory(samples.n_cols(), OneVsRest::of(&labels).n_problems())?;
             check_costs(chosen.c, &weights, labels.classes().len())?;
             (params, choice) = (Cow::Owned(chosen), Some(found));
             clock.end("choose")?;
@@ -134,9 +133,10 @@ impl PowerMeanParams {
         let problem = DualProblem { rows: &rows, map: &map, targets, loss: params.loss, costs: &costs };
         let settings = params.limit(&problem, params.settings(params.threads));
         let held_out = held_out_sets(&labels, &weights, &units, self.seed);
-        let is_left_to_another = settings.max_epochs < params.max_epochs;
-        let in_descent = HeldOut { sets: &held_out, is_left_to_another };
-        let mut solution = dual::solve_for_weights(&problem, &settings, in_descent, monitor)?;
+        let mut descent = Additive::new(&problem, &settings, monitor);
+        (descent.keep_alphas, descent.held_out) = (false, &held_out);
+        descent.is_left_to_another = settings.max_epochs < params.max_epochs;
+        let mut solution = descent.solve()?;
         clock.end_solved("solve")?;
         if params.wants_primal(&problem, &solution, settings.max_epochs) {
             let shares: Vec<f64> = units.iter().zip(&weights).map(|(unit, weight)| unit / weight).collect();
@@ -148,10 +148,8 @@ impl PowerMeanParams {
         }
 
         let scores = held_out_scores(&solution, &held_out, labels.codes(), (&weights, &units));
-        let mut report = report(&solution, clock.stages, &params);
-        let calibration = assess(&mut report, &scores, &labels, &distinct.weights, EstimateMethod::HeldOut);
-        let report = (report, calibration);
-        let model = params.model(map, scaling, samples.n_cols(), &labels, solution.weights, report);
+        let features = (map, scaling, samples.n_cols());
+        let model = params.model(features, (&labels, &distinct.weights), (solution, &scores), clock.stages);
         Ok(model.with_choice(&params, choice))
     }
 
@@ -169,24 +167,21 @@ impl PowerMeanParams {
         memory::check(needed, what, memory::FEWER_COLUMNS)
     }
 
-    /// The trained model.
-    pub(crate) fn model(
+    /// The model of a solution, with its report. `weights` are those of all training samples, without class weights.
+    pub(super) fn model(
         &self,
-        map: AdditiveMap,
-        scaling: Option<FeatureMax>,
-        n_features: usize,
-        labels: &Labels,
-        weights: Vec<f32>,
-        (report, calibration): (Report, Calibration),
+        (map, scaling, n_features): (AdditiveMap, Option<FeatureMax>, usize),
+        (labels, weights): (&Labels, &[f64]),
+        (solution, scores): (DualSolution, &HeldOutScores),
+        stages: Vec<Stage>,
     ) -> PowerMeanSvc {
+        let iterations = "epochs and steps (raise max_iter)";
+        let mut report = Report::of_solver(&solution.problems, stages, iterations, Some(self.tol));
+        let calibration = assess(&mut report, scores, labels, weights, EstimateMethod::HeldOut);
         let task = Task { loss: self.loss, c: self.c, classes: labels.classes().to_vec(), choice: None };
         let origin = Origin::of(self.training()).labeled(labels).calibrated(calibration);
-        PowerMeanSvc { map, task, scaling, n_features, weights, report, origin }
+        PowerMeanSvc { map, task, scaling, n_features, weights: solution.weights, report, origin }
     }
-}
-
-pub(crate) fn report(solution: &DualSolution, stages: Vec<Stage>, params: &PowerMeanParams) -> Report {
-    Report::of_solver(&solution.problems, stages, "epochs and steps (raise max_iter)", Some(params.tol))
 }
 
 /// A trained power mean SVM.

@@ -4,7 +4,7 @@
 //! up for all pairs of the m samples that have the feature, m²/2 additions. Memory is that of the samples' non-zeros
 //! and of the matrix, independent of the number of features.
 
-use crate::expansion::{AdditiveMap, CodedRows, Entries, Entry, MAX_NODES};
+use crate::expansion::{AdditiveMap, CodedRows, Entries, Entry, MAX_NODES, on_entries};
 use crate::linalg::factor::Matrix;
 use crate::similarity::AdditiveKernel;
 
@@ -36,10 +36,7 @@ struct Column {
 impl Columns {
     /// The columns of some of the rows, which have these weights.
     pub fn new(rows: &CodedRows, some: &[usize], weights: &[f64]) -> Self {
-        match rows.entries() {
-            Entries::Narrow(entries) => Columns::of(rows, entries, some, weights),
-            Entries::Wide(entries) => Columns::of(rows, entries, some, weights),
-        }
+        on_entries!(rows.entries(), entries => Columns::of(rows, entries, some, weights))
     }
 
     fn of<E: Entry>(rows: &CodedRows, entries: &[E], some: &[usize], weights: &[f64]) -> Self {

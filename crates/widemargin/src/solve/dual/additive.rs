@@ -23,6 +23,9 @@ use crate::simd::Simd;
 /// Lanes of one vector: a cache line.
 pub(super) const LANES: usize = 16;
 
+/// Rows that are visited together: see [`Order`](super::order::Order).
+pub(super) const NEIGHBORS: usize = 4;
+
 /// The maximum number of parts.
 const MAX_PARTS: usize = 4;
 
@@ -50,7 +53,7 @@ impl<'a, E: Entry> AdditiveRows<'a, E> {
 impl<E: Entry> DualRows<LANES> for AdditiveRows<'_, E> {
     type Number = f32;
 
-    const NEIGHBORS: usize = 4;
+    const NEIGHBORS: usize = NEIGHBORS;
 
     fn n_rows(&self) -> usize {
         self.indptr.len() - 1

@@ -15,11 +15,14 @@ use crate::tuning::{GAP_AFTER_PREMATURE_PASS, MIN_GAP_LEFT_BY_EPOCH};
 pub(super) struct Certificate {
     pub primal: f64,
     pub dual: f64,
+    /// Rows with a dual variable above 0.
+    pub n_support: u32,
 }
 
 impl Certificate {
     pub fn new(sums: &Sums, quadratic: f64) -> Self {
-        Certificate { primal: 0.5 * quadratic + sums.loss, dual: sums.linear - 0.5 * quadratic }
+        let (primal, dual) = (0.5 * quadratic + sums.loss, sums.linear - 0.5 * quadratic);
+        Certificate { primal, dual, n_support: sums.n_support }
     }
 
     pub fn gap(&self) -> f64 {
@@ -41,6 +44,8 @@ pub(super) struct Sums {
     pub linear: f64,
     /// Σ α · margin, which is the quadratic form at fixed weights.
     pub alpha_margin: f64,
+    /// Rows with a dual variable above 0.
+    pub n_support: u32,
 }
 
 impl Sums {
@@ -53,6 +58,7 @@ impl Sums {
         self.loss += cost * loss.value(1.0, margin);
         self.linear += alpha - 0.5 * loss.diagonal(cost) * alpha * alpha;
         self.alpha_margin += alpha * margin;
+        self.n_support += u32::from(alpha > 0.0);
     }
 
     /// The relative gap from the sums of an epoch, with each row as of before its step: the sum of the coordinates'

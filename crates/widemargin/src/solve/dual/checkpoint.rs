@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::descent::Course;
+use super::additive::LANES;
+use super::descent::Epoch;
+use super::shard::{Course, Shard};
 use super::store::Store;
 use crate::data::{Checkpoint, load_checkpoint, save_checkpoint};
 use crate::error::{Error, Result};
@@ -18,21 +20,13 @@ use crate::tuning::{CHECKPOINT_INTERVAL, CHECKPOINT_ONE_IN};
 
 const STATE: &str = "power-mean";
 
-/// The state of a descent between two rounds, in addition to its weights and dual variables.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct BlockState {
-    pub rounds: u32,
-    /// Whether no rows are skipped, as after an exact pass.
-    pub anew: bool,
-    pub problems: Vec<Course>,
-}
-
-/// The state of an earlier run.
+/// The state of an earlier run between two epochs, in addition to its weights and dual variables.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Left {
     /// Which of the two generations of weights and dual variables is complete.
     generation: u32,
-    pub(super) state: BlockState,
+    next: Epoch,
+    problems: Vec<Course>,
 }
 
 impl Left {
@@ -47,11 +41,16 @@ impl Left {
         serde_json::from_slice(&bytes).map(Some).map_err(|problem| damaged(problem.to_string()))
     }
 
-    /// The weights of each problem, `feature * n_nodes + node`; the dual variables are restored to the blocks.
+    /// Restores the states of the problems, and the dual variables of the blocks.
     ///
     /// # Errors
     /// Errors of the checkpoint and the blocks; [`Error::Checkpoint`] for missing parts or parts of the wrong size.
-    pub fn take_up(&self, checkpoint: &dyn Checkpoint, store: &Store<'_>) -> Result<Vec<Vec<f32>>> {
+    pub(super) fn take_up(
+        self,
+        checkpoint: &dyn Checkpoint,
+        store: &Store<'_>,
+        shards: &mut [Shard<f32, LANES>],
+    ) -> Result<Epoch> {
         let numbers = |name: String, n: usize| {
             let bytes = load_checkpoint(checkpoint, &name)?.ok_or_else(|| damaged(format!("nothing under {name}")))?;
             if bytes.len() != 4 * n {
@@ -66,17 +65,19 @@ impl Left {
             let mut rest = &all[..];
             for piece in pieces {
                 let (ours, others) = rest.split_at(store.n_alphas(piece));
-                store.set_alphas(piece, ours)?;
+                store.set_alphas(piece, ours.to_vec())?;
                 rest = others;
             }
         }
-        let (n_problems, n_weights) = (store.n_problems(), store.problem.n_features * store.problem.map.n_nodes());
-        let weights =
-            (0..n_problems).map(|k| numbers(weights(self.generation, k), n_weights)).collect::<Result<_>>()?;
-        if self.state.problems.len() == n_problems {
-            return Ok(weights);
+        let n_weights = store.problem.n_features * store.problem.map.n_nodes();
+        if self.problems.len() != store.n_problems() {
+            return Err(damaged(format!("the state of {} problems", self.problems.len())));
         }
-        Err(damaged(format!("the state of {} problems", self.state.problems.len())))
+        let states = shards.iter_mut().flat_map(|shard| &mut shard.states);
+        for (k, (state, course)) in states.zip(self.problems).enumerate() {
+            (state.course, state.weights) = (course, numbers(weights(self.generation, k), n_weights)?);
+        }
+        Ok(self.next)
     }
 }
 
@@ -123,27 +124,28 @@ impl<'a> CheckpointWriter<'a> {
         self.checkpoint.is_some() && self.last.is_none_or(passed)
     }
 
-    /// Saves the state. `weights_of(k)` are those of one problem; the dual variables are stored with the blocks.
-    pub fn keep(&mut self, state: BlockState, weights_of: impl Fn(usize) -> Vec<f32>) -> Result<()> {
+    /// Saves the state of the problems; the dual variables are stored with the blocks.
+    pub fn keep(&mut self, shards: &[Shard<f32, LANES>], next: Epoch) -> Result<()> {
         let Some(checkpoint) = self.checkpoint else {
             return Ok(());
         };
-        let begun = Instant::now();
+        let (begun, generation) = (Instant::now(), self.generation);
         let bytes = |numbers: Vec<f32>| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
-        for k in 0..self.store.n_problems() {
-            save_checkpoint(checkpoint, &weights(self.generation, k), &bytes(weights_of(k)))?;
+        for (k, numbers) in shards.iter().flat_map(Shard::weights).enumerate() {
+            save_checkpoint(checkpoint, &weights(generation, k), &bytes(numbers))?;
         }
         for share in 0..SHARES {
             let mut all = Vec::new();
             for piece in share_of(share, self.store.n_pieces()) {
                 all.extend(bytes(self.store.alphas(piece)?));
             }
-            save_checkpoint(checkpoint, &alphas(self.generation, share), &all)?;
+            save_checkpoint(checkpoint, &alphas(generation, share), &all)?;
         }
-        let state = serde_json::to_vec(&Left { generation: self.generation, state })
-            .map_err(|problem| damaged(problem.to_string()))?;
-        save_checkpoint(checkpoint, STATE, &state)?;
-        self.generation = 1 - self.generation;
+        let states = shards.iter().flat_map(|shard| &shard.states);
+        let problems = states.map(|state| state.course.clone()).collect();
+        let state = serde_json::to_vec(&Left { generation, next, problems });
+        save_checkpoint(checkpoint, STATE, &state.map_err(|problem| damaged(problem.to_string()))?)?;
+        self.generation = 1 - generation;
         self.last = Some((Instant::now(), begun.elapsed()));
         Ok(())
     }

@@ -142,7 +142,7 @@ impl<T: Real, const L: usize> Lanes<T, L> {
     /// The sums of one lane over the epoch.
     pub fn sums(&self, lane: usize) -> Sums {
         let LaneSums { loss, linear, alpha_margin } = &self.sums;
-        Sums { loss: loss[lane], linear: linear[lane], alpha_margin: alpha_margin[lane] }
+        Sums { loss: loss[lane], linear: linear[lane], alpha_margin: alpha_margin[lane], ..Sums::default() }
     }
 
     /// Solves the coordinate of one row in every live lane that does not skip the row (one bit each); the steps, if any

@@ -20,12 +20,13 @@
 //! 8 bytes of the row. Dense rows have one problem at a time: their weights fit a cache, so that rows gain nothing from
 //! being read once for several.
 
-use super::certificate::Certificate;
-use super::descent::{Descent, Problems, State, shards};
+use super::certificate::{Certificate, Sums};
+use super::descent::Descent;
 use super::loss_terms::LossTerms;
 use super::pack::{Frame, Pack, Weights};
 use super::rows::{DualRows, Pass};
 use super::settings::DualSettings;
+use super::shard::{Shard, State, split};
 use crate::data::{CsrMatrix, DenseView, Rows};
 use crate::error::{Error, Result, require, require_gap};
 use crate::isa::Isa;
@@ -234,18 +235,16 @@ impl<M> LinearDual<'_, M> {
         let pass = Pass::<_, L> { isa: Isa::best(), rows: &rows, terms };
         let start = start.filter(|start| start.len() == n * k);
         // The same for any number of threads: a row takes as long for one problem as for all lanes.
-        let shards = shards(k, L, 1);
+        let shards = split(k, L, 1);
         let pool = Pool::new(settings.threads)?;
         let solved = pool.try_map(shards.len(), |at| {
-            let range = shards[at].clone();
-            let states = vec![State::new(settings.tol); range.len()];
-            let mut problems = Problems { frame: rows.frame(k), settings: *settings, n_rows: n, range, states };
+            let mut shard = Shard::new(rows.frame(k), settings, shards[at].clone(), n);
             if let Some(start) = start {
-                rows.begin(&pass, start, &mut problems);
+                rows.begin(&pass, &start[shards[at].start * n..], &mut shard);
             }
-            let mut descent = Descent { pass, problems, monitor };
+            let mut descent = Descent::in_memory(pass, shard, monitor);
             descent.run()?;
-            Ok::<_, Error>(descent.problems.states)
+            Ok::<_, Error>(descent.shards.remove(0).states)
         })?;
         let solved: Vec<State<f64>> = solved.into_iter().flatten().collect();
         Ok(LinearDualSolution {
@@ -287,26 +286,26 @@ impl<'a, M: Features<L>, const L: usize> LinearRows<'a, M, L> {
     }
 
     fn frame(&self, n_problems: usize) -> Frame {
-        Frame { isa: Isa::best(), n_features: self.n_features + 2, n_nodes: 1, n_problems }
+        Frame { n_features: self.n_features + 2, n_nodes: 1, n_problems }
     }
 
-    /// Sets the problems to some of the dual variables `[problem][row]`, and to the weights that are theirs; rows without
-    /// cost have none.
-    fn begin(&self, pass: &Pass<'_, Self, L>, start: &[f32], problems: &mut Problems<f64, L>) {
-        let (n, d, first) = (self.squares.len(), self.n_features, problems.range.start);
-        let mut pack = problems.at_zero(problems.range.clone()).pack;
-        pack.begin_rows(n);
-        pass.add_rows(0..n, &mut pack, |row, class, alpha| {
+    /// Sets the problems to these dual variables, `[problem][row]`, and to the weights that are theirs; rows without cost
+    /// have none.
+    fn begin(&self, pass: &Pass<'_, Self, L>, start: &[f32], shard: &mut Shard<f64, L>) {
+        let (n, d) = (self.squares.len(), self.n_features);
+        shard.pack_zeros();
+        let pack = &mut shard.pack;
+        pass.add_rows(0..n, pack, |row, class, alpha| {
             if pass.terms.costs[row] > 0.0 {
-                *alpha = start[(first + class) * n + row].into();
+                *alpha = start[class * n + row].into();
             }
             *alpha
         });
         if self.is_free {
             pack.weights.lanes[d] = [0.0; L];
-            self.center(pass, &mut pack);
+            self.center(pass, pack);
         }
-        problems.unpack(&pack);
+        shard.unpack();
     }
 
     /// The scores of all rows at the weights, `[row][class]`; a free intercept moves to where their loss is least.
@@ -428,21 +427,16 @@ impl<M: Features<L>, const L: usize> DualRows<L> for LinearRows<'_, M, L> {
     fn certify(&self, pass: &Pass<'_, Self, L>, pack: &mut Pack<f64, L>) -> Vec<Certificate> {
         let (n, terms, problems) = (self.squares.len(), &pass.terms, pack.problems.clone());
         let scales = self.scales(terms, pack);
+        let scaled = |row: usize, class: usize, alpha: f64| {
+            alpha * scales[usize::from(terms.targets.sign(row, problems[class]) > 0.0)][class]
+        };
         let zeros = Weights::zeros(&self.frame(terms.targets.n_problems()), problems.len());
         let before = std::mem::replace(&mut pack.weights, zeros);
-        let mut dual = vec![0.0; problems.len()];
-        pass.add_rows(0..n, pack, |row, class, alpha| {
-            if *alpha == 0.0 {
-                return 0.0;
-            }
-            let side = usize::from(terms.targets.sign(row, problems[class]) > 0.0);
-            let alpha = *alpha * scales[side][class];
-            dual[class] += alpha - 0.5 * terms.loss.diagonal(terms.cost(row, problems[class])) * alpha * alpha;
-            alpha
-        });
-        for (class, dual) in dual.iter_mut().enumerate() {
-            *dual -= 0.5 * self.quadratic(&pack.weights, class);
-        }
+        pass.add_rows(0..n, pack, |row, class, alpha| scaled(row, class, *alpha));
+        let half_norms = |pack: &Pack<f64, L>| -> Vec<f64> {
+            (0..problems.len()).map(|class| 0.5 * self.quadratic(&pack.weights, class)).collect()
+        };
+        let of_dual = half_norms(pack);
         if self.is_free {
             pack.weights = before;
         }
@@ -453,16 +447,22 @@ impl<M: Features<L>, const L: usize> DualRows<L> for LinearRows<'_, M, L> {
             rounded.iter_mut().for_each(|weight| *weight = f64::from(*weight as f32));
         }
         let scores = self.center(pass, pack);
-        let half_norm = |class: usize| 0.5 * self.quadratic(&pack.weights, class);
-        let mut primal: Vec<f64> = (0..problems.len()).map(half_norm).collect();
+        // The primal objective begins with half the norm.
+        let of_primal = half_norms(pack).into_iter();
+        let mut sums: Vec<Sums> = of_primal.map(|loss| Sums { loss, ..Sums::default() }).collect();
         for (row, scores) in scores.chunks_exact(problems.len()).enumerate() {
-            for ((primal, score), &problem) in primal.iter_mut().zip(scores).zip(&problems) {
-                let margin = terms.targets.sign(row, problem) * score;
-                *primal += terms.cost(row, problem) * terms.loss.value(1.0, margin);
+            for (class, (sums, score)) in sums.iter_mut().zip(scores).enumerate() {
+                let (cost, margin) =
+                    (terms.cost(row, problems[class]), terms.targets.sign(row, problems[class]) * score);
+                sums.add(terms.loss, cost, scaled(row, class, pack.alphas[row][class]), margin);
             }
         }
-        let certificate = |(primal, dual): (f64, f64)| Certificate { primal, dual: dual.max(0.0) };
-        primal.into_iter().zip(dual).map(certificate).collect()
+        let certificate = |(Sums { loss, linear, n_support, .. }, norm): (Sums, f64)| Certificate {
+            primal: loss,
+            dual: (linear - norm).max(0.0),
+            n_support,
+        };
+        sums.into_iter().zip(of_dual).map(certificate).collect()
     }
 }
 

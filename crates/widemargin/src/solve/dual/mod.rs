@@ -5,10 +5,10 @@
 //! exactly, as in Hsieh et al. (ICML 2008) for linear kernels and Wu (CVPR 2012, Algorithm 3) for additive ones: the
 //! gradient is y_i Σ_j read(x_ij)·a_j − 1 + D_i α_i, and a step adds Δα·y_i·write(x_ij) to each a_j.
 //!
-//! The loop is written once, in `rows`, over `DualRows`: what a row times the weights is, and how a
-//! step changes them. The rows are those of an additive kernel (`additive`, up to 16 problems in the lanes of vector
-//! registers) or features, dense or sparse ([`linear`]). `descent` runs it on rows in memory, `blocks` on rows that do
-//! not fit there.
+//! The loop over epochs is written once, in `descent`, for rows in memory and for rows that come block by block
+//! (`blocks`). The loop over rows is in `rows`, over `DualRows`: what a row times the weights is, and how a step changes
+//! them. The rows are those of an additive kernel (`additive`, up to 16 problems in the lanes of vector registers) or
+//! features, dense or sparse ([`linear`]). `shard` has the problems that share passes over the rows.
 
 mod additive;
 mod blocks;
@@ -23,6 +23,7 @@ mod pack;
 mod problem;
 mod rows;
 mod settings;
+mod shard;
 mod store;
 mod tables;
 
@@ -31,7 +32,7 @@ use std::ops::Range;
 use crate::error::Result;
 use crate::expansion::{Entries, Entry, on_entries};
 use crate::isa::Isa;
-use crate::monitor::{Monitor, is_late};
+use crate::monitor::Monitor;
 use crate::par;
 use crate::problem::HeldOutRows;
 use crate::solve::Status;
@@ -44,9 +45,10 @@ pub use settings::DualSettings;
 pub(crate) use store::{BlockProblem, Pieces, Store};
 
 use additive::AdditiveRows;
-use descent::{Descent, Problems, State};
+use descent::Descent;
 use problem::additive_shards;
 use rows::Pass;
+use shard::{Shard, State};
 use tables::Tables;
 
 /// Solves every two-class problem of `problem`.
@@ -55,41 +57,36 @@ use tables::Tables;
 /// [`Error::Cancelled`](crate::Error::Cancelled) if the monitor cancelled, [`Error::Threads`](crate::Error::Threads) if
 /// no pool can be created.
 pub fn solve(problem: &DualProblem<'_>, settings: &DualSettings, monitor: &Monitor<'_>) -> Result<DualSolution> {
-    Additive { problem, settings, keep_alphas: true, held_out: HeldOut::default(), monitor, isa: Isa::best() }.solve()
+    Additive::new(problem, settings, monitor).solve()
 }
 
-/// Rows whose decision values come from weights learned without them.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct HeldOut<'a> {
-    /// Held out one set after the other.
-    pub sets: &'a [HeldOutRows],
+/// A descent on additive kernels in memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Additive<'a> {
+    problem: &'a DualProblem<'a>,
+    settings: &'a DualSettings,
+    monitor: &'a Monitor<'a>,
+    isa: Isa,
+    /// Whether the dual variables are returned.
+    pub keep_alphas: bool,
+    /// Rows whose decision values come from weights learned without them, one set after the other.
+    pub held_out: &'a [HeldOutRows],
     /// Whether another method takes over at the limit of epochs, and holds the rows out itself.
     pub is_left_to_another: bool,
 }
 
-/// The same without the dual variables, but with the decision values of rows that are held out of other descents,
-/// set by set ([`DualSolution::held_out`]).
-pub(crate) fn solve_for_weights(
-    problem: &DualProblem<'_>,
-    settings: &DualSettings,
-    held_out: HeldOut<'_>,
-    monitor: &Monitor<'_>,
-) -> Result<DualSolution> {
-    Additive { problem, settings, keep_alphas: false, held_out, monitor, isa: Isa::best() }.solve()
-}
+impl<'a> Additive<'a> {
+    /// A descent that returns the dual variables and holds no rows out.
+    pub fn new(problem: &'a DualProblem<'a>, settings: &'a DualSettings, monitor: &'a Monitor<'a>) -> Self {
+        let isa = Isa::best();
+        Additive { problem, settings, monitor, isa, keep_alphas: true, held_out: &[], is_left_to_another: false }
+    }
 
-/// A descent on additive kernels in memory.
-struct Additive<'a> {
-    problem: &'a DualProblem<'a>,
-    settings: &'a DualSettings,
-    keep_alphas: bool,
-    held_out: HeldOut<'a>,
-    monitor: &'a Monitor<'a>,
-    isa: Isa,
-}
-
-impl Additive<'_> {
-    fn solve(&self) -> Result<DualSolution> {
+    /// Solves every problem.
+    ///
+    /// # Errors
+    /// As for [`solve`].
+    pub fn solve(&self) -> Result<DualSolution> {
         let Additive { problem, .. } = self;
         let pool = par::Pool::new(self.settings.threads)?;
         let tables = Tables::new(problem.map, problem.rows.book());
@@ -100,38 +97,35 @@ impl Additive<'_> {
                 self.shard(AdditiveRows::new(problem.rows, entries, &tables, &diagonal), shards[at].clone())
             })
         })?;
-        Ok(DualSolution::join(problem.frame(self.isa).n_weights(), solved.into_iter().flatten().collect()))
+        Ok(DualSolution::join(problem.frame().n_weights(), solved.into_iter().flatten().collect()))
     }
 
     /// Solves the problems of a shard.
-    fn shard<E: Entry>(&self, rows: AdditiveRows<'_, E>, shard: Range<usize>) -> Result<Vec<State<f32>>> {
+    fn shard<E: Entry>(&self, rows: AdditiveRows<'_, E>, problems: Range<usize>) -> Result<Vec<State<f32>>> {
         let Additive { problem, settings, held_out, monitor, .. } = self;
-        let (terms, frame) = (problem.terms(), problem.frame(self.isa));
+        let (terms, first) = (problem.terms(), problems.start);
+        let mut shard = Shard::new(problem.frame(), settings, problems, problem.rows.n_rows());
         if monitor.is_time_up("solve")? {
             // With this many problems, even a single visit of the rows may take far longer than the limit. The gap is
             // known without reading them.
-            let unbegun = |k| {
-                let mut one = State::new(settings.tol);
+            for (k, State { course, .. }) in (first..).zip(&mut shard.states) {
                 let loss = |row| terms.cost(row, k) * terms.loss.value(1.0, 0.0);
-                one.course.certificate.primal = (0..terms.costs.len()).map(loss).sum();
-                one.course.status = Some(Status::TimeLimit);
-                one
-            };
-            return Ok(shard.map(unbegun).collect());
+                course.certificate.primal = (0..terms.costs.len()).map(loss).sum();
+                course.status = Some(Status::TimeLimit);
+            }
+            return Ok(shard.states);
         }
-        let states = vec![State::new(settings.tol); shard.len()];
-        let problems = Problems { frame, settings: **settings, n_rows: problem.rows.n_rows(), range: shard, states };
-        let mut descent = Descent { pass: Pass { isa: self.isa, rows: &rows, terms }, problems, monitor };
+        let mut descent = Descent::in_memory(Pass { isa: self.isa, rows: &rows, terms }, shard, monitor);
         descent.run()?;
-        let is_limited = descent.problems.states.iter().any(|one| one.report().status == Status::IterationLimit);
-        let is_elsewhere = held_out.is_left_to_another && is_limited;
-        if !held_out.sets.is_empty() && !is_elsewhere {
-            is_late(descent.hold_out(held_out.sets), "solve")?;
+        let is_limited = |state: &State<f32>| state.report().status == Status::IterationLimit;
+        let is_elsewhere = self.is_left_to_another && descent.shards[0].states.iter().any(is_limited);
+        if !held_out.is_empty() && !is_elsewhere {
+            descent.hold_out(held_out)?;
         }
-        let mut states = descent.problems.states;
+        let mut states = descent.shards.remove(0).states;
         if !self.keep_alphas {
             // They are one number per row and problem: with many classes they would take most of the memory.
-            states.iter_mut().for_each(|one| one.alphas = Vec::new());
+            states.iter_mut().for_each(|state| state.alphas = Vec::new());
         }
         Ok(states)
     }

@@ -1,10 +1,9 @@
 //! The state of the two-class problems that are solved together, one in each lane: their weights and dual variables.
 
-use std::ops::{Deref, DerefMut, Range};
+use std::ops::{Deref, DerefMut};
 
 use super::certificate::{Certificate, Sums};
-use super::coordinate::{Lanes, Real};
-use crate::isa::Isa;
+use super::coordinate::Real;
 
 /// The maximum number of vectors per feature, which leaves registers for four rows of accumulators.
 pub(super) const MAX_VECTORS: usize = 4;
@@ -12,10 +11,9 @@ pub(super) const MAX_VECTORS: usize = 4;
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// The dimensions of the weights, and the instruction set that reads them.
+/// The dimensions of the weights.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
-    pub isa: Isa,
     pub n_features: usize,
     /// Numbers per feature and problem.
     pub n_nodes: usize,
@@ -136,6 +134,8 @@ pub(super) struct Pack<T, const L: usize> {
     pub alphas: Vectors<T, L>,
     /// The lanes, one bit each, that skip a row until their next exact pass.
     pub shrunk: Vec<u16>,
+    /// The sums of an exact pass.
+    pub sums: Vec<Sums>,
 }
 
 impl<T: Real, const L: usize> Pack<T, L> {
@@ -145,8 +145,8 @@ impl<T: Real, const L: usize> Pack<T, L> {
         for (lane, &k) in problems.iter().enumerate() {
             lane_of[k] = lane as u8;
         }
-        let weights = Weights::zeros(frame, problems.len());
-        Pack { problems, lane_of, weights, alphas: Vectors::zeros(0), shrunk: Vec::new() }
+        let (weights, sums) = (Weights::zeros(frame, problems.len()), vec![Sums::default(); problems.len()]);
+        Pack { problems, lane_of, weights, alphas: Vectors::zeros(0), shrunk: Vec::new(), sums }
     }
 
     /// Allocates the dual variables of this number of rows, all 0, with no row skipped.
@@ -178,17 +178,12 @@ impl<T: Real, const L: usize> Pack<T, L> {
         }
     }
 
-    /// The objectives of one class lane from its sums; ‖f‖² from its weights if they are coordinates of f, otherwise
+    /// The objectives of each class lane from its sums; ‖f‖² from its weights if they are coordinates of f, otherwise
     /// from the margins.
-    pub fn certificate(&self, class: usize, sums: &Sums, is_symmetric: bool) -> Certificate {
-        Certificate::new(sums, if is_symmetric { self.weights.squared_norm(class) } else { sums.alpha_margin })
+    pub fn certificates(&self, is_symmetric: bool) -> Vec<Certificate> {
+        let norm = |class: usize, sums: &Sums| {
+            if is_symmetric { self.weights.squared_norm(class) } else { sums.alpha_margin }
+        };
+        self.sums.iter().enumerate().map(|(class, sums)| Certificate::new(sums, norm(class, sums))).collect()
     }
-}
-
-/// Some problems of a shard, packed.
-pub(super) struct Moving<T, const L: usize> {
-    /// All problems of the shard.
-    pub shard: Range<usize>,
-    pub pack: Pack<T, L>,
-    pub lanes: Lanes<T, L>,
 }

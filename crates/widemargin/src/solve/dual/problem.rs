@@ -3,11 +3,10 @@
 use std::ops::Range;
 
 use super::additive::LANES;
-use super::descent::{State, shards};
 use super::loss_terms::LossTerms;
 use super::pack::{Frame, MAX_VECTORS};
+use super::shard::{State, split};
 use crate::expansion::{AdditiveMap, CodedRows};
-use crate::isa::Isa;
 use crate::problem::{Loss, OneVsRest};
 use crate::solve::{ProblemReport, Status};
 
@@ -32,9 +31,9 @@ impl<'a> DualProblem<'a> {
         LossTerms { targets, loss, costs, is_symmetric: self.map.is_symmetric() }
     }
 
-    pub(super) fn frame(&self, isa: Isa) -> Frame {
+    pub(super) fn frame(&self) -> Frame {
         let (n_features, n_problems) = (self.rows.n_features(), self.targets.n_problems());
-        Frame { isa, n_features, n_nodes: self.map.n_nodes(), n_problems }
+        Frame { n_features, n_nodes: self.map.n_nodes(), n_problems }
     }
 }
 
@@ -45,7 +44,7 @@ fn problems_per_shard(n_nodes: usize) -> usize {
 
 /// The problems of each shard on additive kernels, at least one shard per thread if there are enough problems.
 pub(super) fn additive_shards(n_problems: usize, n_nodes: usize, threads: usize) -> Vec<Range<usize>> {
-    shards(n_problems, problems_per_shard(n_nodes), threads)
+    split(n_problems, problems_per_shard(n_nodes), threads)
 }
 
 /// Maximum bytes per row in the lanes of all shards, including its place in an order, for any number of threads up to

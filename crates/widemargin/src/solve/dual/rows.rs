@@ -2,13 +2,15 @@
 
 use std::ops::Range;
 
-use super::certificate::{Certificate, Sums};
+use super::certificate::Certificate;
 use super::coordinate::{Lanes, Limits, Real};
 use super::loss_terms::LossTerms;
-use super::pack::{Moving, Pack, Weights};
+use super::pack::{Pack, Weights};
+use super::shard::Shard;
+use crate::error::Result;
 use crate::isa::{Isa, dispatch};
 use crate::memory::prefetch;
-use crate::monitor::{Monitor, Stopped};
+use crate::monitor::{Monitor, Stopped, is_late};
 use crate::simd::Simd;
 
 /// Rows visited between two checks of the monitor.
@@ -50,9 +52,8 @@ pub(super) trait DualRows<const L: usize>: Sync {
     where
         Self: Sized,
     {
-        let mut sums = vec![Sums::default(); pack.problems.len()];
-        pass.add_sums(pack, &mut sums);
-        (0..sums.len()).map(|class| pack.certificate(class, &sums[class], pass.terms.is_symmetric)).collect()
+        pass.add_sums(pack);
+        pack.certificates(pass.terms.is_symmetric)
     }
 }
 
@@ -72,20 +73,20 @@ impl<R, const L: usize> Clone for Pass<'_, R, L> {
 impl<R, const L: usize> Copy for Pass<'_, R, L> {}
 
 impl<R: DualRows<L>, const L: usize> Pass<'_, R, L> {
-    /// One pass over the rows that at least one live problem does not skip. The caller begins and ends the epoch of the
-    /// lanes.
-    pub fn epoch(
-        &self,
-        moving: &mut Moving<R::Number, L>,
-        order: &[u32],
-        monitor: &Monitor<'_>,
-    ) -> Result<(), Stopped> {
-        let Moving { pack, lanes, .. } = moving;
-        dispatch!(self.isa, simd => simd.compiled(#[inline(always)] || {
+    /// One pass over the rows that at least one live problem does not skip; true if the time limit ended it. The caller
+    /// begins and ends the epoch of the lanes.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled).
+    pub fn epoch(&self, shard: &mut Shard<R::Number, L>, order: &[u32], monitor: &Monitor<'_>) -> Result<bool> {
+        let Shard { pack, lanes, .. } = shard;
+        let ended = dispatch!(self.isa, simd => simd.compiled(#[inline(always)] || {
             self.epoch_inlined(simd, pack, lanes, order, monitor)
-        }))?;
-        self.rows.end_epoch(lanes.live(), &mut pack.weights);
-        Ok(())
+        }));
+        if ended.is_ok() {
+            self.rows.end_epoch(lanes.live(), &mut pack.weights);
+        }
+        is_late(ended, "solve")
     }
 
     #[inline(always)]
@@ -192,6 +193,9 @@ impl<R: DualRows<L>, const L: usize> Pass<'_, R, L> {
         mut take: impl FnMut(usize, &[R::Number]),
     ) {
         let n_classes = pack.problems.len();
+        if n_classes == 0 {
+            return;
+        }
         dispatch!(self.isa, simd => simd.compiled(#[inline(always)] || {
             for row in rows {
                 take(row, &self.rows.dot(simd, row, &pack.weights)[..n_classes]);
@@ -209,15 +213,16 @@ impl<R: DualRows<L>, const L: usize> Pass<'_, R, L> {
     }
 
     /// Adds the terms of the objectives at fixed weights, over all rows, to the sums of each class lane.
-    pub fn add_sums<'s>(&self, pack: &Pack<R::Number, L>, sums: impl IntoIterator<Item = &'s mut Sums>) {
-        let mut sums: Vec<&mut Sums> = sums.into_iter().collect();
+    pub fn add_sums(&self, pack: &mut Pack<R::Number, L>) {
+        let mut all = std::mem::take(&mut pack.sums);
         self.each_score(0..self.rows.n_rows(), pack, |row, scores| {
-            for ((class, sums), &score) in sums.iter_mut().enumerate().zip(scores) {
+            for ((class, sums), &score) in all.iter_mut().enumerate().zip(scores) {
                 let problem = pack.problems[class];
                 let margin = self.terms.targets.sign(row, problem) * score.into();
                 let cost = self.terms.cost(row, problem);
                 sums.add(self.terms.loss, cost, pack.alphas[row][class].into(), margin);
             }
         });
+        pack.sums = all;
     }
 }

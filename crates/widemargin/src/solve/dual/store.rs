@@ -12,7 +12,7 @@ use crate::problem::{Loss, OneVsRest};
 /// The location of a piece.
 #[derive(Debug)]
 enum Place {
-    Memory(Vec<u8>),
+    Memory(Vec<u32>),
     Scratch(u64),
 }
 
@@ -33,16 +33,17 @@ impl<'a> Pieces<'a> {
 
     /// Adds the piece in a buffer.
     pub fn add(&mut self, buffer: &mut PieceBuffer) -> Result<()> {
-        let (piece, bytes) = buffer.take();
+        let (piece, words) = buffer.take();
         if piece.n_rows == 0 {
             return Ok(());
         }
         let place = match self.scratch {
-            None => Place::Memory(bytes),
+            None => Place::Memory(words),
             Some(scratch) => {
-                scratch.write(self.end, &bytes)?;
+                let (at, bytes) = (self.end, bytemuck::cast_slice(&words));
+                scratch.write(at, bytes)?;
                 self.end += bytes.len() as u64;
-                Place::Scratch(self.end - bytes.len() as u64)
+                Place::Scratch(at)
             }
         };
         self.pieces.push((piece, place));
@@ -84,19 +85,11 @@ pub(super) struct Deal {
     pub seed: u64,
 }
 
-/// The dual variables of a piece.
-#[derive(Debug)]
-enum Alphas {
-    /// None has been stored yet.
-    Zero,
-    Memory(Vec<f32>),
-    Scratch,
-}
-
 /// The solver's data for a piece.
 #[derive(Debug)]
 struct Solved {
-    alphas: Mutex<Alphas>,
+    /// Its dual variables without scratch; empty if all are 0.
+    alphas: Mutex<Vec<f32>>,
     /// Their position in scratch.
     at: u64,
     diagonal: OnceLock<Vec<f32>>,
@@ -118,19 +111,26 @@ pub(crate) struct Store<'a> {
 
 impl<'a> Store<'a> {
     /// Pieces whose codes refer to `book`.
-    pub fn new(problem: BlockProblem<'a>, book: ValueCounts, mut pieces: Pieces<'a>) -> Self {
+    ///
+    /// # Errors
+    /// Errors of the scratch.
+    pub fn new(problem: BlockProblem<'a>, book: ValueCounts, mut pieces: Pieces<'a>) -> Result<Self> {
         let n_problems = problem.targets.n_problems();
         let mut solved = Vec::with_capacity(pieces.pieces.len());
         for (piece, _) in &pieces.pieces {
-            solved.push(Solved { alphas: Mutex::new(Alphas::Zero), at: pieces.end, diagonal: OnceLock::new() });
-            pieces.end += if pieces.scratch.is_some() { (4 * piece.n_rows * n_problems) as u64 } else { 0 };
+            solved.push(Solved { alphas: Mutex::default(), at: pieces.end, diagonal: OnceLock::new() });
+            if let Some(scratch) = pieces.scratch {
+                let zeros = vec![0; 4 * piece.n_rows * n_problems];
+                scratch.write(pieces.end, &zeros)?;
+                pieces.end += zeros.len() as u64;
+            }
         }
         let mut lengths: Vec<usize> =
             pieces.pieces.iter().map(|(piece, _)| piece.n_entries(problem.n_features)).collect();
         lengths.sort_unstable_by(|a, b| b.cmp(a));
         let most = lengths.iter().take(lengths.len().div_ceil(pieces.n_blocks)).sum();
-        let book = Arc::new(book);
-        Store { problem, book, pieces, solved, cached: OnceLock::new(), spare: Mutex::default(), most }
+        let (book, cached, spare) = (Arc::new(book), OnceLock::new(), Mutex::default());
+        Ok(Store { problem, book, pieces, solved, cached, spare, most })
     }
 
     /// Number of rows.
@@ -178,33 +178,26 @@ impl<'a> Store<'a> {
         self.n_rows_of(piece) * self.n_problems()
     }
 
-    fn of_piece(&self, piece: usize) -> MutexGuard<'_, Alphas> {
+    fn of_piece(&self, piece: usize) -> MutexGuard<'_, Vec<f32>> {
         self.solved[piece].alphas.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The dual variables of a piece: those of its rows for the first problem, then for the second, and so on.
     pub fn alphas(&self, piece: usize) -> Result<Vec<f32>> {
-        let stored = self.of_piece(piece);
-        let mut alphas = vec![0.0; self.n_alphas(piece)];
-        match (&*stored, self.pieces.scratch) {
-            (Alphas::Memory(stored), _) => alphas.copy_from_slice(stored),
-            (Alphas::Scratch, Some(scratch)) => {
-                scratch.read(self.solved[piece].at, bytemuck::cast_slice_mut(&mut alphas))?;
-            }
-            _ => {}
+        let mut alphas = self.of_piece(piece).clone();
+        alphas.resize(self.n_alphas(piece), 0.0);
+        if let Some(scratch) = self.pieces.scratch {
+            scratch.read(self.solved[piece].at, bytemuck::cast_slice_mut(&mut alphas))?;
         }
         Ok(alphas)
     }
 
     /// Stores a piece's dual variables.
-    pub fn set_alphas(&self, piece: usize, alphas: &[f32]) -> Result<()> {
-        let mut stored = self.of_piece(piece);
-        let Some(scratch) = self.pieces.scratch else {
-            *stored = Alphas::Memory(alphas.to_vec());
-            return Ok(());
-        };
-        scratch.write(self.solved[piece].at, bytemuck::cast_slice(alphas))?;
-        *stored = Alphas::Scratch;
+    pub fn set_alphas(&self, piece: usize, alphas: Vec<f32>) -> Result<()> {
+        match self.pieces.scratch {
+            Some(scratch) => scratch.write(self.solved[piece].at, bytemuck::cast_slice(&alphas))?,
+            None => *self.of_piece(piece) = alphas,
+        }
         Ok(())
     }
 
@@ -213,11 +206,11 @@ impl<'a> Store<'a> {
             deal.pieces.iter().map(|&piece| &self.pieces.pieces[piece as usize]).collect();
         let read = |piece: usize, range: Range<usize>| match (&pieces[piece].1, self.pieces.scratch) {
             (Place::Scratch(at), Some(scratch)) => {
-                let mut bytes = vec![0; range.len()];
-                scratch.read(at + range.start as u64, &mut bytes)?;
-                Ok(Cow::Owned(bytes))
+                let mut words = vec![0u32; range.len()];
+                scratch.read(at + (4 * range.start) as u64, bytemuck::cast_slice_mut(&mut words))?;
+                Ok(Cow::Owned(words))
             }
-            (Place::Memory(bytes), _) => Ok(Cow::Borrowed(&bytes[range])),
+            (Place::Memory(words), _) => Ok(Cow::Borrowed(&words[range])),
             // Pieces are placed in scratch only if there is one.
             (Place::Scratch(_), None) => Ok(Cow::Borrowed(&[][..])),
         };
@@ -253,10 +246,9 @@ impl<'a> Store<'a> {
         Some(diagonal)
     }
 
-    /// Loads the rows of some pieces, with the dual variables that were last stored, initially all 0: those of the rows
-    /// for the first problem, then for the second, and so on. −0 marks a row that the problem skips until the next
-    /// exact pass.
-    pub(super) fn load(&self, deal: &Deal) -> Result<(Arc<BlockRows>, Vec<f32>)> {
+    /// Loads the rows of some pieces, with the dual variables of each problem that were last stored, initially all 0. −0
+    /// marks a row that the problem skips until the next exact pass.
+    pub(super) fn load(&self, deal: &Deal) -> Result<(Arc<BlockRows>, Vec<Vec<f32>>)> {
         let rows = match self.cached.get() {
             Some(rows) => rows.clone(),
             None => Arc::new(self.gather(deal)?),
@@ -264,26 +256,21 @@ impl<'a> Store<'a> {
         if self.pieces.n_blocks == 1 && self.pieces.scratch.is_none() {
             self.cached.get_or_init(|| rows.clone());
         }
-        let n_rows = rows.rows.n_rows();
-        let mut alphas = vec![0.0; n_rows * self.n_problems()];
+        let mut alphas = vec![vec![0.0; rows.rows.n_rows()]; self.n_problems()];
         for (piece, places) in self.of_block(&rows) {
-            if matches!(*self.of_piece(piece), Alphas::Zero) {
-                continue;
-            }
             let known = self.alphas(piece)?;
-            for (known, alphas) in known.chunks_exact(places.len()).zip(alphas.chunks_exact_mut(n_rows)) {
+            for (known, alphas) in known.chunks_exact(places.len()).zip(&mut alphas) {
                 known.iter().zip(places).for_each(|(known, &place)| alphas[place as usize] = *known);
             }
         }
         Ok((rows, alphas))
     }
 
-    /// Stores the dual variables of a loaded block.
-    pub(super) fn put_away(&self, rows: &BlockRows, alphas: &[f32]) -> Result<()> {
-        let n_rows = rows.rows.n_rows();
+    /// Stores the dual variables of each problem of a loaded block.
+    pub(super) fn put_away(&self, rows: &BlockRows, alphas: &[Vec<f32>]) -> Result<()> {
         for (piece, places) in self.of_block(rows) {
             let of_problem = |alphas: &[f32]| places.iter().map(|&place| alphas[place as usize]).collect::<Vec<f32>>();
-            self.set_alphas(piece, &alphas.chunks_exact(n_rows).flat_map(of_problem).collect::<Vec<f32>>())?;
+            self.set_alphas(piece, alphas.iter().flat_map(|alphas| of_problem(alphas)).collect())?;
             if let Some(diagonal) = rows.diagonal.get() {
                 self.solved[piece].diagonal.get_or_init(|| of_problem(diagonal));
             }

@@ -52,10 +52,11 @@ fn held_out_scores_equal_those_of_a_refit() {
         let targets = OneVsRest::new(&codes, classes);
         let problem = DualProblem { rows: &rows, map: &map, targets, loss, costs: &costs };
         let targets = OneVsRest::new(&codes[held_out_rows.end..], classes);
-        let held_out = HeldOut { sets: &[HeldOutRows::whole(held_out_rows.clone())], is_left_to_another: false };
+        let held_out = &[HeldOutRows::whole(held_out_rows.clone())];
         let without = DualProblem { rows: &rest, targets, costs: &costs[held_out_rows.end..], ..problem };
-        let found = solve_for_weights(&problem, &settings(), held_out, &Monitor::none()).unwrap();
-        let without = solve(&without, &settings(), &Monitor::none()).unwrap();
+        let (settings, monitor) = (&settings(), &Monitor::none());
+        let found = Additive { held_out, ..Additive::new(&problem, settings, monitor) }.solve().unwrap();
+        let without = solve(&without, settings, monitor).unwrap();
         let value = |weights: &[f32], row: usize, k: usize| {
             let mut read = [0.0; 3];
             let columns = values[row * d..][..d].iter().zip(weights.chunks_exact(3 * classes));
@@ -184,9 +185,8 @@ fn every_path_takes_the_steps_of_the_scalar_solver() {
                 .map(|k| reference((&read, &write), &diagonal, (&problem.terms(), k), &settings()))
                 .collect();
             for isa in Isa::available() {
-                let (settings, held_out, monitor) = (&settings(), HeldOut::default(), &Monitor::none());
-                let descent = Additive { problem: &problem, settings, keep_alphas: true, held_out, monitor, isa };
-                let solved = descent.solve().unwrap();
+                let (settings, monitor) = (&settings(), &Monitor::none());
+                let solved = Additive { isa, ..Additive::new(&problem, settings, monitor) }.solve().unwrap();
                 for (k, truth) in truths.iter().enumerate() {
                     let what = format!("{isa:?} {classes} classes {n_nodes} nodes");
                     assert_eq!(

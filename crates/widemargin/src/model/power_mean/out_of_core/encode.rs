@@ -18,19 +18,6 @@ use crate::solve::dual::Pieces;
 /// An independently coded chunk: the number of its first row, the rows with weight, and their entries.
 type Coded = (usize, Vec<usize>, CodedRows);
 
-/// Why coding stopped.
-enum Ended {
-    /// There are more distinct values than a codebook holds.
-    TooMany,
-    Failed(Error),
-}
-
-impl From<Error> for Ended {
-    fn from(error: Error) -> Self {
-        Ended::Failed(error)
-    }
-}
-
 /// Deals rows to the pieces in progress.
 struct Dealer {
     rng: Xoshiro256PlusPlus,
@@ -71,18 +58,16 @@ impl<'a> Encoder<'a, '_> {
         let factor = |feature: usize| self.factors.map_or(1.0, |factors| factors[feature]);
         let largest = self.scan.largest.iter().enumerate().map(|(j, largest)| (largest * factor(j)) as f32);
         let largest = largest.filter(|value| value.is_finite()).fold(f32::MIN_POSITIVE, f32::max);
-        let found = match self.encode_with(BookMaker::distinct(), monitor) {
-            Err(Ended::TooMany) => self.encode_with(BookMaker::rounded(largest), monitor),
-            found => found,
+        let coded = match self.encode_with(BookMaker::distinct(), monitor)? {
+            None => self.encode_with(BookMaker::rounded(largest), monitor)?,
+            coded => coded,
         };
-        found.map_err(|ended| match ended {
-            Ended::Failed(error) => error,
-            // A rounded codebook has a code for every value.
-            Ended::TooMany => Error::NoSamples(""),
-        })
+        // A rounded codebook has a code for every value.
+        coded.ok_or(Error::NoSamples(""))
     }
 
-    fn encode_with(self, mut book: BookMaker, monitor: &Monitor<'_>) -> Result<(ValueCounts, Pieces<'a>), Ended> {
+    /// None if there are more distinct values than a codebook holds.
+    fn encode_with(self, mut book: BookMaker, monitor: &Monitor<'_>) -> Result<Option<(ValueCounts, Pieces<'a>)>> {
         let Encoder { samples, scan, factors, plan, scratch, seed } = self;
         let mut pieces = Pieces::new(plan.n_blocks, (!plan.in_memory).then_some(scratch));
         let mut buffers: Vec<PieceBuffer> = (0..BUFFERS).map(|_| PieceBuffer::new(scan.largest.len())).collect();
@@ -91,8 +76,12 @@ impl<'a> Encoder<'a, '_> {
             let weights: Vec<f64> = there.iter().map(|row| samples.weights[first + row]).collect();
             Ok((first, there.to_vec(), CodedRows::new(rows, there, &weights, factors)?))
         };
-        samples.fold("encode", monitor, code, |(first, there, rows): Coded| {
-            let codes = book.merge(&rows).ok_or(Ended::TooMany)?;
+        let mut is_full = false;
+        let coded = samples.fold("encode", monitor, code, |(first, there, rows): Coded| {
+            let codes = book.merge(&rows);
+            is_full = codes.is_none();
+            // This error only ends the pass.
+            let codes = codes.ok_or(Error::NoSamples(""))?;
             for (at, row) in there.into_iter().enumerate() {
                 let buffer = &mut buffers[dealer.next()];
                 buffer.push((first + row) as u32, &rows, at, &codes);
@@ -100,12 +89,16 @@ impl<'a> Encoder<'a, '_> {
                     pieces.add(buffer)?;
                 }
             }
-            Ok::<(), Ended>(())
-        })?;
+            Ok(())
+        });
+        if is_full {
+            return Ok(None);
+        }
+        coded?;
         for buffer in &mut buffers {
             pieces.add(buffer)?;
         }
-        Ok((book.finish(), pieces))
+        Ok(Some((book.finish(), pieces)))
     }
 }
 

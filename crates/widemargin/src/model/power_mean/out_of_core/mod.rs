@@ -15,18 +15,16 @@ use self::encode::Encoder;
 use self::plan::{MAX_THREADS, Plan, Sizes};
 use self::scan::{Chunked, METHOD, Scan};
 use super::feature_range::FeatureMax;
-use super::fit::{PowerMeanSvc, report};
+use super::fit::PowerMeanSvc;
 use super::params::PowerMeanParams;
 use crate::data::{AnySamples, Labels, Resources, SamplesView, Source, check_costs, effective_weights};
 use crate::error::{Error, Result};
 use crate::memory;
-use crate::model::assess;
 use crate::model::clock::Clock;
 use crate::model::manifest::Manifest;
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::OneVsRest;
-use crate::solve::EstimateMethod;
 use crate::solve::dual::{BlockProblem, Left, Store, solve_blocks};
 
 impl PowerMeanParams {
@@ -100,21 +98,22 @@ impl PowerMeanParams {
         drop(chunked);
         let map = params.map(&book.values, &book.counts)?;
         let problem = BlockProblem { map: &map, n_features, targets, weights: &weights, c: params.c, loss: self.loss };
-        let store = Store::new(problem, book, pieces);
+        let store = Store::new(problem, book, pieces)?;
         clock.end("encode")?;
 
         let settings = self.settings(Pool::count(self.threads).min(MAX_THREADS));
         let (solution, mut scores) = solve_blocks(&store, &settings, (resources.checkpoint, left), monitor)?;
         clock.end_solved("solve")?;
         scores.weights.iter_mut().for_each(|weight| *weight /= params.c);
-        let mut report = report(&solution, clock.stages, self);
         let plain_weights = sample_weight.map_or_else(|| Cow::Owned(vec![1.0; labels.len()]), Cow::Borrowed);
-        let calibration = assess(&mut report, &scores, labels, &plain_weights, EstimateMethod::HeldOut);
-        report.notes.push(where_they_were(&store));
-        if store.book.rounded {
-            report.warnings.push("more than 65,536 distinct values: they were rounded to 12 significant bits".into());
+        let (note, is_rounded) = (where_they_were(&store), store.book.rounded);
+        let (features, labeled) = ((map, scaling, n_features), (labels, &plain_weights[..]));
+        let mut model = params.model(features, labeled, (solution, &scores), clock.stages);
+        model.report.notes.push(note);
+        if is_rounded {
+            let warning = "more than 65,536 distinct values: they were rounded to 12 significant bits";
+            model.report.warnings.push(warning.into());
         }
-        let model = params.model(map, scaling, n_features, labels, solution.weights, (report, calibration));
         Ok(model.with_choice(&params, choice))
     }
 

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::plan;
-use crate::data::{AnyRows, AnySamples, Fingerprint, Rows, SamplesView, Source, visit_histogram};
+use crate::data::{AnyRows, AnySamples, Fingerprint, Rows, SamplesView, Source};
 use crate::error::{Error, Result};
-use crate::memory;
+use crate::model::power_mean::feature_range::largest_values;
 use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
 
@@ -47,13 +47,13 @@ impl<'a> Chunked<'a> {
 
     /// Folds the results of `work` on each chunk, in order. It receives the chunk's samples, the number of its first
     /// row, and those of its rows that have a weight.
-    pub fn fold<T: Send, E: From<Error> + Send>(
+    pub fn fold<T: Send>(
         &self,
         stage: &'static str,
         monitor: &Monitor<'_>,
         work: impl Fn(&AnyRows<'_>, usize, &[usize]) -> Result<T> + Sync + Send,
-        fold: impl FnMut(T) -> Result<(), E>,
-    ) -> Result<(), E> {
+        fold: impl FnMut(T) -> Result<()>,
+    ) -> Result<()> {
         let count = RowCount::new(monitor, stage, self.weights.len());
         let chunk = |rows: Range<usize>| {
             count.go_on()?;
@@ -63,11 +63,11 @@ impl<'a> Chunked<'a> {
             let rows = SamplesView::Other(&samples).rows(METHOD)?;
             if rows.n_rows() != n {
                 let found = format!("{} rows", rows.n_rows());
-                return Err(Error::shape("a chunk of samples", found, format!("the {n} requested ones")).into());
+                return Err(Error::shape("a chunk of samples", found, format!("the {n} requested ones")));
             }
             let made = work(&rows, first, &there);
             count.add(n);
-            Ok(made.map_err(|error| error.of_chunk(first))?)
+            made.map_err(|error| error.of_chunk(first))
         };
         self.pool.fold_chunks(self.weights.len(), self.chunk_rows, chunk, fold)
     }
@@ -120,23 +120,12 @@ impl Scan {
 
     /// Of a chunk of rows; the fingerprint is of those whose number is a multiple of `every`.
     fn of_rows(rows: &AnyRows<'_>, first: usize, there: &[usize], every: usize) -> Result<Self> {
-        let needed = memory::product(&[2 * size_of::<f64>(), rows.n_cols()]);
-        let what = || format!("the largest values of {} features", rows.n_cols());
-        memory::check(needed, what, memory::FEWER_COLUMNS)?;
-        let mut scan = Scan { largest: vec![0.0; rows.n_cols()], n_rows: there.len() as u64, ..Scan::default() };
-        let largest = &mut scan.largest;
-        for &row in there {
-            visit_histogram(rows, row, |column, value| {
-                scan.n_nonzero += 1;
-                if value > largest[column] {
-                    largest[column] = value;
-                }
-            })?;
-            if (first + row).is_multiple_of(every) {
-                // One odd factor per row, so that the order of rows matters and the size of chunks does not.
-                let of_row = Fingerprint::of_row(rows, row).wrapping_mul(2 * (first + row) as u128 + 1);
-                scan.print = scan.print.wrapping_add(of_row);
-            }
+        let (largest, n_nonzero) = largest_values(rows, there)?;
+        let mut scan = Scan { largest, n_rows: there.len() as u64, n_nonzero, print: 0 };
+        for &row in there.iter().filter(|&row| (first + row).is_multiple_of(every)) {
+            // One odd factor per row, so that the order of rows matters and the size of chunks does not.
+            let of_row = Fingerprint::of_row(rows, row).wrapping_mul(2 * (first + row) as u128 + 1);
+            scan.print = scan.print.wrapping_add(of_row);
         }
         Ok(scan)
     }

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use super::ValueCodes;
-use super::value_counts::{BOOK_LIMIT, ValueCounts, each_scaled};
+use super::value_counts::{BOOK_LIMIT, TOO_LARGE, ValueCounts, each_scaled};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::macros::getters;
@@ -130,7 +130,7 @@ impl CodedRows {
             if let Some(&soon) = rows.get(at + 2) {
                 samples.prefetch(soon);
             }
-            each_scaled(samples, row, factors, |column, scaled| coder.push(column, scaled, weight))?;
+            each_scaled(samples, row, factors, TOO_LARGE, |column, _, scaled| coder.push(column, scaled, weight))?;
             indptr.push(coder.len());
         }
         coder.finish(indptr)

@@ -40,4 +40,5 @@ pub(crate) use own_map::own_map;
 pub(crate) use part_map::{Linear, PartMap};
 pub use spectrum::{Negative, Spectrum, spectrum};
 pub(crate) use value_codes::ValueCodes;
+pub(crate) use value_counts::each_scaled;
 pub use value_counts::{CountValues, ValueCounts};

@@ -6,7 +6,7 @@
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use crate::data::Rows;
+use crate::data::{Rows, visit_histogram};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::partition::{Kind, Query, SampleRows, part_query};
@@ -18,29 +18,33 @@ const BIN_BITS: u32 = 11;
 /// The maximum number of distinct values that share codes; beyond it every non-zero has its own entry.
 pub(super) const BOOK_LIMIT: usize = 1 << 16;
 
-/// Visits the values above 0 of a row, each multiplied by its feature's factor and rounded to f32.
+/// Visits the columns of a row that are not 0, with their values, and with these multiplied by the feature's factor and
+/// rounded to f32; those that become 0 are ignored. `too_large` is the problem of a value outside the range of f32.
 ///
 /// # Errors
-/// [`Error::Value`] for a value outside the range of f32.
+/// [`Error::Value`] for a value outside the range of f32, or that is negative or not finite.
 #[inline]
-pub(super) fn each_scaled(
+pub(crate) fn each_scaled(
     samples: &impl Rows,
     row: usize,
     factors: Option<&[f64]>,
-    mut visit: impl FnMut(usize, f32),
+    too_large: &'static str,
+    mut visit: impl FnMut(usize, f64, f32),
 ) -> Result<()> {
-    let mut too_large = None;
-    samples.for_each_nonzero(row, |column, value| {
+    let mut found = None;
+    visit_histogram(samples, row, |column, value| {
         let scaled = (value * factors.map_or(1.0, |f| f[column])) as f32;
         if !scaled.is_finite() {
-            too_large.get_or_insert((column, value));
+            found.get_or_insert((column, value));
         } else if scaled > 0.0 {
-            visit(column, scaled);
+            visit(column, value, scaled);
         }
-    });
-    let problem = "is beyond single precision: scale the data (the default feature range does)";
-    too_large.map_or(Ok(()), |(column, value)| Err(Error::Value { row, column, value, problem }))
+    })?;
+    found.map_or(Ok(()), |(column, value)| Err(Error::Value { row, column, value, problem: too_large }))
 }
+
+/// The problem of a training value outside the range of f32.
+pub(super) const TOO_LARGE: &str = "is beyond single precision: scale the data (the default feature range does)";
 
 /// Values above 0 and the weight with which each occurs: counts of samples, or the codebook of coded rows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -62,7 +66,7 @@ impl ValueCounts {
     pub fn of(samples: &impl Rows, weights: &[f64], factors: Option<&[f64]>) -> Result<Self> {
         let mut found = Counter::default();
         for (row, &weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
-            each_scaled(samples, row, factors, |_, scaled| found.add(scaled, weight))?;
+            each_scaled(samples, row, factors, TOO_LARGE, |_, _, scaled| found.add(scaled, weight))?;
         }
         Ok(found.finish())
     }

@@ -11,6 +11,7 @@ use crate::error::{Error, Result, require, require_gap};
 use crate::monitor::{Monitor, Stopped};
 use crate::par::Pool;
 use crate::problem::{Intercept, LinearProblem, Loss};
+use crate::solve::dual::linear::balanced;
 use crate::solve::{ProblemReport, Status};
 use crate::tuning::L1_INNER_PASSES;
 
@@ -88,18 +89,13 @@ pub fn solve(
     Pool::new(settings.threads)?.try_map(targets.n_problems(), solve_one)
 }
 
-/// Scales the heavier side down, so that Σ α_i y_i = 0; false if one side is empty, where only α = 0 is feasible.
-fn balance(alphas: &mut [f64], signs: &[f64]) -> bool {
-    let side =
-        |sign: f64| -> f64 { alphas.iter().zip(signs).filter(|(_, s)| **s == sign).map(|(alpha, _)| alpha).sum() };
-    let (plus, minus) = (side(1.0), side(-1.0));
-    if plus <= 0.0 || minus <= 0.0 {
-        return false;
-    }
-    let least = plus.min(minus);
-    let shrink = |sign: f64| least / if sign > 0.0 { plus } else { minus };
-    alphas.iter_mut().zip(signs).for_each(|(alpha, sign)| *alpha *= shrink(*sign));
-    true
+/// Scales the heavier side down, so that Σ α_i y_i = 0.
+fn balance(alphas: &mut [f64], signs: &[f64]) {
+    let mut sides = [0.0; 2];
+    let side = |sign: f64| usize::from(sign > 0.0);
+    alphas.iter().zip(signs).for_each(|(alpha, sign)| sides[side(*sign)] += alpha);
+    let scales = balanced(sides);
+    alphas.iter_mut().zip(signs).for_each(|(alpha, sign)| *alpha *= scales[side(*sign)]);
 }
 
 /// The state of one problem.
@@ -234,8 +230,8 @@ impl<'a> State<'a> {
     fn dual_bound(&self) -> f64 {
         let mut alphas: Vec<f64> =
             self.slacks.iter().zip(self.costs).map(|(slack, cost)| 2.0 * cost * slack.max(0.0)).collect();
-        if self.is_free && !balance(&mut alphas, &self.signs) {
-            return 0.0;
+        if self.is_free {
+            balance(&mut alphas, &self.signs);
         }
         let gradient = |j: usize| -> f64 {
             let terms = self.column(j).iter().zip(&alphas).zip(&self.signs);

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::problem::{Block, Intercept, LinearObjective, LinearProblem, Loss, OneVsRest, Penalty};
 use crate::solve::dual::DualSettings;
-use crate::solve::dual::linear::{self, LinearDual};
+use crate::solve::dual::linear;
 use crate::solve::l1::{self, L1Settings};
 use crate::solve::newton::{self, NewtonSettings, NewtonSolution, NewtonStart};
 use crate::solve::{ProblemReport, Report};
@@ -87,7 +87,7 @@ impl Solver {
         {
             let settings = dual(SPARSE_EPOCHS);
             let alphas = self.start.as_ref().map(|start| &start.alphas[..]);
-            let solved = LinearDual { features: rows, problem }.solve_sparse(alphas, &settings, monitor)?;
+            let solved = linear::solve_sparse(rows, problem, alphas, &settings, monitor)?;
             let report = solved.is_solved().then(|| solved.report(Vec::new(), &settings));
             let (weights, intercepts) = (solved.weights, solved.intercepts);
             if let Some(report) = report {

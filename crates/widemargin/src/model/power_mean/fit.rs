@@ -13,11 +13,10 @@ use super::feature_range::{FeatureMax, largest_values};
 use super::held_out::{held_out_scores, held_out_sets};
 use super::params::PowerMeanParams;
 use crate::data::{
-    Distinct, Label, Labels, PickedRows, Rows, SamplesView, WeightedCodes, check_costs, effective_weights,
-    fingerprints, visit_histogram,
+    Distinct, Label, Labels, PickedRows, Rows, SamplesView, WeightedCodes, check_costs, effective_weights, fingerprints,
 };
 use crate::error::{Error, Result, require};
-use crate::expansion::{AdditiveMap, CodedRows, MAX_NODES, ValueCodes};
+use crate::expansion::{AdditiveMap, CodedRows, MAX_NODES, ValueCodes, each_scaled};
 use crate::macros::getters;
 use crate::memory;
 use crate::model::clock::Clock;
@@ -327,28 +326,9 @@ impl PowerMeanSvc {
 
     /// Calls `visit` with the column, the value and the scaled value of a row's non-zeros.
     #[inline]
-    fn visit_scaled(&self, samples: &impl Rows, row: usize, mut visit: impl FnMut(usize, f64, f32)) -> Result<()> {
+    fn visit_scaled(&self, samples: &impl Rows, row: usize, visit: impl FnMut(usize, f64, f32)) -> Result<()> {
         let factors = self.scaling.as_ref().map(FeatureMax::factors);
-        let mut too_large = None;
-        visit_histogram(samples, row, |column, value| {
-            let scaled = (value * factors.map_or(1.0, |f| f[column])) as f32;
-            if scaled == 0.0 {
-                // Too small for single precision: ignored, as in training.
-                return;
-            }
-            if !scaled.is_finite() {
-                too_large.get_or_insert((column, value));
-                return;
-            }
-            visit(column, value, scaled);
-        })?;
-        match too_large {
-            None => Ok(()),
-            Some((column, value)) => {
-                let problem = "is beyond single precision (once scaled as in training)";
-                Err(Error::Value { row, column, value, problem })
-            }
-        }
+        each_scaled(samples, row, factors, "is beyond single precision (once scaled as in training)", visit)
     }
 }
 

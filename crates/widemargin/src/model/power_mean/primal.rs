@@ -11,7 +11,7 @@ use crate::linalg::factor::{Cholesky, Matrix, add_gram};
 use crate::model::PowerMeanParams;
 use crate::monitor::{Monitor, Stopped};
 use crate::par::Pool;
-use crate::problem::{Block, HeldOutRows, Intercept, LinearObjective, LinearProblem, Loss, OneVsRest};
+use crate::problem::{Block, HeldOutRows, Intercept, LinearObjective, LinearProblem, Loss};
 use crate::solve::dual::{DualProblem, DualSettings, DualSolution};
 use crate::solve::newton::{self, NewtonSettings, NewtonStart};
 use crate::solve::{ProblemReport, Status};
@@ -73,13 +73,7 @@ impl PowerMeanParams {
             ..NewtonSettings::default()
         };
         let solved = newton::solve(&mut objective, &settings, Some(start), monitor)?;
-        let solved_rows = SolvedRows {
-            phi: block,
-            n_coordinates: d,
-            targets: problem.targets,
-            costs: problem.costs,
-            weights: &solved.weights,
-        };
+        let solved_rows = SolvedRows { phi: block, problem: all, weights: &solved.weights };
         let rows: Vec<usize> = held_out.iter().flat_map(HeldOutRows::rows).collect();
         let loo_values = solved_rows.leave_one_out(&rows, shares, &Pool::new(self.threads)?)?;
         let sets = if loo_values.is_some() { &[] } else { held_out };
@@ -110,9 +104,7 @@ impl PowerMeanParams {
 /// A squared hinge SVM without an intercept, solved.
 struct SolvedRows<'a> {
     phi: Block<'a>,
-    n_coordinates: usize,
-    targets: OneVsRest<'a>,
-    costs: &'a [f64],
+    problem: LinearProblem<'a>,
     /// `[problem][coordinate]`.
     weights: &'a [f32],
 }
@@ -125,11 +117,11 @@ impl SolvedRows<'_> {
     /// the margin gets y − (y − f)/(1 − h), which is exact where its absence moves no other row over the margin; any
     /// other row gets f, which is exact. n d² + d³/3 flops a problem for n rows within the margin and d coordinates.
     fn leave_one_out(&self, rows: &[usize], shares: &[f64], pool: &Pool) -> Result<Option<Vec<Vec<f32>>>> {
-        let (n, d) = (self.costs.len(), self.n_coordinates);
+        let (n, d) = (self.phi.n_rows(), self.phi.n_features());
         if d > MAX_HESSIAN_COORDINATES || n.saturating_mul(d) > MAX_HESSIAN_NUMBERS {
             return Ok(None);
         }
-        let mut found = Vec::with_capacity(self.targets.n_problems());
+        let mut found = Vec::with_capacity(self.problem.targets.n_problems());
         for (problem, weights) in self.weights.chunks_exact(d).enumerate() {
             match self.of_problem(problem, weights, (rows, shares), pool)? {
                 Some(values) => found.push(values),
@@ -146,10 +138,10 @@ impl SolvedRows<'_> {
         (rows, shares): (&[usize], &[f64]),
         pool: &Pool,
     ) -> Result<Option<Vec<f32>>> {
-        let d = self.n_coordinates;
-        let costs = self.targets.costs(self.costs, problem);
+        let (d, targets) = (self.phi.n_features(), self.problem.targets);
+        let costs = targets.costs(self.problem.costs, problem);
         let values: Vec<f64> = (0..costs.len()).map(|row| self.phi.dot(row, weights)).collect();
-        let is_within = |row: &usize| costs[*row] > 0.0 && self.targets.sign(*row, problem) * values[*row] < 1.0;
+        let is_within = |row: &usize| costs[*row] > 0.0 && targets.sign(*row, problem) * values[*row] < 1.0;
         let within: Vec<usize> = (0..costs.len()).filter(is_within).collect();
         // Columns are rows of the problem, each times √(2c).
         let mut scaled = vec![0.0f32; d * within.len()];
@@ -174,7 +166,7 @@ impl SolvedRows<'_> {
         let mut leverages = (0..inside.len()).map(|at| solved.col(at).iter().map(|x| x * x).sum::<f64>());
         let value = |(&row, place): (&usize, &Option<usize>)| {
             let Some(leverage) = place.and_then(|_| leverages.next()) else { return values[row] as f32 };
-            let y = self.targets.sign(row, problem);
+            let y = targets.sign(row, problem);
             (y - (y - values[row]) / (1.0 - shares[row] * leverage).max(f64::EPSILON)) as f32
         };
         Ok(Some(rows.iter().zip(&places).map(value).collect()))
@@ -201,6 +193,7 @@ pub(crate) fn transposed(matrix: &[f32], rows: usize, cols: usize) -> Vec<f32> {
 mod tests {
     use super::*;
     use crate::data::DenseView;
+    use crate::problem::OneVsRest;
 
     /// Numbers from −1 to 1.
     fn numbers(n: usize) -> Vec<f32> {
@@ -235,7 +228,9 @@ mod tests {
         for cost in [0.05, 1.0, 20.0] {
             let costs: Vec<f64> = (0..n).map(|row| cost * [1.0, 2.0, 0.5][row % 3]).collect();
             let weights = solve(&costs);
-            let solved = SolvedRows { phi, n_coordinates: d, targets, costs: &costs, weights: &weights };
+            let (loss, intercept) = (Loss::SquaredHinge, Intercept::None);
+            let problem = LinearProblem { targets, costs: &costs, loss, intercept };
+            let solved = SolvedRows { phi, problem, weights: &weights };
             let rows: Vec<usize> = (0..20).chain(50..70).collect();
             // Of some rows one of four samples is left out.
             let shares: Vec<f64> = (0..n).map(|row| if row % 4 == 0 { 0.25 } else { 1.0 }).collect();

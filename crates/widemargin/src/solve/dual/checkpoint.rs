@@ -61,7 +61,7 @@ impl Left {
         for share in 0..SHARES {
             let pieces = share_of(share, store.n_pieces());
             let n_alphas = pieces.clone().map(|piece| store.n_alphas(piece)).sum();
-            let all = numbers(alphas(self.generation, share), n_alphas)?;
+            let all = numbers(name("alphas", self.generation, share), n_alphas)?;
             let mut rest = &all[..];
             for piece in pieces {
                 let (ours, others) = rest.split_at(store.n_alphas(piece));
@@ -75,18 +75,15 @@ impl Left {
         }
         let states = shards.iter_mut().flat_map(|shard| &mut shard.states);
         for (k, (state, course)) in states.zip(self.problems).enumerate() {
-            (state.course, state.weights) = (course, numbers(weights(self.generation, k), n_weights)?);
+            (state.course, state.weights) = (course, numbers(name("weights", self.generation, k), n_weights)?);
         }
         Ok(self.next)
     }
 }
 
-fn weights(generation: u32, problem: usize) -> String {
-    format!("{STATE}-weights-{generation}-{problem}")
-}
-
-fn alphas(generation: u32, share: usize) -> String {
-    format!("{STATE}-alphas-{generation}-{share}")
+/// Where a part of a generation is saved: the weights of a problem, or the dual variables of a share.
+fn name(kind: &str, generation: u32, part: usize) -> String {
+    format!("{STATE}-{kind}-{generation}-{part}")
 }
 
 /// Number of shares into which the pieces are divided.
@@ -132,14 +129,14 @@ impl<'a> CheckpointWriter<'a> {
         let (begun, generation) = (Instant::now(), self.generation);
         let bytes = |numbers: Vec<f32>| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
         for (k, numbers) in shards.iter().flat_map(Shard::weights).enumerate() {
-            save_checkpoint(checkpoint, &weights(generation, k), &bytes(numbers))?;
+            save_checkpoint(checkpoint, &name("weights", generation, k), &bytes(numbers))?;
         }
         for share in 0..SHARES {
             let mut all = Vec::new();
             for piece in share_of(share, self.store.n_pieces()) {
                 all.extend(bytes(self.store.alphas(piece)?));
             }
-            save_checkpoint(checkpoint, &alphas(generation, share), &all)?;
+            save_checkpoint(checkpoint, &name("alphas", generation, share), &all)?;
         }
         let states = shards.iter().flat_map(|shard| &shard.states);
         let problems = states.map(|state| state.course.clone()).collect();

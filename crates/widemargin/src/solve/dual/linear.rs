@@ -101,7 +101,7 @@ pub fn solve(
         let problem = "is not a finite number: remove or impute it";
         return Err(Error::Value { row, column, value: f64::from(rows.values()[at]), problem });
     }
-    LinearDual { features: &rows, problem }.solve::<1>(None, settings, monitor)
+    descend::<_, 1>(&rows, problem, None, settings, monitor)
 }
 
 /// Rows of features, for `L` problems.
@@ -191,69 +191,57 @@ impl<const L: usize> Features<L> for CsrMatrix<f32> {
     }
 }
 
-/// The arguments of the solver.
-#[derive(Clone, Copy)]
-pub(crate) struct LinearDual<'a, M> {
-    pub features: &'a M,
-    /// A row of cost 0 is ignored; the intercept is free only with the squared hinge.
-    pub problem: LinearProblem<'a>,
-}
-
-impl LinearDual<'_, CsrMatrix<f32>> {
-    /// Solves the problems on sparse features, from dual variables `[problem][row]` if there are any.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`]; [`Error::Threads`].
-    pub fn solve_sparse(
-        &self,
-        start: Option<&[f32]>,
-        settings: &DualSettings,
-        monitor: &Monitor<'_>,
-    ) -> Result<LinearDualSolution> {
-        if self.problem.targets.n_problems() == 1 {
-            self.solve::<1>(start, settings, monitor)
-        } else {
-            self.solve::<LANES>(start, settings, monitor)
-        }
+/// Solves the problems on sparse features, from dual variables `[problem][row]` if there are any. A row of cost 0 is
+/// ignored; the intercept is free only with the squared hinge.
+///
+/// # Errors
+/// [`Error::Cancelled`]; [`Error::Threads`].
+pub(crate) fn solve_sparse(
+    features: &CsrMatrix<f32>,
+    problem: LinearProblem<'_>,
+    start: Option<&[f32]>,
+    settings: &DualSettings,
+    monitor: &Monitor<'_>,
+) -> Result<LinearDualSolution> {
+    if problem.targets.n_problems() == 1 {
+        descend::<_, 1>(features, problem, start, settings, monitor)
+    } else {
+        descend::<_, LANES>(features, problem, start, settings, monitor)
     }
 }
 
-impl<M> LinearDual<'_, M> {
-    fn solve<const L: usize>(
-        &self,
-        start: Option<&[f32]>,
-        settings: &DualSettings,
-        monitor: &Monitor<'_>,
-    ) -> Result<LinearDualSolution>
-    where
-        M: Features<L>,
-    {
-        let rows = LinearRows::new(self);
-        let LinearProblem { targets, loss, costs, .. } = self.problem;
-        let (n, d, k) = (costs.len(), rows.n_features, targets.n_problems());
-        let terms = LossTerms { targets, loss, costs, is_symmetric: true };
+fn descend<M: Features<L>, const L: usize>(
+    features: &M,
+    problem: LinearProblem<'_>,
+    start: Option<&[f32]>,
+    settings: &DualSettings,
+    monitor: &Monitor<'_>,
+) -> Result<LinearDualSolution> {
+    let rows = LinearRows::new(features, &problem);
+    let LinearProblem { targets, loss, costs, .. } = problem;
+    let (n, d, k) = (costs.len(), rows.n_features, targets.n_problems());
+    let terms = LossTerms { targets, loss, costs, is_symmetric: true };
+    let start = start.filter(|start| start.len() == n * k);
+    // The same for any number of threads: a row takes as long for one problem as for all lanes.
+    let shards = split(k, L, 1);
+    let pool = Pool::new(settings.threads)?;
+    let solved = pool.try_map(shards.len(), |at| {
         let pass = Pass::<_, L> { isa: Isa::best(), rows: &rows, terms };
-        let start = start.filter(|start| start.len() == n * k);
-        // The same for any number of threads: a row takes as long for one problem as for all lanes.
-        let shards = split(k, L, 1);
-        let pool = Pool::new(settings.threads)?;
-        let solved = pool.try_map(shards.len(), |at| {
-            let mut shard = Shard::new(rows.frame(k), settings, shards[at].clone(), n);
-            if let Some(start) = start {
-                rows.begin(&pass, &start[shards[at].start * n..], &mut shard);
-            }
-            let mut descent = Descent::in_memory(pass, shard, monitor);
-            descent.run()?;
-            Ok::<_, Error>(descent.shards.remove(0).states)
-        })?;
-        let solved: Vec<State<f64>> = solved.into_iter().flatten().collect();
-        Ok(LinearDualSolution {
-            weights: solved.iter().flat_map(|one| one.weights[..d].iter().map(|w| *w as f32)).collect(),
-            intercepts: solved.iter().map(|one| one.weights[d]).collect(),
-            alphas: solved.iter().flat_map(|one| one.alphas.iter().copied()).collect(),
-            problems: solved.iter().map(State::report).collect(),
-        })
-    }
+        let mut shard = Shard::new(rows.frame(k), settings, shards[at].clone(), n);
+        if let Some(start) = start {
+            rows.begin(&pass, &start[shards[at].start * n..], &mut shard);
+        }
+        let mut descent = Descent::in_memory(pass, shard, monitor);
+        descent.run()?;
+        Ok::<_, Error>(descent.shards.remove(0).states)
+    })?;
+    let solved: Vec<State<f64>> = solved.into_iter().flatten().collect();
+    Ok(LinearDualSolution {
+        weights: solved.iter().flat_map(|one| one.weights[..d].iter().map(|w| *w as f32)).collect(),
+        intercepts: solved.iter().map(|one| one.weights[d]).collect(),
+        alphas: solved.iter().flat_map(|one| one.alphas.iter().copied()).collect(),
+        problems: solved.iter().map(State::report).collect(),
+    })
 }
 
 /// Features as coordinate descent sees them. After their weights come the intercept b, which is read as 1 and written as
@@ -269,8 +257,8 @@ struct LinearRows<'a, M, const L: usize> {
 }
 
 impl<'a, M: Features<L>, const L: usize> LinearRows<'a, M, L> {
-    fn new(problem: &LinearDual<'a, M>) -> Self {
-        let LinearDual { features, problem: LinearProblem { costs, intercept, .. } } = *problem;
+    fn new(features: &'a M, problem: &LinearProblem<'_>) -> Self {
+        let LinearProblem { costs, intercept, .. } = *problem;
         let squares: Vec<f64> = (0..costs.len()).map(|row| features.square(row)).collect();
         let constant = match intercept {
             Intercept::None => 0.0,
@@ -345,25 +333,18 @@ impl<'a, M: Features<L>, const L: usize> LinearRows<'a, M, L> {
     }
 
     /// By what the dual variables of the negative and of the positive rows of each class are multiplied to satisfy the
-    /// constraint: those of the larger side are scaled down where an equality wants both sums to be equal.
-    fn scales(&self, terms: &LossTerms<'_>, pack: &Pack<f64, L>) -> [[f64; L]; 2] {
-        let mut scales = [[1.0; L]; 2];
+    /// constraint, if there is one.
+    fn scales(&self, terms: &LossTerms<'_>, pack: &Pack<f64, L>) -> Vec<[f64; 2]> {
         if !self.is_free {
-            return scales;
+            return vec![[1.0; 2]; pack.problems.len()];
         }
-        let mut sides = [[0.0; L]; 2];
+        let mut sides = vec![[0.0; 2]; pack.problems.len()];
         for (row, alphas) in pack.alphas.iter().enumerate() {
-            for (class, &problem) in pack.problems.iter().enumerate() {
-                sides[usize::from(terms.targets.sign(row, problem) > 0.0)][class] += alphas[class];
+            for ((sides, &problem), alpha) in sides.iter_mut().zip(&pack.problems).zip(alphas) {
+                sides[usize::from(terms.targets.sign(row, problem) > 0.0)] += alpha;
             }
         }
-        for class in 0..pack.problems.len() {
-            let least = sides[0][class].min(sides[1][class]);
-            for (scale, side) in scales.iter_mut().zip(&sides) {
-                scale[class] = if side[class] > 0.0 { least / side[class] } else { 0.0 };
-            }
-        }
-        scales
+        sides.into_iter().map(balanced).collect()
     }
 
     /// ‖w‖² of a class, with the square of a penalized intercept.
@@ -428,7 +409,7 @@ impl<M: Features<L>, const L: usize> DualRows<L> for LinearRows<'_, M, L> {
         let (n, terms, problems) = (self.squares.len(), &pass.terms, pack.problems.clone());
         let scales = self.scales(terms, pack);
         let scaled = |row: usize, class: usize, alpha: f64| {
-            alpha * scales[usize::from(terms.targets.sign(row, problems[class]) > 0.0)][class]
+            alpha * scales[class][usize::from(terms.targets.sign(row, problems[class]) > 0.0)]
         };
         let zeros = Weights::zeros(&self.frame(terms.targets.n_problems()), problems.len());
         let before = std::mem::replace(&mut pack.weights, zeros);
@@ -464,6 +445,13 @@ impl<M: Features<L>, const L: usize> DualRows<L> for LinearRows<'_, M, L> {
         };
         sums.into_iter().zip(of_dual).map(certificate).collect()
     }
+}
+
+/// By what the dual variables of the negative and of the positive rows, with these sums, are multiplied so that Σ α y = 0:
+/// those of the larger side are scaled down.
+pub(in crate::solve) fn balanced(sides: [f64; 2]) -> [f64; 2] {
+    let least = sides[0].min(sides[1]);
+    sides.map(|side| if side > 0.0 { least / side } else { 0.0 })
 }
 
 /// Number of accumulators, to hide the latency of additions.

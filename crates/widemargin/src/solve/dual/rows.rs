@@ -64,14 +64,6 @@ pub(super) struct Pass<'a, R, const L: usize> {
     pub terms: LossTerms<'a>,
 }
 
-impl<R, const L: usize> Clone for Pass<'_, R, L> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<R, const L: usize> Copy for Pass<'_, R, L> {}
-
 impl<R: DualRows<L>, const L: usize> Pass<'_, R, L> {
     /// One pass over the rows that at least one live problem does not skip; true if the time limit ended it. The caller
     /// begins and ends the epoch of the lanes.

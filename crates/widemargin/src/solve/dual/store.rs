@@ -2,24 +2,36 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::data::Scratch;
 use crate::error::{Error, Result};
 use crate::expansion::{AdditiveMap, CodedRows, Entries, Gathered, Piece, PieceBuffer, ValueCounts, gather};
 use crate::problem::{Loss, OneVsRest};
 
-/// The location of a piece.
-#[derive(Debug)]
-enum Place {
-    Memory(Vec<u32>),
-    Scratch(u64),
+/// A piece with the solver's data.
+struct Stored {
+    piece: Piece,
+    /// Its position in scratch, if there is one; its dual variables follow it there.
+    at: u64,
+    /// Without scratch its words and its dual variables, empty if all are 0.
+    words: Vec<u32>,
+    alphas: Mutex<Vec<f32>>,
+    diagonal: OnceLock<Vec<f32>>,
+}
+
+impl Stored {
+    /// The position of one of its words in scratch.
+    fn at_word(&self, word: usize) -> u64 {
+        self.at + (word * size_of::<u32>()) as u64
+    }
 }
 
 /// All pieces, in order of creation.
 pub(crate) struct Pieces<'a> {
-    pieces: Vec<(Piece, Place)>,
+    pieces: Vec<Stored>,
     n_blocks: usize,
+    n_problems: usize,
     scratch: Option<&'a dyn Scratch>,
     /// The next write position.
     end: u64,
@@ -27,26 +39,25 @@ pub(crate) struct Pieces<'a> {
 
 impl<'a> Pieces<'a> {
     /// No pieces yet, which are to be dealt to this number of blocks; without scratch they stay in memory.
-    pub fn new(n_blocks: usize, scratch: Option<&'a dyn Scratch>) -> Self {
-        Pieces { pieces: Vec::new(), n_blocks, scratch, end: 0 }
+    pub fn new(n_blocks: usize, n_problems: usize, scratch: Option<&'a dyn Scratch>) -> Self {
+        Pieces { pieces: Vec::new(), n_blocks, n_problems, scratch, end: 0 }
     }
 
-    /// Adds the piece in a buffer.
+    /// Adds the piece in a buffer, with dual variables of 0.
     pub fn add(&mut self, buffer: &mut PieceBuffer) -> Result<()> {
-        let (piece, words) = buffer.take();
+        let (piece, mut words) = buffer.take();
         if piece.n_rows == 0 {
             return Ok(());
         }
-        let place = match self.scratch {
-            None => Place::Memory(words),
-            Some(scratch) => {
-                let (at, bytes) = (self.end, bytemuck::cast_slice(&words));
-                scratch.write(at, bytes)?;
-                self.end += bytes.len() as u64;
-                Place::Scratch(at)
-            }
-        };
-        self.pieces.push((piece, place));
+        let at = self.end;
+        if let Some(scratch) = self.scratch {
+            words.resize(words.len() + piece.n_rows * self.n_problems, 0);
+            scratch.write(at, bytemuck::cast_slice(&words))?;
+            self.end += size_of_val(&words[..]) as u64;
+            words = Vec::new();
+        }
+        let (alphas, diagonal) = (Mutex::default(), OnceLock::new());
+        self.pieces.push(Stored { piece, at, words, alphas, diagonal });
         Ok(())
     }
 }
@@ -85,23 +96,12 @@ pub(super) struct Deal {
     pub seed: u64,
 }
 
-/// The solver's data for a piece.
-#[derive(Debug)]
-struct Solved {
-    /// Its dual variables without scratch; empty if all are 0.
-    alphas: Mutex<Vec<f32>>,
-    /// Their position in scratch.
-    at: u64,
-    diagonal: OnceLock<Vec<f32>>,
-}
-
 /// Storage of the rows, in pieces that are loaded together to form blocks.
 pub(crate) struct Store<'a> {
     pub problem: BlockProblem<'a>,
     /// The values of the codes of all pieces.
     pub book: Arc<ValueCounts>,
     pieces: Pieces<'a>,
-    solved: Vec<Solved>,
     /// The block of all rows, if it is the only one and fits in memory, once it has been loaded.
     cached: OnceLock<Arc<BlockRows>>,
     /// Memory of entries for reuse, and the capacity needed for the largest block.
@@ -111,36 +111,22 @@ pub(crate) struct Store<'a> {
 
 impl<'a> Store<'a> {
     /// Pieces whose codes refer to `book`.
-    ///
-    /// # Errors
-    /// Errors of the scratch.
-    pub fn new(problem: BlockProblem<'a>, book: ValueCounts, mut pieces: Pieces<'a>) -> Result<Self> {
-        let n_problems = problem.targets.n_problems();
-        let mut solved = Vec::with_capacity(pieces.pieces.len());
-        for (piece, _) in &pieces.pieces {
-            solved.push(Solved { alphas: Mutex::default(), at: pieces.end, diagonal: OnceLock::new() });
-            if let Some(scratch) = pieces.scratch {
-                let zeros = vec![0; 4 * piece.n_rows * n_problems];
-                scratch.write(pieces.end, &zeros)?;
-                pieces.end += zeros.len() as u64;
-            }
-        }
-        let mut lengths: Vec<usize> =
-            pieces.pieces.iter().map(|(piece, _)| piece.n_entries(problem.n_features)).collect();
+    pub fn new(problem: BlockProblem<'a>, book: ValueCounts, pieces: Pieces<'a>) -> Self {
+        let lengths = pieces.pieces.iter().map(|stored| stored.piece.n_entries(problem.n_features));
+        let mut lengths: Vec<usize> = lengths.collect();
         lengths.sort_unstable_by(|a, b| b.cmp(a));
         let most = lengths.iter().take(lengths.len().div_ceil(pieces.n_blocks)).sum();
-        let (book, cached, spare) = (Arc::new(book), OnceLock::new(), Mutex::default());
-        Ok(Store { problem, book, pieces, solved, cached, spare, most })
+        Store { problem, book: Arc::new(book), pieces, cached: OnceLock::new(), spare: Mutex::default(), most }
     }
 
     /// Number of rows.
     pub fn n_rows(&self) -> usize {
-        self.pieces.pieces.iter().map(|(piece, _)| piece.n_rows).sum()
+        self.pieces.pieces.iter().map(|stored| stored.piece.n_rows).sum()
     }
 
     /// Number of problems.
     pub fn n_problems(&self) -> usize {
-        self.problem.targets.n_problems()
+        self.pieces.n_problems
     }
 
     /// Number of pieces.
@@ -160,7 +146,7 @@ impl<'a> Store<'a> {
 
     /// Number of rows of a piece.
     fn n_rows_of(&self, piece: usize) -> usize {
-        self.pieces.pieces[piece].0.n_rows
+        self.pieces.pieces[piece].piece.n_rows
     }
 
     /// The pieces of a block, each with the positions of its rows.
@@ -178,43 +164,38 @@ impl<'a> Store<'a> {
         self.n_rows_of(piece) * self.n_problems()
     }
 
-    fn of_piece(&self, piece: usize) -> MutexGuard<'_, Vec<f32>> {
-        self.solved[piece].alphas.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The dual variables of a piece: those of its rows for the first problem, then for the second, and so on.
     pub fn alphas(&self, piece: usize) -> Result<Vec<f32>> {
-        let mut alphas = self.of_piece(piece).clone();
+        let stored = &self.pieces.pieces[piece];
+        let mut alphas = stored.alphas.lock().unwrap_or_else(PoisonError::into_inner).clone();
         alphas.resize(self.n_alphas(piece), 0.0);
         if let Some(scratch) = self.pieces.scratch {
-            scratch.read(self.solved[piece].at, bytemuck::cast_slice_mut(&mut alphas))?;
+            scratch.read(stored.at_word(stored.piece.n_words), bytemuck::cast_slice_mut(&mut alphas))?;
         }
         Ok(alphas)
     }
 
     /// Stores a piece's dual variables.
     pub fn set_alphas(&self, piece: usize, alphas: Vec<f32>) -> Result<()> {
-        match self.pieces.scratch {
-            Some(scratch) => scratch.write(self.solved[piece].at, bytemuck::cast_slice(&alphas))?,
-            None => *self.of_piece(piece) = alphas,
+        let stored = &self.pieces.pieces[piece];
+        if let Some(scratch) = self.pieces.scratch {
+            return scratch.write(stored.at_word(stored.piece.n_words), bytemuck::cast_slice(&alphas));
         }
+        *stored.alphas.lock().unwrap_or_else(PoisonError::into_inner) = alphas;
         Ok(())
     }
 
     fn gather(&self, deal: &Deal) -> Result<BlockRows> {
-        let pieces: Vec<&(Piece, Place)> =
-            deal.pieces.iter().map(|&piece| &self.pieces.pieces[piece as usize]).collect();
-        let read = |piece: usize, range: Range<usize>| match (&pieces[piece].1, self.pieces.scratch) {
-            (Place::Scratch(at), Some(scratch)) => {
-                let mut words = vec![0u32; range.len()];
-                scratch.read(at + (4 * range.start) as u64, bytemuck::cast_slice_mut(&mut words))?;
-                Ok(Cow::Owned(words))
-            }
-            (Place::Memory(words), _) => Ok(Cow::Borrowed(&words[range])),
-            // Pieces are placed in scratch only if there is one.
-            (Place::Scratch(_), None) => Ok(Cow::Borrowed(&[][..])),
+        let pieces: Vec<&Stored> = deal.pieces.iter().map(|&piece| &self.pieces.pieces[piece as usize]).collect();
+        let read = |piece: usize, range: Range<usize>| {
+            let Some(scratch) = self.pieces.scratch else {
+                return Ok(Cow::Borrowed(&pieces[piece].words[range]));
+            };
+            let mut words = vec![0u32; range.len()];
+            scratch.read(pieces[piece].at_word(range.start), bytemuck::cast_slice_mut(&mut words))?;
+            Ok(Cow::Owned(words))
         };
-        let of: Vec<Piece> = pieces.iter().map(|(piece, _)| *piece).collect();
+        let of: Vec<Piece> = pieces.iter().map(|stored| stored.piece).collect();
         let BlockProblem { targets, weights, c, n_features, .. } = self.problem;
         let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let Gathered { rows, numbers, places } =
@@ -240,7 +221,7 @@ impl<'a> Store<'a> {
     fn diagonal(&self, rows: &BlockRows) -> Option<Vec<f32>> {
         let mut diagonal = vec![0.0; rows.rows.n_rows()];
         for (piece, places) in self.of_block(rows) {
-            let known = self.solved[piece].diagonal.get()?;
+            let known = self.pieces.pieces[piece].diagonal.get()?;
             known.iter().zip(places).for_each(|(known, &place)| diagonal[place as usize] = *known);
         }
         Some(diagonal)
@@ -272,7 +253,7 @@ impl<'a> Store<'a> {
             let of_problem = |alphas: &[f32]| places.iter().map(|&place| alphas[place as usize]).collect::<Vec<f32>>();
             self.set_alphas(piece, alphas.iter().flat_map(|alphas| of_problem(alphas)).collect())?;
             if let Some(diagonal) = rows.diagonal.get() {
-                self.solved[piece].diagonal.get_or_init(|| of_problem(diagonal));
+                self.pieces.pieces[piece].diagonal.get_or_init(|| of_problem(diagonal));
             }
         }
         Ok(())

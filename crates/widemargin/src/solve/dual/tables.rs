@@ -48,9 +48,15 @@ impl Tables {
     /// K(x_i, x_i) diverges once K̂_ii is more than twice K_ii; with the larger of both a single coordinate does not.
     pub fn diagonal(&self, rows: &CodedRows) -> Vec<f32> {
         // The Nyström map is at most the kernel, and its own diagonal is the exact curvature of its problem.
-        let exact = |code: usize| self.exact.get(code).copied().unwrap_or(0.0);
-        let diagonal = on_entries!(rows.entries(), entries => row_sums(rows.indptr(), entries, &self.diagonal, exact));
-        diagonal.into_iter().map(|sum| sum as f32).collect()
+        let tables = if self.exact.is_empty() { &[&self.diagonal][..] } else { &[&self.diagonal, &self.exact] };
+        on_entries!(rows.entries(), entries => {
+            let sums = rows.indptr().windows(2).map(|bounds| {
+                let row = &entries[bounds[0]..bounds[1]];
+                let sum = |table: &&Vec<f64>| row.iter().fold(0.0, |sum, entry| sum + table[entry.code()]);
+                tables.iter().map(sum).fold(0.0, f64::max) as f32
+            });
+            sums.collect()
+        })
     }
 
     /// Whether a value has up to 16 numbers, not 4.
@@ -69,16 +75,4 @@ impl Tables {
 
 fn copy(from: &[f64], to: &mut [f32]) {
     to.iter_mut().zip(from).for_each(|(to, &from)| *to = from as f32);
-}
-
-fn row_sums<E: Entry>(indptr: &[usize], entries: &[E], approximate: &[f64], exact: impl Fn(usize) -> f64) -> Vec<f64> {
-    let row = |bounds: &[usize]| {
-        let (mut sum, mut true_sum) = (0.0, 0.0);
-        for entry in &entries[bounds[0]..bounds[1]] {
-            sum += approximate[entry.code()];
-            true_sum += exact(entry.code());
-        }
-        f64::max(sum, true_sum)
-    };
-    indptr.windows(2).map(row).collect()
 }

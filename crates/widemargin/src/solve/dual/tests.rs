@@ -4,7 +4,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::certificate::{Certificate, StopRule, Sums};
-use super::linear::{LinearDual, LinearDualSolution};
+use super::linear::{LinearDualSolution, solve_sparse};
 use super::loss_terms::LossTerms;
 use super::order::Order;
 use super::*;
@@ -233,13 +233,8 @@ fn sparse_rows(n: usize, d: usize, n_classes: usize) -> (CsrMatrix<f32>, Vec<u32
     (matrix, codes)
 }
 
-fn squared<'a>(
-    features: &'a CsrMatrix<f32>,
-    targets: OneVsRest<'a>,
-    costs: &'a [f64],
-    intercept: Intercept,
-) -> LinearDual<'a, CsrMatrix<f32>> {
-    LinearDual { features, problem: LinearProblem { targets, costs, loss: Loss::SquaredHinge, intercept } }
+fn squared<'a>(targets: OneVsRest<'a>, costs: &'a [f64], intercept: Intercept) -> LinearProblem<'a> {
+    LinearProblem { targets, costs, loss: Loss::SquaredHinge, intercept }
 }
 
 fn sparse_settings(tol: f64, threads: usize) -> DualSettings {
@@ -258,13 +253,13 @@ fn the_solution_is_that_of_newtons_method() {
         let costs: Vec<f64> =
             (0..400).map(|row| if row % 7 == 0 { 0.0 } else { c * (1.0 + (row % 3) as f64) }).collect();
         for intercept in INTERCEPTS {
-            let problem = squared(&rows, targets, &costs, intercept);
-            let found = problem.solve_sparse(None, &sparse_settings(1e-4, 1), &Monitor::none()).unwrap();
+            let problem = squared(targets, &costs, intercept);
+            let found = solve_sparse(&rows, problem, None, &sparse_settings(1e-4, 1), &Monitor::none()).unwrap();
             assert!(found.is_solved(), "{n_classes} classes, {intercept}: {:?}", found.problems);
-            let again = problem.solve_sparse(None, &sparse_settings(1e-4, 3), &Monitor::none()).unwrap();
+            let again = solve_sparse(&rows, problem, None, &sparse_settings(1e-4, 3), &Monitor::none()).unwrap();
             assert_eq!((&again.weights, &again.intercepts), (&found.weights, &found.intercepts));
             let block = Block::Sparse(rows.view().unwrap());
-            let mut objective = LinearObjective::new(&[block], problem.problem, 1).unwrap();
+            let mut objective = LinearObjective::new(&[block], problem, 1).unwrap();
             let settings = NewtonSettings { tol: 1e-7, threads: 1, ..NewtonSettings::default() };
             let truth = newton::solve(&mut objective, &settings, None, &Monitor::none()).unwrap();
             for k in 0..targets.n_problems() {
@@ -305,15 +300,15 @@ fn a_start_saves_epochs_and_rows_without_cost_are_ignored() {
     let targets = OneVsRest::new(&codes, 9);
     for intercept in INTERCEPTS {
         let costs = vec![0.05; 600];
-        let problem = squared(&rows, targets, &costs, intercept);
-        let solve = |problem: &LinearDual<'_, CsrMatrix<f32>>, start: Option<&[f32]>| {
-            problem.solve_sparse(start, &sparse_settings(1e-3, 1), &Monitor::none()).unwrap()
+        let problem = squared(targets, &costs, intercept);
+        let solve = |rows: &CsrMatrix<f32>, problem: LinearProblem<'_>, start: Option<&[f32]>| {
+            solve_sparse(rows, problem, start, &sparse_settings(1e-3, 1), &Monitor::none()).unwrap()
         };
-        let all = solve(&problem, None);
+        let all = solve(&rows, problem, None);
         let start: Vec<f32> = all.alphas.iter().map(|alpha| *alpha as f32).collect();
         let rest: Vec<f64> = (0..600).map(|row| if row % 10 == 0 { 0.0 } else { 0.06 }).collect();
-        let problem = LinearDual { problem: LinearProblem { costs: &rest, ..problem.problem }, ..problem };
-        let (cold, warm) = (solve(&problem, None), solve(&problem, Some(&start)));
+        let problem = LinearProblem { costs: &rest, ..problem };
+        let (cold, warm) = (solve(&rows, problem, None), solve(&rows, problem, Some(&start)));
         let epochs =
             |solution: &LinearDualSolution| solution.problems.iter().map(|problem| problem.iterations).sum::<u32>();
         assert!(cold.is_solved() && warm.is_solved() && epochs(&warm) < epochs(&cold), "{intercept}");
@@ -329,8 +324,8 @@ fn a_start_saves_epochs_and_rows_without_cost_are_ignored() {
             rows.values[range].iter_mut().for_each(|x| *x *= 1.5);
         });
         // A free intercept's constant is the mean size of the rows that count.
-        let problem = squared(&rows, targets, &rest, intercept);
-        assert_eq!(solve(&problem, Some(&start)).weights, before);
+        let problem = squared(targets, &rest, intercept);
+        assert_eq!(solve(&rows, problem, Some(&start)).weights, before);
     }
 }
 
@@ -339,8 +334,8 @@ fn reports_no_convergence_at_a_large_c() {
     let (rows, codes) = sparse_rows(400, D, 3);
     let targets = OneVsRest::new(&codes, 3);
     let costs = vec![1e6; 400];
-    let problem = squared(&rows, targets, &costs, Intercept::Free);
-    let found = problem.solve_sparse(None, &sparse_settings(1e-6, 1), &Monitor::none()).unwrap();
+    let problem = squared(targets, &costs, Intercept::Free);
+    let found = solve_sparse(&rows, problem, None, &sparse_settings(1e-6, 1), &Monitor::none()).unwrap();
     assert!(!found.is_solved() && (0..3).any(|k| found.problems[k].gap() > 1e-6));
     assert_eq!(found.problems.iter().map(|problem| problem.iterations).max(), Some(SPARSE_EPOCHS));
 }

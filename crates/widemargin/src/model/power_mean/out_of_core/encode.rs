@@ -47,6 +47,7 @@ pub(super) struct Encoder<'a, 's> {
     pub scan: &'s Scan,
     pub factors: Option<&'s [f64]>,
     pub plan: Plan,
+    pub n_problems: usize,
     pub scratch: &'a dyn Scratch,
     pub seed: u64,
 }
@@ -68,8 +69,8 @@ impl<'a> Encoder<'a, '_> {
 
     /// None if there are more distinct values than a codebook holds.
     fn encode_with(self, mut book: BookMaker, monitor: &Monitor<'_>) -> Result<Option<(ValueCounts, Pieces<'a>)>> {
-        let Encoder { samples, scan, factors, plan, scratch, seed } = self;
-        let mut pieces = Pieces::new(plan.n_blocks, (!plan.in_memory).then_some(scratch));
+        let Encoder { samples, scan, factors, plan, n_problems, scratch, seed } = self;
+        let mut pieces = Pieces::new(plan.n_blocks, n_problems, (!plan.in_memory).then_some(scratch));
         let mut buffers: Vec<PieceBuffer> = (0..BUFFERS).map(|_| PieceBuffer::new(scan.largest.len())).collect();
         let mut dealer = Dealer::new(BUFFERS, seed);
         let code = |rows: &AnyRows<'_>, first: usize, there: &[usize]| {

@@ -93,12 +93,12 @@ impl PowerMeanParams {
         let left = Left::find(resources.checkpoint)?;
         check_room(plan, &sizes, resources)?;
         let (scratch, seed) = (resources.scratch, self.seed);
-        let encoder = Encoder { samples: &chunked, scan: &scan, factors, plan, scratch, seed };
+        let encoder = Encoder { samples: &chunked, scan: &scan, factors, plan, n_problems, scratch, seed };
         let (book, pieces) = encoder.encode(monitor)?;
         drop(chunked);
         let map = params.map(&book.values, &book.counts)?;
         let problem = BlockProblem { map: &map, n_features, targets, weights: &weights, c: params.c, loss: self.loss };
-        let store = Store::new(problem, book, pieces)?;
+        let store = Store::new(problem, book, pieces);
         clock.end("encode")?;
 
         let settings = self.settings(Pool::count(self.threads).min(MAX_THREADS));

@@ -180,9 +180,9 @@ class BasisExpansionRegressor(DaskRegressor, DaskExpansion, _expansions.BasisExp
     partition becomes a block of similarities that stays on its worker and takes 4 bytes × bases × similarities per row.
     With squared_error, the fit needs three sums over these blocks: the mean of the features, their products with each
     other and with the targets, and the squares of the leave-one-out residuals for all values of C at once. Other losses
-    are minimized by Newton's method on the client: this takes two rounds of tasks per step and four more at each C, or
-    hundreds of rounds if C and epsilon are "auto". Each round transfers one number per sample to or from the workers. C
-    and `epsilon_` are the same as on one machine with the same bases; with duplicate samples, the folds of the quantile
+    are minimized by Newton's method on the client: this takes two rounds of tasks per step and one more at each C, or
+    hundreds of rounds if C and epsilon are "auto". C and `epsilon_` are the same as on one machine with the same bases;
+    with duplicate samples, the folds of the quantile
     loss differ, which may select another C.
 
     The parameters are those of `widemargin.BasisExpansionRegressor`. Supported are the bases "index", "every", "random"

@@ -111,7 +111,8 @@ impl Fit {
 
 /// Bytes that a fit of n rows of d features and k outputs takes in addition to the rows, on `threads` threads.
 pub(crate) fn memory((n, d, k): (usize, usize, usize), threads: usize) -> u64 {
-    streamed_bytes(n, 0, d, 1, k, threads).0.saturating_add(product(&[8, n, k]))
+    // The targets by rows, and the multipliers of a rounded loss.
+    streamed_bytes(n, 0, d, 1, k, threads).0.saturating_add(product(&[8, n, 2, k]))
 }
 
 /// A fit of some settings, for which rows are the same: the name is that of its log in a checkpoint.

@@ -19,8 +19,7 @@ impl Scoring {
     ///
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) for arrays of other lengths; [`Error::Score`](crate::Error::Score) without
-    /// samples or weight, for values that are
-    /// not finite, for an R² of fewer than two samples, and for a score of classes.
+    /// samples or weight, for values that are not finite, for an R² of fewer than two samples, and for a score of classes.
     pub fn score_numbers(self, targets: &[f64], predicted: &[f64], weights: Option<&[f64]>) -> Result<f64> {
         let n = targets.len();
         check_shape((predicted.len(), "predictions"), 1, (n, "targets"), weights)?;

@@ -56,10 +56,9 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
     /// quantile loss, only the bases, the normalization and the mean of the features are restored.
     ///
     /// # Errors
-    /// As for [`fit_with`](BasisExpansionRegressorParams::fit_with); [`Error::Memory`](crate::Error::Memory) if the limit is too low for the
-    /// number of bases; [`Error::Checkpoint`](crate::Error::Checkpoint) for a checkpoint of other data or parameters;
-    /// [`Error::Io`](crate::Error::Io) of scratch
-    /// and checkpoint.
+    /// As for [`fit_with`](BasisExpansionRegressorParams::fit_with); [`Error::Memory`](crate::Error::Memory) if the limit
+    /// is too low for the number of bases; [`Error::Checkpoint`](crate::Error::Checkpoint) for a checkpoint of other data
+    /// or parameters; [`Error::Io`](crate::Error::Io) of scratch and checkpoint.
     pub fn fit_blocks(
         self,
         samples: &dyn Source<Samples = S::Samples>,

@@ -68,9 +68,11 @@ impl BasisVisits<'_, '_> {
         let is_rough = tol >= FOLD_TOL;
         // Another round costs little where the gap is small, and leaves far less of it.
         let most = if is_rough { tol } else { GAP_OF_LAST_ROUND * tol };
-        self.batched_newton.enough = Enough::Gap { most, is_rough };
         while solved.contains(&None) {
             let widths: Vec<f64> = sizes.iter().map(|size| width * size).collect();
+            // Narrow losses are solved, as their gaps are those of the loss but for rounding.
+            let is_hasty = is_rough || width > WIDTH_OF_LAST_ROUND;
+            self.batched_newton.enough = if is_hasty { Enough::Gap { most, is_rough } } else { Enough::Never };
             self.batched_newton.round(&widths, &starts)?;
             self.batched_newton.is_open = solved.iter().map(Option::is_none).collect();
             let ended = self.batched_newton.minimize(lambdas, &starts, stop, monitor)?;

@@ -98,7 +98,7 @@ def written(folder):
         folder / "bits.csv", np.column_stack([bits, y]), "%d", ",", header=",".join(map(str, range(65))), comments=""
     )
     hexadecimal = [f"{np.packbits(row).tobytes().hex()},{label}" for row, label in zip(bits, y, strict=True)]
-    curves = [f"{x},{np.sin(x) + 0.1 * np.cos(50 * x)}" for x in np.linspace(0, 6, 200)]
+    curves = [f"{x},{np.sin(x) + 0.1 * np.cos(50 * x)}" for x in np.linspace(0, 6, 400)]
     (folder / "curves.csv").write_text("\n".join(["x,y", *curves]))
     (folder / "hex.csv").write_text("\n".join(["fingerprint,active", *hexadecimal]))
     smiles = [f"{'CCO' if label else 'c1ccccc1'}{'C' * (k % 7)},{label},0" for k, label in enumerate(y)]

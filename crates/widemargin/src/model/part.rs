@@ -15,7 +15,7 @@ use crate::partition::{self, Entry, SamplePart, SampleRows};
 use crate::problem::{
     Block, BlockObjective, Intercept, LINEAR_QUERIES, LinearProblem, Loss, ObjectiveState, OneVsRest, ProblemTargets,
 };
-use crate::solve::ridge::{RIDGE_QUERIES, RidgeFeatures, RidgePart, RidgeRows};
+use crate::solve::ridge::{RIDGE_QUERIES, RidgeFeatures, RidgePart, RidgeRows, roots};
 use crate::solve::thin_plate::{BASIS_QUERIES, BasisFeatures, BasisRows, PartRows, RowSums, RowsState};
 
 /// The answers of workers for samples: a statistic is a file of its own and one line here.
@@ -153,7 +153,7 @@ impl PartData {
                 if partition::is_about::<BasisRows>(query) =>
             {
                 let features = BasisFeatures::Plain { values: single(rows)?, has_intercept: *has_intercept };
-                let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
+                let roots = roots(weights);
                 let n_outputs = targets.len() / weights.len().max(1);
                 let targets = ProblemTargets::Outputs { values: targets, n_outputs };
                 let n_penalized = rows.n_cols();

@@ -30,7 +30,7 @@ use crate::partition::Recorded;
 use crate::problem::Loss;
 use crate::similarity::Similarity;
 use crate::solve::residuals::{self, Choice, Samples, fit_in_blocks};
-use crate::solve::ridge::{ChunkedRows, RidgeFeatures, TakesFeatures};
+use crate::solve::ridge::{ChunkedRows, RidgeFeatures, TakesFeatures, roots};
 
 /// The checkpoint name of the sums.
 const ANSWERS: &str = "answers";
@@ -121,7 +121,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
                     units: targets.units(),
                     has_intercept: targets.has_intercept,
                 };
-                let roots: Vec<f64> = targets.weights().iter().map(|weight| weight.sqrt()).collect();
+                let roots = roots(targets.weights());
                 let raw = |rows: Range<usize>, with_features: bool| {
                     let roots = &roots[rows.clone()];
                     let ones = Matrix::from_columns(roots.to_vec(), 1, roots.len());

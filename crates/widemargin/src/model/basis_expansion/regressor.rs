@@ -28,7 +28,7 @@ use crate::par::Pool;
 use crate::problem::{Intercept, Judged, Loss, without_bases};
 use crate::similarity::Similarity;
 use crate::solve::residuals::{Choice, MemoryRows, Samples, fit_in_blocks};
-use crate::solve::ridge::{FeatureRidge, FeatureSolution, Fitted};
+use crate::solve::ridge::{FeatureRidge, FeatureSolution, Fitted, roots};
 use crate::solve::{OwnFeatures, Solved, parts_of_own_features};
 
 /// Parameters of a regression on a basis expansion, with their defaults.
@@ -170,7 +170,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
             Loss::SquaredError => problem.squared(&fitted, self.task.c, leaves_out, monitor)?,
             loss => {
                 let rows = MemoryRows::new(&made.phi, &pool)?;
-                let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
+                let roots = roots(weights);
                 let raw = |some: Range<usize>, with_features: bool| {
                     let ones = Matrix::from_columns(roots[some.clone()].to_vec(), 1, some.len());
                     Ok((if with_features { rows.scaled(some, &roots) } else { Matrix::default() }, ones))

@@ -11,6 +11,7 @@ use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::{Loss, ProblemTargets, SmoothLoss, n_independent, typical_weight};
 use crate::solve::newton::line_search::{SlopeAt, find_zeros};
+use crate::solve::ridge::roots;
 use crate::solve::thin_plate::memory::streamed_bytes;
 use crate::solve::thin_plate::{
     BlockStorage, FeatureMap, FitSettings, Fitted, OutputSettings, PathOptions, Polynomials, RawRows, RowData, Run,
@@ -147,10 +148,6 @@ pub(crate) fn fit_in_blocks(
         let run = Run { settings, pool, monitor };
         fit_blocks(raw, FeatureMap::identity(n_features), (row_data, &[0.0]), storage, run, || Ok(()))
     })
-}
-
-fn roots(weights: &[f64]) -> Vec<f64> {
-    weights.iter().map(|weight| weight.sqrt()).collect()
 }
 
 /// Fits all outputs.

@@ -197,7 +197,8 @@ fn blocks(n: usize) -> impl Iterator<Item = Range<usize>> {
     (0..n).step_by(ROWS).map(move |first| first..(first + ROWS).min(n))
 }
 
-fn roots(weights: &[f64]) -> Vec<f64> {
+/// The root of each weight, by which rows of a least squares problem are multiplied.
+pub(crate) fn roots(weights: &[f64]) -> Vec<f64> {
     weights.iter().map(|weight| weight.sqrt()).collect()
 }
 

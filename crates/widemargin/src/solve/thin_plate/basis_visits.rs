@@ -51,8 +51,8 @@ impl BasisVisits<'_, '_> {
     }
 
     /// Minimizes all problems from these points (problems × width). Of rounded losses, once a problem is solved well
-    /// enough, its derivatives become the multipliers of the next, narrower one, until
-    /// the gap is at most `tol`. This is the method of multipliers, whose gap falls faster than the width.
+    /// enough, its derivatives become the multipliers of the next, narrower one, until the gap is at most `tol`. This is
+    /// the method of multipliers, whose gap falls faster than the width.
     fn minimize(&mut self, lambdas: Lambdas, starts: &[f64], tol: f64) -> Result<Option<Vec<Solution>>> {
         let (stop, monitor) = (self.run.settings.stop, self.run.monitor);
         if !self.losses_are_rounded() {

@@ -70,7 +70,7 @@ pub(crate) const MIN_PATH_LAMBDA: f64 = 1e-7;
 /// First λ of a thin plate path; like all of that path in scale-free units, and in half decades.
 pub(crate) const LAMBDA_PATH_START: i32 = -4;
 /// First λ under a time limit, for which a classifier is smooth (decision 0026).
-pub(crate) const TIMED_PATH_START: i32 = 0;
+pub(crate) const DEAR_PATH_START: i32 = 0;
 /// Least λ of a path.
 pub(crate) const LAMBDA_PATH_LOWEST: i32 = -16;
 /// Least λ of a path on features: below it leverages tend to 1, where the closed form is undetermined.

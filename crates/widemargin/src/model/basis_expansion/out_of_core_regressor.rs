@@ -84,7 +84,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let (d, pool) = (expansion.n_features(), Arc::new(Pool::new(threads)?));
         let of_solver = match loss {
             Loss::SquaredError => memory::product(&[8, d, d, SQUARES + pool.in_flight()]),
-            _ => residuals::memory((n, d, targets.n_outputs()), pool.threads()),
+            _ => residuals::memory(loss, (n, d, targets.n_outputs()), pool.threads()),
         };
         let plan = Plan::new(resources.memory.saturating_sub(of_solver), n, d, targets.n_outputs())?;
         let manifest = Manifest::new("basis-expansion-regression", &parameters, samples, &all_alike, &weights)?;

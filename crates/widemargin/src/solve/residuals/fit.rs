@@ -14,12 +14,12 @@ use crate::solve::newton::line_search::{SlopeAt, find_zeros};
 use crate::solve::ridge::roots;
 use crate::solve::thin_plate::memory::streamed_bytes;
 use crate::solve::thin_plate::{
-    BlockStorage, FeatureMap, FitSettings, Fitted, OutputSettings, PathOptions, Polynomials, RawRows, RowData, Run,
-    Stop, fit_blocks,
+    BlockStorage, FeatureMap, FitSettings, Fitted, Folds, OutputSettings, PathOptions, Polynomials, RawRows, RowData,
+    Run, Stop, fit_blocks,
 };
 use crate::solve::{ProblemReport, Status, effective_number, explained_standard_error};
 use crate::tuning::{
-    FOLD_TOL, HUBER_EPSILON_IN_SPREADS, LOWEST_LAMBDA_OF_OUTPUTS, MAX_STEPS_OF_OUTPUTS, QUANTILE_TOL,
+    FOLD_TOL, HUBER_EPSILON_IN_SPREADS, LOWEST_LAMBDA_OF_OUTPUTS, MAX_STEPS_OF_OUTPUTS, N_FOLDS, QUANTILE_TOL,
     SELECTION_TIME_SHARE,
 };
 
@@ -111,9 +111,10 @@ impl Fit {
 }
 
 /// Bytes that a fit of n rows of d features and k outputs takes in addition to the rows, on `threads` threads.
-pub(crate) fn memory((n, d, k): (usize, usize, usize), threads: usize) -> u64 {
-    // The targets by rows, and the multipliers of a rounded loss.
-    streamed_bytes(n, 0, d, 1, k, threads).0.saturating_add(product(&[8, n, 2, k]))
+pub(crate) fn memory(loss: Loss, (n, d, k): (usize, usize, usize), threads: usize) -> u64 {
+    // The targets by rows, and the multipliers of a rounded loss, for all rows and without each fold.
+    let numbers = if loss.is_smooth() { 1 } else { 3 + N_FOLDS as usize };
+    streamed_bytes(n, 0, d, 1, k, threads).0.saturating_add(product(&[8, n, numbers, k]))
 }
 
 /// A fit of some settings, for which rows are the same: the name is that of its log in a checkpoint.
@@ -171,7 +172,7 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, monitor: &Monitor<'_>, s
         let of_output = |(output, &loss)| loss_of_constant(loss, targets.col(output), weights, has_intercept);
         losses.iter().enumerate().map(of_output).collect()
     };
-    let settings = |losses: &[Loss], (c, tol): (Option<f64>, f64), has_folds: bool| -> Result<FitSettings> {
+    let settings = |losses: &[Loss], (c, tol): (Option<f64>, f64), folds: Folds| -> Result<FitSettings> {
         let factor = |output: usize| if is_quantile { mean_scale / scales[output] } else { 1.0 };
         let smooth =
             |(at, &loss): (usize, &Loss)| SmoothLoss { loss, factor: factor(at), width: size(at) / factor(at) };
@@ -187,7 +188,7 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, monitor: &Monitor<'_>, s
                 constants: constants(losses)?,
                 sizes: (0..k).map(|output| size(output) / factor(output)).collect(),
                 tol,
-                has_folds,
+                folds,
             }),
         })
     };
@@ -208,7 +209,8 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, monitor: &Monitor<'_>, s
     let losses: Vec<Loss> = match (first, choice.loss.epsilon()) {
         (Some(first), _) => {
             let choosing = monitor.with_part_of_time(SELECTION_TIME_SHARE);
-            let left = solve(&settings(&first, (fixed, QUANTILE_TOL), false)?, "first", &choosing)?.outcome.best.some;
+            let left =
+                solve(&settings(&first, (fixed, QUANTILE_TOL), Folds::None)?, "first", &choosing)?.outcome.best.some;
             let of_output = |output: usize| {
                 let known = left.values.chunks(k).zip(&left.weights).map(|(of_row, weight)| (of_row[output], *weight));
                 let (left, weights): (Vec<f64>, Vec<f64>) = known.filter(|(residual, _)| residual.is_finite()).unzip();
@@ -224,16 +226,17 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, monitor: &Monitor<'_>, s
     // A path of C by folds needs no accurate solutions; the one at its end does.
     let is_rough = is_quantile && fixed.is_none();
     let tol = if is_rough { FOLD_TOL } else { QUANTILE_TOL };
-    let mut fitted = solve(&settings(&losses, (fixed, tol), true)?, "losses", monitor)?;
+    let folds = if is_rough { Folds::Only } else { Folds::Also };
+    let mut fitted = solve(&settings(&losses, (fixed, tol), folds)?, "losses", monitor)?;
     let (path, found) = (std::mem::take(&mut fitted.outcome.path), fitted.outcome.best.point.clone());
-    if is_rough && fitted.outcome.best.is_converged() {
-        fitted = solve(&settings(&losses, (Some(found.c), QUANTILE_TOL), false)?, "solution", monitor)?;
+    let is_unknown = found.loo_squared_hinge.is_none() && fitted.outcome.best.is_converged();
+    if is_rough {
+        fitted = solve(&settings(&losses, (Some(found.c), QUANTILE_TOL), Folds::None)?, "solution", monitor)?;
     }
     let Fitted { alpha, beta, outcome, .. } = fitted;
     let best = &outcome.best;
     // Without the only sample there are no folds; a fit that was stopped has no estimate either.
     let is_alone = is_quantile && n_independent(weights, units) < 2;
-    let is_unknown = found.loo_squared_hinge.is_none() && best.is_converged();
     if choice.c.is_none() && (is_alone || is_unknown) {
         let expected = format!(
             "a number above 0, or more samples (n_samples = {}): without some of its samples there is nothing left to fit, \

@@ -52,19 +52,14 @@ impl<'a> MemoryRows<'a> {
     /// Some rows, one column per row, each times its number.
     pub fn scaled(&self, rows: Range<usize>, factors: &[f64]) -> Matrix {
         let (d, n) = (self.n_features(), rows.len());
-        let mut out = Matrix::zeros(d, n);
-        for (at, row) in rows.enumerate() {
-            let numbers = out.col_mut(at).iter_mut();
+        let mut values = Vec::with_capacity(d * n);
+        for row in rows {
             match self {
-                MemoryRows::Dense(phi) => {
-                    numbers.zip(phi.row(row)).for_each(|(out, x)| *out = factors[row] * f64::from(*x));
-                }
-                MemoryRows::Rotated { rows, .. } => {
-                    numbers.zip(rows.col(row)).for_each(|(out, x)| *out = factors[row] * x);
-                }
+                MemoryRows::Dense(phi) => values.extend(phi.row(row).iter().map(|x| factors[row] * f64::from(*x))),
+                MemoryRows::Rotated { rows, .. } => values.extend(rows.col(row).iter().map(|x| factors[row] * x)),
             }
         }
-        out
+        Matrix::from_columns(values, d, n)
     }
 
     /// The weights of the original features.

@@ -22,9 +22,6 @@ use crate::tuning::MAX_STEPS_TO_SEPARATE;
 /// Mean loss below which data count as separated.
 const MAX_LOSS_OF_SEPARATED_DATA: f64 = 1e-12;
 
-/// How far decision values move at a time where no sample determines them, in units of the largest target.
-const REACH: f64 = 4.0;
-
 /// Sums over the samples for the polynomials: R with RᵀR = PᵀWP, and ΦWP.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct FirstSums {
@@ -204,7 +201,7 @@ pub(crate) fn fit_rows(
     let losses = run.settings.losses(rows.shape().n_problems);
     let mut batched_newton = BatchedNewton::new(rows, losses, run.pool)?;
     if let (Some(_), Some(column)) = (&run.settings.outputs, settled.columns.values().first()) {
-        batched_newton.reach = REACH / column.abs();
+        batched_newton.column = *column;
     }
     let (flat, unit) = match log.as_ref().and_then(|log| log.record.unit) {
         Some(known) => known,
@@ -227,7 +224,7 @@ pub(crate) fn fit_rows(
         log.record.unit = Some((flat, unit));
     }
     let unit = unit * run.settings.typical_weight;
-    let mut visits = BasisVisits { batched_newton, run, log };
+    let mut visits = BasisVisits { batched_newton, run, log, fold_points: Vec::new() };
     let origins = visits.origins();
     let outcome = walk(&mut visits, &origins, (run.settings, unit), run.monitor)?;
     let (alpha, beta) =

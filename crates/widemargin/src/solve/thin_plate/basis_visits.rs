@@ -4,7 +4,7 @@ use super::batched_newton::{BatchedNewton, Enough};
 use super::factor::Factor;
 use super::log::Log;
 use super::newton::{Ended, Lambdas};
-use super::path::{Candidate, Refits, Run, Solved, Visit};
+use super::path::{Candidate, Folds, Refits, Run, Solved, Visit};
 use super::row_sums::LeaveOneOutSums;
 use super::system::Point;
 use crate::error::Result;
@@ -30,6 +30,8 @@ pub(crate) struct BasisVisits<'r, 'a> {
     pub batched_newton: BatchedNewton<'r>,
     pub run: Run<'a>,
     pub log: Option<Log<'a>>,
+    /// The last points without each fold of rounded losses, if there are any.
+    pub fold_points: Vec<Vec<f64>>,
 }
 
 impl BasisVisits<'_, '_> {
@@ -73,7 +75,7 @@ impl BasisVisits<'_, '_> {
             // Narrow losses are solved, as their gaps are those of the loss but for rounding.
             let is_hasty = is_rough || width > WIDTH_OF_LAST_ROUND;
             self.batched_newton.enough = if is_hasty { Enough::Gap { most, is_rough } } else { Enough::Never };
-            self.batched_newton.round(&widths, &starts)?;
+            self.batched_newton.round(&widths, width < FIRST_WIDTH_OF_ROUNDED_LOSS, &starts)?;
             self.batched_newton.is_open = solved.iter().map(Option::is_none).collect();
             let ended = self.batched_newton.minimize(lambdas, &starts, stop, monitor)?;
             let Some(ended) = ended else { break };
@@ -110,19 +112,28 @@ impl BasisVisits<'_, '_> {
     }
 
     fn solve(&mut self, lambdas: Lambdas, starts: &[Point]) -> Result<Option<Candidate>> {
-        let (tol, has_folds) = match &self.run.settings.outputs {
-            Some(outputs) => (outputs.tol, outputs.has_folds && self.losses_are_rounded()),
-            None => (0.0, false),
+        let (tol, folds) = match &self.run.settings.outputs {
+            Some(outputs) if self.losses_are_rounded() => (outputs.tol, outputs.folds),
+            _ => (0.0, Folds::None),
         };
-        let Some(found) = self.minimize(lambdas, &flat(starts.iter()), tol)? else { return Ok(None) };
-        let (solutions, factors): (Vec<Solved>, Vec<Option<Factor>>) = found.into_iter().unzip();
+        let found = match folds {
+            Folds::Only => Some(starts.iter().map(|start| (Solved::at(start.clone()), None)).collect()),
+            _ => self.minimize(lambdas, &flat(starts.iter()), tol)?,
+        };
+        let Some(found): Option<Vec<Solution>> = found else { return Ok(None) };
+        let (mut solutions, factors): (Vec<Solved>, Vec<Option<Factor>>) = found.into_iter().unzip();
         let (mut sums, mut loo_values) = (None, Vec::new());
         // If the rows inside the margin do not determine the polynomials, the solution without a row is not determined.
         let factors = factors.into_iter().collect::<Option<Vec<_>>>();
-        if has_folds {
+        if folds != Folds::None {
             let start = flat(solutions.iter().map(|solution| &solution.point));
             sums = self.folds(lambdas, &start)?;
             self.batched_newton.without(None, &start)?;
+            if sums.is_none() && folds == Folds::Only {
+                let is_late = self.run.monitor.ask().is_err();
+                let status = if is_late { Status::TimeLimit } else { Status::IterationLimit };
+                solutions.iter_mut().for_each(|solution| solution.status = status);
+            }
         } else if let Some(factors) = factors.filter(|factors| self.are_determined(factors)) {
             let roots = self.run.pool.try_map(factors.len(), |at| Ok::<_, crate::Error>(factors[at].root()))?;
             drop(factors);
@@ -148,7 +159,7 @@ impl BasisVisits<'_, '_> {
         // squared hinge, where a = 2y (√w − y z)₊.
         let (pushed, balance) = sums.right.split_at(n_penalized);
         // What rounding leaves of Σ p u counts at most as much as an intercept beyond all targets makes of it.
-        let unbalanced = 2.0 * self.batched_newton.reach * (1.0 + sums.size) * dot(balance, balance).sqrt();
+        let unbalanced = 2.0 * self.batched_newton.reach() * (1.0 + sums.size) * dot(balance, balance).sqrt();
         let dual = match ended.status {
             Status::Converged => {
                 let lambda = factor * lambda;
@@ -167,9 +178,16 @@ impl BasisVisits<'_, '_> {
 
     /// Sums over all samples, each by a fit without its fold, warm-started from the fit of all: each costs about as much
     /// as one more C. None if a fit does not converge.
+    ///
+    /// With rounded losses nearly all samples have a derivative, and those of a fold do not add up to 0 as those of all do:
+    /// fits without a fold start from the last one without it, if there is one.
     fn folds(&mut self, lambdas: Lambdas, start: &[f64]) -> Result<Option<LeaveOneOutSums>> {
-        let mut sums = LeaveOneOutSums::default();
+        let (mut sums, is_rounded) = (LeaveOneOutSums::default(), self.losses_are_rounded());
+        if is_rounded && self.fold_points.is_empty() {
+            self.fold_points = vec![start.to_vec(); N_FOLDS as usize];
+        }
         for fold in 0..N_FOLDS {
+            let start = if is_rounded { &self.fold_points[fold as usize].clone() } else { start };
             let progress = Progress { stage: "folds", done: fold.into(), total: N_FOLDS.into(), gap: None };
             self.run.monitor.tell(progress);
             self.batched_newton.without(Some(fold), start)?;
@@ -178,6 +196,9 @@ impl BasisVisits<'_, '_> {
                 return Ok(None);
             }
             sums.extend(self.batched_newton.rows.absent_rows()?);
+            if is_rounded {
+                self.fold_points[fold as usize].clone_from(&self.batched_newton.points);
+            }
         }
         Ok(Some(sums))
     }

@@ -19,6 +19,9 @@ use crate::solve::Status;
 /// Rounding of a Hessian's entries from which rows were removed, relative to those of all rows.
 const UNCOUNTED_ROUNDING: f64 = 1e-13;
 
+/// How far decision values move at a time where no sample determines them, in units of the largest target.
+const REACH: f64 = 4.0;
+
 /// How a problem ended, with the factor of its last step if it converged.
 pub(crate) type WithFactor = (Ended, Option<Factor>);
 
@@ -49,8 +52,8 @@ pub(crate) struct BatchedNewton<'r> {
     shape: RowsShape,
     /// The loss of each problem.
     pub losses: Vec<SmoothLoss>,
-    /// How far unpenalized coordinates move that no row determines, relative to the size of the scores: beyond all targets.
-    pub reach: f64,
+    /// The unpenalized feature of a row of weight 1, if it is a constant that may be undetermined; else 0.
+    pub column: f64,
     /// A bound on the rounding of the unpenalized part of a Hessian from which rows were removed.
     rounding: f64,
     pool: &'r Pool,
@@ -79,7 +82,7 @@ impl<'r> BatchedNewton<'r> {
             rows,
             shape,
             losses,
-            reach: 0.0,
+            column: 0.0,
             rounding: 0.0,
             pool,
             hessians: Vec::new(),
@@ -126,12 +129,11 @@ impl<'r> BatchedNewton<'r> {
         self.stand(points.to_vec())
     }
 
-    /// Rounds the loss of each problem over a width, about multipliers that are the derivatives where the problems stand,
-    /// and moves every problem to a point (problems × width).
-    pub fn round(&mut self, widths: &[f64], points: &[f64]) -> Result<()> {
+    /// Rounds the loss of each problem over a width, about the multipliers of the rows or the derivatives where the problems
+    /// stand, and moves every problem to a point (problems × width).
+    pub fn round(&mut self, widths: &[f64], from_derivatives: bool, points: &[f64]) -> Result<()> {
         self.losses.iter_mut().zip(widths).for_each(|(loss, width)| loss.width = *width);
-        let from_derivatives = !self.hessians.is_empty();
-        if !from_derivatives {
+        if self.hessians.is_empty() {
             self.begin()?;
         }
         self.rows.set_losses(&self.losses, from_derivatives)?;
@@ -211,15 +213,25 @@ impl<'r> BatchedNewton<'r> {
     pub fn gaps(&self, problem: usize, lambda: f64) -> Gaps {
         let lambda = self.losses[problem].factor_of_lambda() * lambda;
         let (t, free) = self.point(problem).split_at(self.shape.n_penalized);
-        let PointSums { right, linear, exact, .. } = &self.sums[problem];
+        let PointSums { right, linear, exact, curved, .. } = &self.sums[problem];
         let (pushed, balance) = right.split_at(t.len());
         let quadratic = dot(pushed, pushed) / lambda;
         let primal = lambda * dot(t, t) + exact[0];
-        let of_loss = primal - (2.0 * linear - exact[1] - quadratic);
-        // Of the rounded loss it is ‖gradient‖²; an intercept that moves the decision values by 1 changes the rest.
+        // A smaller multiple of dual variables is as feasible as these.
+        let factor = if quadratic > *linear { (linear / quadratic).max(0.0) } else { 1.0 };
+        let turn: f64 = free.iter().zip(balance).map(|(free, balance)| free * balance).sum();
+        let of_loss = primal - factor * (2.0 * (linear - turn) - factor * quadratic);
+        // Of the rounded loss it is ‖gradient‖², and what a step of the intercept alone saves.
         let gradient = t.iter().zip(pushed).map(|(t, pushed)| (lambda * t - pushed).powi(2)).sum::<f64>();
-        let shift = if free.is_empty() { 0.0 } else { self.reach * dot(balance, balance).sqrt() };
+        let square = dot(balance, balance);
+        let step = if *curved > 0.0 { square.sqrt() / (self.column.powi(2) * curved) } else { self.reach() };
+        let shift = if free.is_empty() { 0.0 } else { square.sqrt() * step };
         Gaps { of_loss: of_loss / primal, of_rounded: (gradient / lambda + shift) / primal }
+    }
+
+    /// How far an unpenalized constant moves that no row determines, relative to the size of the scores: beyond all targets.
+    pub fn reach(&self) -> f64 {
+        if self.column == 0.0 { 0.0 } else { REACH / self.column.abs() }
     }
 
     /// Recomputes the scores of problems that are between two evaluated points, so that a resumed fit finds the same
@@ -265,7 +277,7 @@ impl NewtonProblems for BatchedNewton<'_> {
         // The step solves (H + λI) Δ = −gradient / 2, so that directions that the violators leave undetermined do not
         // change.
         let (hessians, sums, points, shape) = (&self.hessians, &self.sums, &self.points, self.shape);
-        let (reach, rounding, losses) = (self.reach, self.rounding, &self.losses);
+        let (reach, rounding, losses) = (self.reach(), self.rounding, &self.losses);
         let (b, p) = (shape.n_penalized, shape.width());
         let made = self.pool.try_map(live.len(), |at| {
             let problem = live[at];

@@ -141,6 +141,8 @@ pub struct RowsState {
     pub losses: Vec<SmoothLoss>,
     /// The multipliers of rounded losses; empty if there are none, or all are 0.
     pub multipliers: Vec<f64>,
+    /// Those of the fits of all rows and without each fold, while another one is solved.
+    pub multipliers_of_others: Vec<Vec<f64>>,
 }
 
 impl RowsState {
@@ -155,6 +157,32 @@ impl RowsState {
         let (root, y) = (row_data.roots[row], row_data.targets.value(row, problem));
         let multiplier = self.multipliers.get(problem * row_data.roots.len() + row).copied().unwrap_or(0.0);
         (root * y, self.losses[problem].pieces(y, root, multiplier))
+    }
+
+    /// The derivatives of rounded losses at the current points: the multipliers of the next, narrower ones.
+    pub(crate) fn derivatives(&self, row_data: RowData<'_>) -> Vec<f64> {
+        let n = row_data.roots.len().max(1);
+        let one = |(at, z): (usize, &f64)| {
+            let (row, problem) = (at % n, at / n);
+            let (goal, pieces) = self.goal(row_data, row, problem);
+            pieces.at(goal - z).pull / (self.losses[problem].width * row_data.roots[row]).max(f64::MIN_POSITIVE)
+        };
+        self.scores.iter().enumerate().map(one).collect()
+    }
+
+    /// Excludes a fold, or none. Rounded losses go on with the multipliers of the last fit without it, or of that of all
+    /// rows.
+    pub(crate) fn exclude(&mut self, row_data: RowData<'_>, fold: Option<u32>) {
+        if self.losses.iter().any(|loss| loss.is_rounded()) {
+            self.multipliers_of_others.resize(1 + N_FOLDS as usize, Vec::new());
+            let place = |fold: Option<u32>| fold.map_or(0, |fold| 1 + fold as usize);
+            self.multipliers_of_others[place(self.absent)] = self.derivatives(row_data);
+            self.multipliers = std::mem::take(&mut self.multipliers_of_others[place(fold)]);
+            if self.multipliers.is_empty() {
+                self.multipliers.clone_from(&self.multipliers_of_others[0]);
+            }
+        }
+        self.absent = fold;
     }
 
     /// The share of a row that belongs to the excluded fold.
@@ -214,6 +242,7 @@ pub(crate) fn evaluate(
                 let at = pieces.at(residual);
                 if at.is_active {
                     active[i] = present as f32;
+                    sums.curved += present * row_data.roots[row] * row_data.roots[row];
                 }
                 pulls.set(i, problem, present * at.pull);
                 sums.loss += present * at.value;

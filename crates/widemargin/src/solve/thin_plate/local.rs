@@ -168,18 +168,10 @@ impl RowSums for Local<'_> {
     }
 
     fn set_losses(&mut self, losses: &[SmoothLoss], from_derivatives: bool) -> Result<()> {
-        let (n, state) = (self.row_data.roots.len(), &mut self.state);
-        let mut multipliers = Vec::new();
         if from_derivatives {
-            for (problem, scores) in state.scores.chunks(n.max(1)).enumerate() {
-                let unit = state.losses[problem].width;
-                multipliers.extend(scores.iter().zip(self.row_data.roots).enumerate().map(|(row, (z, root))| {
-                    let (goal, pieces) = state.goal(self.row_data, row, problem);
-                    pieces.at(goal - z).pull / (unit * root).max(f64::MIN_POSITIVE)
-                }));
-            }
+            self.state.multipliers = self.state.derivatives(self.row_data);
         }
-        (state.losses, state.multipliers) = (losses.to_vec(), multipliers);
+        self.state.losses = losses.to_vec();
         Ok(())
     }
 
@@ -261,7 +253,7 @@ impl RowSums for Local<'_> {
     }
 
     fn without(&mut self, fold: Option<u32>) -> Result<()> {
-        self.state.absent = fold;
+        self.state.exclude(self.row_data, fold);
         Ok(())
     }
 

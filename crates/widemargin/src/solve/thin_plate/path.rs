@@ -15,8 +15,8 @@ use crate::par::Pool;
 use crate::problem::{HeldOutScores, Loss, OneVsRest, SmoothLoss};
 use crate::solve::Status;
 use crate::tuning::{
-    LAMBDA_PATH_HIGHEST, LAMBDA_PATH_LEVEL, LAMBDA_PATH_PATIENCE, LAMBDA_PATH_PATIENCE_NEAR, LAMBDA_PATH_START,
-    LAMBDA_PATH_STEEP, MAX_CONFIRMED_LAMBDAS, TIMED_PATH_START,
+    DEAR_PATH_START, LAMBDA_PATH_HIGHEST, LAMBDA_PATH_LEVEL, LAMBDA_PATH_PATIENCE, LAMBDA_PATH_PATIENCE_NEAR,
+    LAMBDA_PATH_START, LAMBDA_PATH_STEEP, MAX_CONFIRMED_LAMBDAS,
 };
 
 /// Least λ that double precision permits, in scale-free units.
@@ -122,8 +122,17 @@ pub(crate) struct OutputSettings {
     pub sizes: Vec<f64>,
     /// The relative gap of rounded losses.
     pub tol: f64,
-    /// Whether other samples' losses are estimated by folds, where losses are rounded.
-    pub has_folds: bool,
+    /// How the loss of other samples is estimated, where losses are rounded.
+    pub folds: Folds,
+}
+
+/// Fits without each fold, in addition to that of all samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Folds {
+    None,
+    Also,
+    /// Without that of all samples.
+    Only,
 }
 
 impl OutputSettings {
@@ -167,6 +176,13 @@ pub(crate) struct Solved {
     pub objective: f64,
     /// A dual objective, C-scaled; the trivial bound 0 unless it converged.
     pub dual: f64,
+}
+
+impl Solved {
+    /// A point that is no solution, of a problem that is not to be solved.
+    pub fn at(point: Point) -> Self {
+        Solved { point, n_inside: 0, steps: 0, status: Status::Converged, objective: 0.0, dual: 0.0 }
+    }
 }
 
 /// The solutions at one C.
@@ -366,7 +382,10 @@ impl<V: Visit> Walk<'_, V> {
     /// worse, so is the next.
     fn whole(mut self) -> Result<Outcome> {
         let (PathOptions { near, refines, confirms, .. }, lowest) = (self.settings.path, self.settings.lowest);
-        let usual = if self.monitor.has_time_limit() { TIMED_PATH_START } else { LAMBDA_PATH_START };
+        // Of rounded losses a fit is the dearer the smaller λ is, and starts best from a larger one.
+        let has_folds = self.settings.outputs.as_ref().is_some_and(|outputs| outputs.folds == Folds::Only);
+        let is_dear = self.monitor.has_time_limit() || has_folds;
+        let usual = if is_dear { DEAR_PATH_START } else { LAMBDA_PATH_START };
         let expected = near.map_or(usual, |lambda| half_decades(lambda).clamp(lowest, LAMBDA_PATH_HIGHEST));
         let start = self.visits.began().map_or(expected, half_decades);
         let patience = if near.is_some() { LAMBDA_PATH_PATIENCE_NEAR } else { LAMBDA_PATH_PATIENCE };

@@ -45,6 +45,8 @@ pub struct PointSums {
     pub linear: f64,
     /// Σ |p| √w.
     pub pulls: f64,
+    /// Σ w of the rows whose loss curves.
+    pub curved: f64,
     /// Σ loss and Σ conjugate of losses that are not rounded.
     pub exact: [f64; 2],
     /// The largest distance of a row from the piece of its loss at the current point, if it is in another one; above 0 if
@@ -67,6 +69,7 @@ impl PointSums {
         self.loss += other.loss;
         self.linear += other.linear;
         self.pulls += other.pulls;
+        self.curved += other.curved;
         (0..2).for_each(|at| self.exact[at] += other.exact[at]);
         self.crossing = self.crossing.max(other.crossing);
         self.size = self.size.max(other.size);
@@ -137,7 +140,8 @@ pub(crate) trait RowSums {
     /// The dimensions.
     fn shape(&self) -> RowsShape;
 
-    /// Sets the loss of each problem. The multipliers of rounded losses are the derivatives at the current points, or 0.
+    /// Sets the loss of each problem. The multipliers of rounded losses, 0 at first, stay as they are, or become the
+    /// derivatives at the current points.
     ///
     /// # Errors
     /// As for [`RowSums::origin`].
@@ -186,7 +190,8 @@ pub(crate) trait RowSums {
     fn leave_one_out(&mut self, roots: &[Vec<f64>]) -> Result<(LeaveOneOutSums, Vec<Vec<f64>>)>;
 
     /// Excludes the samples of a fold from now on: they are not counted at the next evaluation. `None` includes all. A
-    /// row that stands for several samples may be excluded in part.
+    /// row that stands for several samples may be excluded in part. The multipliers of rounded losses are then those of the
+    /// last fit without this fold, or of that of all rows.
     ///
     /// # Errors
     /// As for [`RowSums::origin`].

@@ -86,7 +86,10 @@ def warn(text: str, category: type[Warning] = UserWarning) -> None:
 def threads_of(n_jobs: int | None) -> int:
     """The number of threads as joblib determines it, limited with a warning to the number of cores: more threads would
     only wait for each other, and many thousands overload the machine."""
-    requested, cores = int(effective_n_jobs(n_jobs)), int(cpu_count())
+    requested = int(effective_n_jobs(n_jobs))
+    if requested == 1:  # Counting the cores takes longer than a prediction of few samples.
+        return 1
+    cores = int(cpu_count())
     # If n_jobs is None, joblib may count the cores of a whole cluster.
     if n_jobs is not None and n_jobs > cores:
         warn(f"n_jobs={n_jobs} exceeds the number of cores: {cores} threads are used")

@@ -86,6 +86,8 @@ def test_sparse_rows_classes_apart_and_a_line_that_separates(client):
     found = ThinPlateSVC(n_basis=20, basis="index", **parameters).fit(*cut(X, y, (150, 250)))
     assert found.polynomials_ == "penalized"
     same_machine(found, X, y, n_basis=20, **parameters)
+    found = ThinPlateSVC(n_basis=20, basis="index", C=2.0, loss="squared_error").fit(*cut(X, y, (150, 250)))
+    same_machine(found, X, y, n_basis=20, C=2.0, loss="squared_error")
 
 
 def test_bases_of_every_choice_do_about_as_well(client):

@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 import pytest
 from compared import candidates, path
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, make_moons
+from sklearn.metrics import euclidean_distances, log_loss
 from sklearn.svm import SVC
 
 import widemargin as wm
@@ -110,3 +111,37 @@ def test_the_kernel_with_the_smallest_loss_is_selected_and_reported(tmp_path):
     np.testing.assert_array_equal(exact.basis_indices_, auto.basis_indices_)
     with pytest.raises(ValueError, match="n_basis"):
         wm.ThinPlateSVC(n_basis="many").fit(X, y)
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
+def test_the_hinge_is_the_kernel_machine_of_svc(C):
+    X, y = make_moons(200, noise=0.25, random_state=0)
+    fitted = wm.ThinPlateSVC("distance", C=C, loss="hinge").fit(X, y)
+    # With coefficients whose sum is 0 a constant makes no difference, by which the kernel is positive definite.
+    kernel = 10 - euclidean_distances(X)
+    expected = SVC(C=C, kernel="precomputed", tol=1e-6).fit(kernel, y)
+    np.testing.assert_allclose(fitted.decision_function(X), expected.decision_function(kernel), atol=1e-3)
+    assert fitted.loss_ == "hinge"
+    assert fitted.report_["gaps"][0] < 1e-6
+    assert abs(fitted.report_["n_support"][0] - expected.n_support_.sum()) <= 4
+
+
+@pytest.mark.parametrize("n_basis", [None, 30])
+@pytest.mark.parametrize("loss", ["hinge", "squared_error"])
+def test_other_losses_select_c_estimate_their_error_and_are_calibrated(loss, n_basis, tmp_path):
+    X, y = make_moons(1300, noise=0.25, random_state=1)
+    fitted = wm.ThinPlateSVC(loss=loss, n_basis=n_basis).fit(X[:300], y[:300])
+    accuracy = fitted.score(X[300:], y[300:])
+    assert accuracy > 0.9
+    assert fitted.estimated_score_ == pytest.approx(accuracy, abs=3 * fitted.estimated_score_std_)
+    assert log_loss(y[300:], fitted.predict_proba(X[300:])) < 0.3
+    wm.save(fitted, tmp_path / "model")
+    read = wm.load(tmp_path / "model")
+    assert (read.loss, read.loss_) == (loss, loss)
+    np.testing.assert_array_equal(read.decision_function(X), fitted.decision_function(X))
+
+
+def test_a_loss_that_is_not_there_is_named():
+    X, y = make_moons(30, random_state=0)
+    with pytest.raises(ValueError, match=r"'loss'.* one of 'squared_hinge', 'squared_error', 'hinge'.*'logistic'"):
+        wm.ThinPlateSVC(loss="logistic").fit(X, y)

@@ -397,6 +397,7 @@ def fit_thin_plate_remote(
     stages: _Stages,
     common: _Common,
     polynomials: str = "auto",
+    loss: str = "squared-hinge",
 ) -> Model:
     """A classifier or a smoothing spline on bases (bases, features), for the samples that `samples` represents as for
     `normalized`. `features` returns the object that represents their features: of a classifier, first the polynomials

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -83,7 +83,7 @@ class ThinPlate(NestedSpecMixin, VectorModel):
 class ThinPlateSVC(ThinPlate, MarginClassifier):
     """Nonlinear SVM without a length scale, whose C is selected by leave-one-out: there is no parameter to tune.
 
-    Minimizes ½‖f‖² + C Σ max(0, 1 − y f)² over f = Σ α_i φ(‖x − x_i‖) + polynomials (Walder & Chapelle, *Learning with
+    Minimizes ½‖f‖² + C Σ loss(y f) over f = Σ α_i φ(‖x − x_i‖) + polynomials (Walder & Chapelle, *Learning with
     Transformation Invariant Kernels*, NIPS 2007). The result does not change if the data are translated or scaled by a
     common factor. With a kernel of the Euclidean distance and ``standardize=False``, it does not change under rotation
     either, unlike with the kernel "cityblock", which ``kernel="auto"`` may select. Scaling a single column changes the
@@ -103,6 +103,10 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
         The weight of the losses; must be above 0. "auto" selects the best C on a regularization path by leave-one-out.
         "auto_per_class" selects C and the treatment of the polynomials for each class separately, by the leave-one-out
         loss of its binary problem; this requires one fit per class.
+    loss : {"squared_hinge", "squared_error", "hinge"}, default="squared_hinge"
+        The loss: max(0, 1 − y f)², (1 − y f)² or max(0, 1 − y f). With "hinge", all samples are bases unless `n_basis`
+        is a number, kernels are compared with "squared_hinge", and five-fold cross-validation takes the place of
+        leave-one-out.
     polynomials : {"auto", "free", "penalized", "constant", "none"}, default="auto"
         The treatment of the polynomials that the kernel does not penalize: "free" leaves them unpenalized, "penalized"
         penalizes them on the scale of the kernel (except the constant), "constant" drops all but the constant, and
@@ -204,8 +208,10 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
     True
     """
 
+    loss: str = "squared_hinge"
     polynomials: str = "auto"
     tol: float = 1e-10
+    _losses: ClassVar[tuple[str, ...]] = ("squared_hinge", "squared_error", "hinge")
     _parameter_constraints = ThinPlate._parameter_constraints | {
         "C": [POSITIVE, StrOptions({"auto", "auto_per_class"})],
         "tol": [Interval(Real, 0, 1, closed="left")],
@@ -213,8 +219,9 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
 
     def _parameters(self) -> dict[str, Any]:
         polynomials = one_of("polynomials", self.polynomials, _POLYNOMIALS, estimator=self)
+        loss = one_of("loss", self.loss, self._losses, estimator=self)
         per_class = {"C": "auto-per-class"} if self.C == "auto_per_class" else {}
-        return super()._parameters() | {"polynomials": polynomials} | per_class
+        return super()._parameters() | {"loss": loss, "polynomials": polynomials} | per_class
 
     def _path(self, header: dict[str, Any]) -> list[Row]:
         labels = self.label_names_ if self._is_multilabel else self.classes_
@@ -224,7 +231,6 @@ class ThinPlateSVC(ThinPlate, MarginClassifier):
 
     def _describe(self, header: dict[str, Any], candidates: list[Row] | None = None) -> None:
         super()._describe(header, candidates)
-        self.loss_ = "squared_hinge"
         if per_class := header.get("per_class"):
             self.C_ = np.array([one["C"] for one in per_class])
 

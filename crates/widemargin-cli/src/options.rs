@@ -89,8 +89,8 @@ pub struct ModelArgs {
     normalization: Vec<String>,
     /// Loss: squared-hinge, hinge, ...; for regression huber, ...
     ///
-    /// For classification: squared-hinge, hinge and, with basis-expansion only, squared-error and logistic. For
-    /// regression: squared-error, huber:epsilon=NUMBER (linear for residuals above epsilon),
+    /// For classification: squared-hinge, hinge; with basis-expansion and thin-plate also squared-error, and with
+    /// basis-expansion logistic. For regression: squared-error, huber:epsilon=NUMBER (linear for residuals above epsilon),
     /// squared-epsilon-insensitive:epsilon=NUMBER (epsilon is half of the width of the tube) or
     /// quantile:quantile=NUMBER (default 0.5). By default, epsilon is determined from the spread of the residuals.
     #[arg(long, value_name = "NAME")]
@@ -338,7 +338,7 @@ mod tests {
     fn parameters_that_do_not_apply_are_refused_by_name() {
         for (line, expected) in [
             ("--kernel chi2", "--kernel applies to --method power-mean and thin-plate (add --method power-mean)"),
-            ("--method thin-plate --loss hinge", "--loss applies to --method basis-expansion and power-mean"),
+            ("--method thin-plate --normalization none", "--normalization applies to --method basis-expansion"),
             ("--quantile 0.1", "--quantile applies to --task outlier-detection"),
             ("--method basis-expansion:nodes=3", "basis-expansion has no parameter 'nodes'"),
             ("--method power-mean:node=3", "did you mean nodes?"),

@@ -184,7 +184,7 @@ pub(crate) fn fit_expansion_remote(
 /// `features(plan, lift)`.
 #[pyfunction]
 #[pyo3(signature = (samples, features, weighted, *, kernel, bases, basis_rows, C, basis, stages, common,
-    polynomials = "auto"))]
+    polynomials = "auto", loss = "squared-hinge"))]
 pub(crate) fn fit_thin_plate_remote(
     py: Python<'_>,
     samples: Py<PyAny>,
@@ -198,6 +198,7 @@ pub(crate) fn fit_thin_plate_remote(
     stages: Vec<(String, f64)>,
     common: Common<'_>,
     polynomials: &str,
+    loss: &str,
 ) -> PyResult<Model> {
     let kernel: ConditionalKernel = kernel.parse().map_err(raise)?;
     let polynomials: Polynomials = polynomials.parse().map_err(raise)?;
@@ -206,7 +207,7 @@ pub(crate) fn fit_thin_plate_remote(
     match &weighted {
         Weighted::Labels(labels) => {
             let params = ThinPlateParams::new(kernel).c(c).tol(common.tol).max_steps(common.max_iter);
-            let params = params.threads(common.threads);
+            let params = params.loss(loss.parse().map_err(raise)?).threads(common.threads);
             let training = TrainingSettings { basis: Some(basis), ..labels.training(&common) };
             let labeled = labels.of_all();
             let metadata = (basis_rows.into_iter().map(|row| row as u64).collect(), stages);

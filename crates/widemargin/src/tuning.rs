@@ -44,8 +44,8 @@ pub(crate) const MAX_GAP_OF_NEAR_SOLUTION: f64 = 0.1;
 
 /// Width of the first rounded loss, in units of the mean of |y| (decision 0026).
 pub(crate) const FIRST_WIDTH_OF_ROUNDED_LOSS: f64 = 0.5;
-/// Relative gap of the quantile loss.
-pub(crate) const QUANTILE_TOL: f64 = 1e-7;
+/// Relative gap of rounded losses.
+pub(crate) const TOL_OF_ROUNDED_LOSS: f64 = 1e-7;
 /// Newton steps of a regression at one C, at most.
 pub(crate) const MAX_STEPS_OF_OUTPUTS: u32 = 500;
 /// Factor from one width to the next (decision 0026).

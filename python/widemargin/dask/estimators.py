@@ -325,7 +325,8 @@ class DaskThinPlate(DaskEstimator):
         arguments = [(one.targets, own) for one, own in zip(data.present, units, strict=True)]
         features = BasisFeatures(data, arguments)
         own: dict[str, Any] = {"bases": bases, "basis_rows": basis_rows.tolist()}
-        own |= {name: parameters[name] for name in ("kernel", "C", "basis", "polynomials") if name in parameters}
+        names = ("kernel", "C", "basis", "polynomials", "loss")
+        own |= {name: parameters[name] for name in names if name in parameters}
         model = _core.fit_thin_plate_remote(features.samples, features, data.weighted, **own, **self._finish(data))
         return model, features.rows
 

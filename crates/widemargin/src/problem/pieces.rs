@@ -7,25 +7,28 @@ use serde::{Deserialize, Serialize};
 
 use super::Loss;
 
-/// A loss with a continuous derivative: the quantile loss is rounded over a width δ about multipliers μ.
+/// A loss with a continuous derivative: the quantile loss and the hinge are rounded over a width δ about multipliers μ.
 ///
-/// Every loss is the maximum of a·e − conjugate(a) over a. The conjugate of the quantile loss is 0 for a from q − 1 to q;
-/// with ½δ(a − μ)² added to it, the loss has a continuous derivative, and that derivative, if it is μ itself, is exact.
-/// 2δ times this loss is piecewise quadratic; so is the problem with 2δλ in place of λ.
+/// Every loss is the maximum of a·e − conjugate(a) over a. The conjugate of the quantile loss is 0 for a from q − 1 to q,
+/// that of the hinge for a from 0 to y; with ½δ(a − μ)² added to it, the loss has a continuous derivative, and that
+/// derivative, if it is μ itself, is exact. 2δ times this loss is piecewise quadratic; so is the problem with 2δλ in place of
+/// λ.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SmoothLoss {
     /// The loss.
     pub loss: Loss,
     /// A factor of the quantile loss.
     pub factor: f64,
-    /// δ; of the quantile loss only.
+    /// The typical size of targets by the factor: the unit of δ.
+    pub unit: f64,
+    /// δ, if the loss is rounded.
     pub width: f64,
 }
 
 impl SmoothLoss {
     /// A loss without a factor.
     pub fn new(loss: Loss) -> Self {
-        SmoothLoss { loss, factor: 1.0, width: 1.0 }
+        SmoothLoss { loss, factor: 1.0, unit: 1.0, width: 1.0 }
     }
 
     /// Whether it is rounded.
@@ -50,16 +53,21 @@ impl SmoothLoss {
                 let epsilon = epsilon.unwrap_or(0.0) * root;
                 of(Form::Exceeding, -epsilon, epsilon)
             }
-            Loss::Quantile { quantile } => {
-                let unit = self.width * root;
-                let (low, high) = (self.factor * (quantile - 1.0) * unit, self.factor * quantile * unit);
-                Pieces { form: Form::Rounded, low, high, shift: multiplier * unit }
-            }
-            // Other losses are not piecewise quadratic: no fit by pieces has them.
-            Loss::SquaredError | Loss::Huber { epsilon: None } | Loss::Hinge | Loss::Logistic => {
+            Loss::Quantile { quantile } => self.rounded([quantile - 1.0, quantile], root, multiplier),
+            Loss::Hinge => self.rounded([y.min(0.0), y.max(0.0)], root, multiplier),
+            // The logistic loss is not piecewise quadratic: no fit by pieces has it.
+            Loss::SquaredError | Loss::Huber { epsilon: None } | Loss::Logistic => {
                 of(Form::Limited, f64::NEG_INFINITY, f64::INFINITY)
             }
         }
+    }
+
+    /// Those of a rounded loss whose derivatives are in a range.
+    #[inline]
+    fn rounded(self, [low, high]: [f64; 2], root: f64, multiplier: f64) -> Pieces {
+        let unit = self.width * root;
+        let [low, high] = [low, high].map(|bound| self.factor * bound * unit);
+        Pieces { form: Form::Rounded, low, high, shift: multiplier * unit }
     }
 }
 
@@ -177,7 +185,7 @@ mod tests {
     #[test]
     fn the_rounded_quantile_loss_tends_to_the_loss() {
         let loss = Loss::Quantile { quantile: 0.8 };
-        let rounded = SmoothLoss { loss, factor: 0.5, width: 1e-3 };
+        let rounded = SmoothLoss { factor: 0.5, width: 1e-3, ..SmoothLoss::new(loss) };
         for (residual, multiplier) in [(-2.0, 0.0), (-0.3, 0.2), (0.4, 0.1), (3.0, 0.4)] {
             let (pieces, scale) = (rounded.pieces(0.0, 2.0, multiplier), rounded.factor_of_lambda());
             let at = pieces.at(2.0 * residual);

@@ -66,6 +66,7 @@ by_name!(PowerMeanParams, |params, name, text| {
 by_name!(ThinPlateParams, |params, name, text| {
     "kernel" => params.kernel(text.parse()?),
     "C" => if text == PER_CLASS { params.c_auto_per_class() } else { params.c(text.parse::<CChoice>()?) },
+    "loss" => params.loss(text.parse()?),
     "n_basis" => params.n_basis(whole_or_none(name, text)?).exact_up_to(usize::MAX),
     "basis" => params.basis(text.parse()?),
     "polynomials" => params.polynomials(text.parse()?),

@@ -23,12 +23,12 @@ use crate::model::within_limit::{Part, TrainingSet, fit_samples};
 use crate::model::{Model, report_estimate};
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
-use crate::problem::{HeldOutScores, OneVsRest, count, typical_weight, without_bases};
+use crate::problem::{HeldOutScores, Loss, OneVsRest, count, typical_weight, without_bases};
 use crate::search::{LeftOut, Tried};
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::thin_plate::{
-    BLOCK, BlockStorage, FitSettings, Fitted, PathOptions, Polynomials, Problems, Run, Solved, Stop, WhyNotFree,
-    fit_exact, memory,
+    BLOCK, BlockStorage, FitSettings, Fitted, LossSettings, PathOptions, Polynomials, Problems, Run, Solved, Stop,
+    WhyNotFree, fit_exact, memory,
 };
 use crate::solve::{CalibratedOn, Calibration, ErrorEstimate, EstimateMethod, ProblemReport, Report, Stage, Status};
 use crate::tuning::{LAMBDA_PATH_LOWEST, MAX_SOLVED_GAP, SAMPLES_PER_FREE_POLYNOMIAL, TRANSFERABLE_LAMBDAS};
@@ -195,6 +195,7 @@ impl ThinPlateParams {
             rank: fitted.rank,
             classes,
             loo_values: Vec::new(),
+            loss: self.task.loss,
             path: fitted.outcome.path,
             per_class: Vec::new(),
         };
@@ -223,7 +224,7 @@ impl ThinPlateParams {
             stop: Stop { max_steps: self.task.max_steps, tol: self.task.tol },
             typical_weight: typical_weight(units),
             start: Vec::new(),
-            outputs: None,
+            losses: LossSettings::of_classes(self.task.loss),
         }
     }
 
@@ -335,7 +336,7 @@ impl Fit<'_, '_> {
             fold_sums: std::mem::take(&mut best.fold_sums),
             units: units.to_vec(),
         };
-        if n_basis.is_some() {
+        if n_basis.is_some_and(|n_basis| n_basis < weights.len()) {
             let is_draw = |row: usize| units[row] < weights[row];
             validation.units = without_bases((validation.units, weights), &basis_rows, is_draw, |_| 0).units;
         }
@@ -350,7 +351,8 @@ impl Fit<'_, '_> {
         };
         let model = params.model(fitted, basis, factors.clone(), metadata, warnings)?;
         let training = params.training(n_basis.is_some());
-        let origin = Origin { multilabel: model.origin.multilabel, ..Origin::of(training) };
+        let (multilabel, calibration) = (model.origin.multilabel, model.origin.calibration);
+        let origin = Origin { multilabel, calibration, ..Origin::of(training) };
         let task = SplineClassification { loo_values, ..model.task };
         Ok((ThinPlateSvc { task, origin, ..model }, validation))
     }
@@ -374,6 +376,8 @@ impl Fit<'_, '_> {
             let near = last.filter(is_same).map(|(_, lambda)| lambda);
             let looking = params.clone().kernel(point.kernel).with(|task| {
                 task.path = PathOptions { near, refines: false, confirms: false, ..task.path };
+                // The exact solver has no hinge.
+                task.loss = if task.loss.is_smooth() { task.loss } else { Loss::SquaredHinge };
             });
             let mut scaled = rows.clone();
             scale_rows(&mut scaled, factors);
@@ -397,7 +401,7 @@ impl Fit<'_, '_> {
 
     /// The number of bases; `None` for the exact solver.
     fn n_basis(&self) -> Option<usize> {
-        self.params.basis_size(self.problems.weights.len(), self.problems.targets.n_problems())
+        self.params.n_bases(self.problems.weights.len(), self.problems.targets.n_problems())
     }
 
     /// The exact fit. Samples at the same point share a basis; samples without a coefficient have none.
@@ -429,14 +433,17 @@ impl Fit<'_, '_> {
         let Fit { params, problems, n_features, pool, .. } = *self;
         let (n, k) = (problems.weights.len(), problems.targets.n_problems());
         let mut warnings = Vec::new();
-        if params.n_basis.is_none() {
+        if params.n_basis.is_none() && n_basis < n {
             warnings.push(crowded((n, k), memory::exact_bytes(n, space.n_monomials(), k, pool.threads())));
         }
         self.clock.monitor.tell(Progress { stage: "bases", done: 0, total: 1, gap: None });
         let needed = memory::basis_bytes(n, n_basis, space.n_monomials(), k, pool.threads());
         memory::check(needed.least, params.memory_limit, n, Some(n_basis), "take fewer bases")?;
         let samples = Placed { rows, n_features, weights: problems.weights, first_come: self.first_come };
-        let (bases, basis_rows) = choose(params.basis, n_basis, samples, params.seed, pool)?;
+        let (bases, basis_rows) = match n_basis == n {
+            true => (rows.to_vec(), (0..n).collect()),
+            false => choose(params.basis, n_basis, samples, params.seed, pool)?,
+        };
         self.clock.end("bases")?;
         let roots = problems.roots();
         let n_blocks = n.div_ceil(BLOCK);
@@ -446,7 +453,9 @@ impl Fit<'_, '_> {
         let read = |some: Range<usize>| Ok(Cow::Borrowed(&rows[some.start * n_features..some.end * n_features]));
         let (rows, of_rows) = ((&read as _, &roots[..]), (problems.targets, problems.units));
         let settings = &params.settings(problems.units);
-        let fitted = basis.fit(rows, of_rows, &basis_rows, settings, storage, (pool, self.clock))?;
+        // Where all samples are bases, the others need no basis of one that is left out.
+        let not_judged = if n_basis == n { &[][..] } else { &basis_rows };
+        let fitted = basis.fit(rows, of_rows, not_judged, settings, storage, (pool, self.clock))?;
         warnings.extend(free.map(|free| {
             format!(
                 "the features of {n} samples on {n_basis} bases take {} and {} are free: {:.0} % of them \
@@ -485,11 +494,11 @@ impl Validation {
         let scores = |values: &[Vec<f64>]| HeldOutScores::of_problems(values, targets.codes(), effective, units);
         let mut model = model;
         let (refitted, population) = (scores(&self.refitted), labels.population(weights));
-        // Where the closed form is undetermined, the refits are used; folds store no values, and the calibration is the
-        // assumed one.
+        // Where the closed form is undetermined, the refits are used; of folds the model has it already.
         let calibrated = scores(if self.loo_values.is_empty() { &self.refitted } else { &self.loo_values });
-        let calibration = Calibration::of(&calibrated, targets, CalibratedOn::LeaveOneOut);
-        model.origin = model.origin.calibrated(calibration);
+        if !calibrated.codes.is_empty() || !model.task.per_class.is_empty() {
+            model.origin = model.origin.calibrated(Calibration::of(&calibrated, targets, CalibratedOn::LeaveOneOut));
+        }
         let exact = ErrorEstimate::of(&refitted, targets, &population, EstimateMethod::LeaveOneOut);
         if exact.is_some() {
             report_estimate(&mut model.report, exact, labels, weights, NO_REFITS);

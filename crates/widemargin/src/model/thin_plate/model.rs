@@ -9,7 +9,7 @@ use crate::data::{Label, Rows, SamplesView};
 use crate::error::{Error, Result};
 use crate::linalg::factor::dot;
 use crate::macros::getters;
-use crate::model::file::{Array, Reader, array};
+use crate::model::file::{Array, Reader, array, by_name};
 use crate::model::origin::Origin;
 use crate::model::{Classifier, Scores};
 use crate::monitor::Monitor;
@@ -24,6 +24,8 @@ pub type ThinPlateSvc = SplineModel<SplineClassification>;
 /// The task of a thin plate SVM.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SplineClassification {
+    #[serde(with = "by_name")]
+    pub(crate) loss: Loss,
     #[serde(rename = "C")]
     pub(crate) c: f64,
     pub(crate) lambda: f64,
@@ -81,6 +83,7 @@ impl SplineTask for SplineClassification {
     fn parameters(&self, n_polynomials: usize, report: &Report) -> Value {
         let chosen = self.path.iter().find(|point| point.c == self.c);
         json!({
+            "loss": self.loss.name(),
             "C": self.c,
             "C_by_leave_one_out": self.path.len() > 1 || !self.per_class.is_empty(),
             "C_per_class": self.per_class.iter().map(|one| one.c).collect::<Vec<f64>>(),
@@ -177,7 +180,7 @@ impl Classifier for ThinPlateSvc {
     }
 
     fn loss(&self) -> Loss {
-        Loss::default()
+        self.task.loss
     }
 
     /// αᵀΦα, the squared seminorm of the part of f that is not polynomial; its reciprocal is the margin of a kernel SVM.

@@ -82,9 +82,13 @@ impl ThinPlateParams {
         within(resources.memory, needed, what, "take fewer bases (n_basis)")?;
         let scan = stream.look(&weights, &picked, pool, &RowCount::new(monitor, "scale", n))?;
         let Scan { moments, content, sample } = scan;
-        let ClassificationParams { polynomials, tol, max_steps, .. } = &self.task;
-        let own =
-            [("polynomials", polynomials.to_string()), ("tol", tol.to_string()), ("max_iter", max_steps.to_string())];
+        let ClassificationParams { loss, polynomials, tol, max_steps, .. } = &self.task;
+        let own = [
+            ("loss", loss.to_string()),
+            ("polynomials", polynomials.to_string()),
+            ("tol", tol.to_string()),
+            ("max_iter", max_steps.to_string()),
+        ];
         let manifest = Manifest::new("thin-plate", &self.identity(content, own), &about, labels, &weights)?;
         manifest.settle(&[], resources.checkpoint)?;
         clock.end("scale")?;
@@ -112,7 +116,8 @@ impl ThinPlateParams {
         let storage = BlockStorage {
             n_cached: usize::try_from((resources.memory - needed) / block).unwrap_or(usize::MAX).min(n),
             lifts: false,
-            checkpoint: resources.checkpoint.map(|checkpoint| (checkpoint, "thin-plate")),
+            // The multipliers of a rounded loss are no part of a log.
+            checkpoint: resources.checkpoint.filter(|_| loss.is_smooth()).map(|checkpoint| (checkpoint, "thin-plate")),
         };
         let read = |rows: Range<usize>| stream.rows(rows).map(Cow::Owned);
         let rows = (&read as _, &roots[..]);

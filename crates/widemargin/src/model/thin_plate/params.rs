@@ -9,6 +9,7 @@ use crate::data::{ClassWeight, Fingerprint};
 use crate::error::{Error, Result, require};
 use crate::macros::{named, setters};
 use crate::model::CChoice;
+use crate::problem::Loss;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::thin_plate::{PathOptions, Polynomials};
 use crate::tuning::{DEFAULT_N_BASIS, UNEVEN_SPREADS};
@@ -71,6 +72,7 @@ pub type ThinPlateParams = SplineParams<ClassificationParams>;
 /// The parameters of a thin plate SVM besides those of a spline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassificationParams {
+    pub(crate) loss: Loss,
     pub(crate) polynomials: Polynomials,
     pub(crate) class_weight: ClassWeight,
     pub(crate) tol: f64,
@@ -208,6 +210,7 @@ impl ThinPlateParams {
     /// per core.
     pub fn new(kernel: ConditionalKernel) -> Self {
         let task = ClassificationParams {
+            loss: Loss::SquaredHinge,
             polynomials: Polynomials::Auto,
             class_weight: ClassWeight::Uniform,
             tol: 1e-10,
@@ -230,6 +233,10 @@ impl ThinPlateParams {
     }
 
     setters! {
+        /// The loss: the squared hinge, the squared error (1 − y f)², or the hinge. With the hinge, all samples are bases
+        /// unless there is a number of bases, kernels are compared with the squared hinge, and C is selected and the error
+        /// estimated by fits without each fifth of the samples.
+        loss: Loss => task.loss = loss;
         /// How the polynomials of the kernel are treated.
         polynomials: Polynomials => task.polynomials = polynomials;
         /// The class weights.
@@ -239,6 +246,12 @@ impl ThinPlateParams {
         tol: f64 => task.tol = tol;
         /// The maximum number of Newton steps per two-class problem and C; a few suffice.
         max_steps: u32 => task.max_steps = max_steps;
+    }
+
+    /// The number of bases; none for the exact solver, which the hinge does not have: all samples are bases instead, which
+    /// gives the same function.
+    pub(super) fn n_bases(&self, n: usize, n_problems: usize) -> Option<usize> {
+        self.basis_size(n, n_problems).or((self.task.loss == Loss::Hinge).then_some(n))
     }
 
     /// These parameters after a change.
@@ -254,6 +267,7 @@ impl ThinPlateParams {
     #[doc(hidden)]
     pub fn check(&self) -> Result<()> {
         self.check_spline()?;
+        self.task.loss.check_among(&[Loss::SquaredHinge, Loss::SquaredError, Loss::Hinge])?;
         require((0.0..1.0).contains(&self.task.tol), "tol", self.task.tol, "at least 0 and below 1")?;
         require(self.task.max_steps > 0, "max_iter", "0", "at least 1")
     }

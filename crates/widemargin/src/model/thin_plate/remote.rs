@@ -268,7 +268,8 @@ impl ThinPlateParams {
         let (targets, total) = (OneVsRest::of(labels), weights.iter().sum());
         let mut rows_of = |n_free: usize, lift: PartLift| {
             let (n_penalized, n_problems) = (lift.n_penalized, targets.n_problems());
-            let shape = RowsShape { n_penalized, n_free, n_problems, shares_first_hessian: targets.is_even() };
+            let shares_first_hessian = targets.is_even() && self.task.loss.is_smooth();
+            let shape = RowsShape { n_penalized, n_free, n_problems, shares_first_hessian };
             Ok::<_, Error>(RemoteRowSums::new(features(&plan, lift)?, shape))
         };
         let treated = (polynomials, &plan.basis.spreads()[..]);

@@ -14,13 +14,13 @@ use crate::solve::newton::line_search::{SlopeAt, find_zeros};
 use crate::solve::ridge::roots;
 use crate::solve::thin_plate::memory::streamed_bytes;
 use crate::solve::thin_plate::{
-    BlockStorage, FeatureMap, FitSettings, Fitted, Folds, OutputSettings, PathOptions, Polynomials, RawRows, RowData,
-    Run, Stop, fit_blocks,
+    BlockStorage, FeatureMap, FitSettings, Fitted, LossSettings, PathOptions, Polynomials, RawRows, RowData, Run, Stop,
+    fit_blocks,
 };
 use crate::solve::{ProblemReport, Status, effective_number, explained_standard_error};
 use crate::tuning::{
-    FOLD_TOL, HUBER_EPSILON_IN_SPREADS, LOWEST_LAMBDA_OF_OUTPUTS, MAX_STEPS_OF_OUTPUTS, N_FOLDS, QUANTILE_TOL,
-    SELECTION_TIME_SHARE,
+    HUBER_EPSILON_IN_SPREADS, LOWEST_LAMBDA_OF_OUTPUTS, MAX_STEPS_OF_OUTPUTS, N_FOLDS, SELECTION_TIME_SHARE,
+    TOL_OF_ROUNDED_LOSS,
 };
 
 /// Largest distance from a breakpoint of the loss that counts as solved, in units of the targets' range.
@@ -172,24 +172,24 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, monitor: &Monitor<'_>, s
         let of_output = |(output, &loss)| loss_of_constant(loss, targets.col(output), weights, has_intercept);
         losses.iter().enumerate().map(of_output).collect()
     };
-    let settings = |losses: &[Loss], (c, tol): (Option<f64>, f64), folds: Folds| -> Result<FitSettings> {
-        let factor = |output: usize| if is_quantile { mean_scale / scales[output] } else { 1.0 };
-        let smooth =
-            |(at, &loss): (usize, &Loss)| SmoothLoss { loss, factor: factor(at), width: size(at) / factor(at) };
+    let settings = |losses: &[Loss]| -> Result<FitSettings> {
+        let smooth = |(output, &loss): (usize, &Loss)| {
+            let factor = if is_quantile { mean_scale / scales[output] } else { 1.0 };
+            SmoothLoss { factor, unit: size(output) / factor, ..SmoothLoss::new(loss) }
+        };
         Ok(FitSettings {
             polynomials: if has_intercept { Polynomials::Free } else { Polynomials::None },
-            path: PathOptions { c, refines: !is_quantile, ..PathOptions::default() },
+            path: PathOptions { c: fixed, refines: !is_quantile, ..PathOptions::default() },
             lowest: LOWEST_LAMBDA_OF_OUTPUTS,
             stop: Stop { max_steps: MAX_STEPS_OF_OUTPUTS, tol: MAX_CROSSING },
             typical_weight: typical_weight(units),
             start: Vec::new(),
-            outputs: Some(OutputSettings {
+            losses: LossSettings {
                 losses: losses.iter().enumerate().map(smooth).collect(),
                 constants: constants(losses)?,
-                sizes: (0..k).map(|output| size(output) / factor(output)).collect(),
-                tol,
-                folds,
-            }),
+                tol: TOL_OF_ROUNDED_LOSS,
+                has_folds: true,
+            },
         })
     };
 
@@ -209,8 +209,7 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, monitor: &Monitor<'_>, s
     let losses: Vec<Loss> = match (first, choice.loss.epsilon()) {
         (Some(first), _) => {
             let choosing = monitor.with_part_of_time(SELECTION_TIME_SHARE);
-            let left =
-                solve(&settings(&first, (fixed, QUANTILE_TOL), Folds::None)?, "first", &choosing)?.outcome.best.some;
+            let left = solve(&settings(&first)?, "first", &choosing)?.outcome.best.some;
             let of_output = |output: usize| {
                 let known = left.values.chunks(k).zip(&left.weights).map(|(of_row, weight)| (of_row[output], *weight));
                 let (left, weights): (Vec<f64>, Vec<f64>) = known.filter(|(residual, _)| residual.is_finite()).unzip();
@@ -223,18 +222,9 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, monitor: &Monitor<'_>, s
         (None, None) => vec![choice.loss; k],
     };
 
-    // A path of C by folds needs no accurate solutions; the one at its end does.
-    let is_rough = is_quantile && fixed.is_none();
-    let tol = if is_rough { FOLD_TOL } else { QUANTILE_TOL };
-    let folds = if is_rough { Folds::Only } else { Folds::Also };
-    let mut fitted = solve(&settings(&losses, (fixed, tol), folds)?, "losses", monitor)?;
-    let (path, found) = (std::mem::take(&mut fitted.outcome.path), fitted.outcome.best.point.clone());
-    let is_unknown = found.loo_squared_hinge.is_none() && fitted.outcome.best.is_converged();
-    if is_rough {
-        fitted = solve(&settings(&losses, (Some(found.c), QUANTILE_TOL), Folds::None)?, "solution", monitor)?;
-    }
-    let Fitted { alpha, beta, outcome, .. } = fitted;
+    let Fitted { alpha, beta, outcome, .. } = solve(&settings(&losses)?, "losses", monitor)?;
     let best = &outcome.best;
+    let is_unknown = best.point.loo_squared_hinge.is_none() && best.is_converged() && !outcome.cut;
     // Without the only sample there are no folds; a fit that was stopped has no estimate either.
     let is_alone = is_quantile && n_independent(weights, units) < 2;
     if choice.c.is_none() && (is_alone || is_unknown) {
@@ -245,7 +235,7 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, monitor: &Monitor<'_>, s
         );
         return Err(Error::parameter("C", "auto", expected));
     }
-    let c = choice.c.unwrap_or(found.c * mean_scale);
+    let c = choice.c.unwrap_or(best.point.c * mean_scale);
     let problem = |(output, solved): (usize, &crate::solve::thin_plate::Solved)| {
         let square = scales[output].powi(2);
         ProblemReport {
@@ -258,7 +248,7 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, monitor: &Monitor<'_>, s
     };
     let references = constants(&losses)?;
     let n_effective = effective_number(weights, units);
-    let path = path.iter().filter(|_| !is_alone).filter_map(|point| {
+    let path = outcome.path.iter().filter(|_| !is_alone).filter_map(|point| {
         let loss = point.of_outputs.iter().enumerate().map(|(output, [loss, _])| in_unit(output) * loss).collect();
         Some(LossPoint {
             c: choice.c.unwrap_or(point.c * mean_scale),

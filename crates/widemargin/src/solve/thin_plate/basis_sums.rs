@@ -198,10 +198,13 @@ pub(crate) fn fit_rows(
     mut log: Option<Log<'_>>,
     run: Run<'_>,
 ) -> Result<Fitted> {
-    let losses = run.settings.losses(rows.shape().n_problems);
+    let losses = run.settings.losses.of_problems(rows.shape().n_problems);
     let mut batched_newton = BatchedNewton::new(rows, losses, run.pool)?;
-    if let (Some(_), Some(column)) = (&run.settings.outputs, settled.columns.values().first()) {
-        batched_newton.column = *column;
+    if run.settings.losses.losses[0].loss != Loss::SquaredHinge {
+        // Unpenalized features have norm 1 over all rows, or are the constant alone.
+        let of_norm_1 = 1.0 / settled.total.sqrt();
+        let is_constant = settled.columns.n_cols() == 1;
+        batched_newton.column = if is_constant { settled.columns.at(0, 0) } else { of_norm_1 };
     }
     let (flat, unit) = match log.as_ref().and_then(|log| log.record.unit) {
         Some(known) => known,
@@ -226,7 +229,13 @@ pub(crate) fn fit_rows(
     let unit = unit * run.settings.typical_weight;
     let mut visits = BasisVisits { batched_newton, run, log, fold_points: Vec::new() };
     let origins = visits.origins();
-    let outcome = walk(&mut visits, &origins, (run.settings, unit), run.monitor)?;
+    let mut outcome = walk(&mut visits, &origins, (run.settings, unit), run.monitor)?;
+    if run.settings.is_by_folds() {
+        let lambda = outcome.best.point.lambda;
+        visits.solve_selected(Lambdas::new(lambda * unit, lambda), &mut outcome.best)?;
+        let selected = outcome.path.iter_mut().filter(|point| point.lambda == lambda);
+        selected.for_each(|point| point.clone_from(&outcome.best.point));
+    }
     let (alpha, beta) =
         outcome.coefficients(|point| feature_map.coefficients(&[&point.coefficients[..], &point.free].concat()));
     let Settled { polynomials, why, .. } = *settled;

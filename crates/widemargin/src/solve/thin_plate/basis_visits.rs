@@ -4,7 +4,7 @@ use super::batched_newton::{BatchedNewton, Enough};
 use super::factor::Factor;
 use super::log::Log;
 use super::newton::{Ended, Lambdas};
-use super::path::{Candidate, Folds, Refits, Run, Solved, Visit};
+use super::path::{Candidate, Refits, Run, Solved, Visit};
 use super::row_sums::LeaveOneOutSums;
 use super::system::Point;
 use crate::error::Result;
@@ -62,7 +62,7 @@ impl BasisVisits<'_, '_> {
             let solved = |(at, (ended, factor))| (self.solved(at, ended, lambdas.last), factor);
             return Ok(ended.map(|ended| ended.into_iter().enumerate().map(solved).collect()));
         }
-        let sizes = self.run.settings.outputs.as_ref().map_or(&[][..], |outputs| &outputs.sizes);
+        let sizes: Vec<f64> = self.batched_newton.losses.iter().map(|loss| loss.unit).collect();
         let (k, c, mut starts) = (sizes.len(), 0.5 / lambdas.last, starts.to_vec());
         let mut width = FIRST_WIDTH_OF_ROUNDED_LOSS;
         let (mut solved, mut steps): (Vec<Option<Solved>>, _) = (vec![None; k], vec![0; k]);
@@ -112,27 +112,27 @@ impl BasisVisits<'_, '_> {
     }
 
     fn solve(&mut self, lambdas: Lambdas, starts: &[Point]) -> Result<Option<Candidate>> {
-        let (tol, folds) = match &self.run.settings.outputs {
-            Some(outputs) if self.losses_are_rounded() => (outputs.tol, outputs.folds),
-            _ => (0.0, Folds::None),
-        };
-        let found = match folds {
-            Folds::Only => Some(starts.iter().map(|start| (Solved::at(start.clone()), None)).collect()),
-            _ => self.minimize(lambdas, &flat(starts.iter()), tol)?,
-        };
-        let Some(found): Option<Vec<Solution>> = found else { return Ok(None) };
-        let (mut solutions, factors): (Vec<Solved>, Vec<Option<Factor>>) = found.into_iter().unzip();
+        let settings = self.run.settings;
+        if settings.is_by_folds() {
+            let sums = self.folds(lambdas, &flat(starts.iter()))?;
+            let status = match &sums {
+                Some(_) => Status::Converged,
+                None if self.run.monitor.ask().is_err() => Status::TimeLimit,
+                None => Status::IterationLimit,
+            };
+            let unsolved = starts.iter().map(|start| Solved::at(start.clone(), status)).collect();
+            return Ok(Some(self.candidate(lambdas, unsolved, Vec::new(), sums)));
+        }
+        let Some(found) = self.minimize(lambdas, &flat(starts.iter()), settings.losses.tol)? else { return Ok(None) };
+        let (solutions, factors): (Vec<Solved>, Vec<Option<Factor>>) = found.into_iter().unzip();
         let (mut sums, mut loo_values) = (None, Vec::new());
         // If the rows inside the margin do not determine the polynomials, the solution without a row is not determined.
         let factors = factors.into_iter().collect::<Option<Vec<_>>>();
-        if folds != Folds::None {
-            let start = flat(solutions.iter().map(|solution| &solution.point));
-            sums = self.folds(lambdas, &start)?;
-            self.batched_newton.without(None, &start)?;
-            if sums.is_none() && folds == Folds::Only {
-                let is_late = self.run.monitor.ask().is_err();
-                let status = if is_late { Status::TimeLimit } else { Status::IterationLimit };
-                solutions.iter_mut().for_each(|solution| solution.status = status);
+        if self.losses_are_rounded() {
+            if settings.losses.has_folds {
+                let start = flat(solutions.iter().map(|solution| &solution.point));
+                sums = self.folds(lambdas, &start)?;
+                self.batched_newton.without(None, &start)?;
             }
         } else if let Some(factors) = factors.filter(|factors| self.are_determined(factors)) {
             let roots = self.run.pool.try_map(factors.len(), |at| Ok::<_, crate::Error>(factors[at].root()))?;
@@ -140,14 +140,34 @@ impl BasisVisits<'_, '_> {
             let (found, values) = self.batched_newton.rows.leave_one_out(&roots)?;
             (sums, loo_values) = (Some(found), values);
         }
+        Ok(Some(self.candidate(lambdas, solutions, loo_values, sums)))
+    }
+
+    fn candidate(
+        &self,
+        lambdas: Lambdas,
+        solutions: Vec<Solved>,
+        loo_values: Vec<Vec<f64>>,
+        sums: Option<LeaveOneOutSums>,
+    ) -> Candidate {
         let mut candidate = Candidate::new(lambdas, solutions, loo_values, sums.as_ref());
-        if let Some(outputs) = &self.run.settings.outputs {
+        let losses = &self.run.settings.losses;
+        if !losses.constants.is_empty() {
             let sums = sums.iter().flat_map(|sums| &sums.of_outputs);
             let point = &mut candidate.point;
             point.of_outputs = sums.map(|[loss, square, weight]| [loss / weight, square / weight]).collect();
-            (point.loo_squared_hinge, point.loo_error) = (outputs.relative_loss(&point.of_outputs), None);
+            (point.loo_squared_hinge, point.loo_error) = (losses.relative_loss(&point.of_outputs), None);
         }
-        Ok(Some(Candidate { some: sums.map(|sums| sums.some).unwrap_or_default(), ..candidate }))
+        Candidate { some: sums.map(|sums| sums.some).unwrap_or_default(), ..candidate }
+    }
+
+    /// Solves the problems of a candidate that was selected by fits without each fold alone.
+    pub fn solve_selected(&mut self, lambdas: Lambdas, candidate: &mut Candidate) -> Result<()> {
+        let starts = flat(candidate.solutions.iter().map(|solution| &solution.point));
+        if let Some(found) = self.minimize(lambdas, &starts, self.run.settings.losses.tol)? {
+            candidate.solve(found.into_iter().map(|(solved, _)| solved).collect());
+        }
+        Ok(())
     }
 
     fn solved(&self, problem: usize, ended: Ended, lambda: f64) -> Solved {

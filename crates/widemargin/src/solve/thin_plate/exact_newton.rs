@@ -26,7 +26,8 @@ pub(crate) fn minimize(
     let mut problem = Problem { system, target, point: start.clone(), factor: None, next: None };
     // From zero, the violators of all samples would be factored first, at cubic cost: the problem is solved on a part of
     // the samples before, then on twice as many, and so on (Chapelle's recursion; decision 0003).
-    let mut is_fresh = start.scores.iter().all(|z| *z == 0.0);
+    // Of the squared error the first step is the solution.
+    let mut is_fresh = start.scores.iter().all(|z| *z == 0.0) && !target.is_two_sided;
     let first = if is_fresh { Part::first(target.signs.len(), FIRST_PART_SAMPLES) } else { Part::ALL };
     for part in (1..=first.0).rev().map(Part) {
         problem.target.part = part;
@@ -87,7 +88,7 @@ impl NewtonProblems for Problem<'_> {
         let Some((there, _)) = system.solve(lambda, &violators, *target, point, factor)? else { return Ok(None) };
         let slacks = |i: usize| (target.slack(&point.scores, i), target.slack(&there.scores, i));
         let crossed = (0..there.scores.len()).filter(|&i| target.has(i)).map(slacks);
-        let crossed = crossed.filter(|(before, after)| (*before > 0.0) != (*after > 0.0));
+        let crossed = crossed.filter(|(before, after)| target.violates(*before) != target.violates(*after));
         let step = FullStep {
             penalty: system.inner(&there, &there),
             cross: system.inner(point, &there),
@@ -122,7 +123,7 @@ fn derivatives(target: Target<'_>, [from, to]: [&[f64]; 2], t: f64) -> [f64; 3] 
     for i in (0..from.len()).filter(|&i| target.has(i)) {
         // slack(t) = a − b t.
         let (a, b) = (target.slack(from, i), target.signs[i] * (to[i] - from[i]));
-        if a - b * t > 0.0 {
+        if target.violates(a - b * t) {
             slope -= target.weight(i) * (a - b * t) * b;
             size += target.weight(i) * ((a - b * t) * b).abs();
             curvature += target.weight(i) * b * b;
@@ -141,7 +142,7 @@ mod tests {
         let number = |i: usize, k: f64| (k * (i as f64 + 1.0)).sin() * 3.0;
         let signs: Vec<f64> = (0..n).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
         let roots: Vec<f64> = (0..n).map(|i| 1.0 + (i % 4) as f64 * 0.2).collect();
-        let target = Target { signs: &signs, roots: &roots, weights: None, part: Part::ALL };
+        let target = Target { signs: &signs, roots: &roots, weights: None, part: Part::ALL, is_two_sided: false };
         for case in 0..20 {
             let from: Vec<f64> = (0..n).map(|i| number(i, 1.1 + case as f64)).collect();
             let to: Vec<f64> = (0..n).map(|i| 0.3 * number(i, 2.3 + case as f64) + signs[i]).collect();

@@ -10,6 +10,7 @@ use super::row_sums::LeaveOneOutSums;
 use super::system::{Part, Point, Target};
 use crate::error::Result;
 use crate::monitor::{Progress, Stopped};
+use crate::problem::Loss;
 use crate::solve::Status;
 use crate::tuning::{MAX_REFITTED_SAMPLES, N_FOLDS};
 
@@ -36,7 +37,8 @@ impl<'a> ExactVisits<'a> {
 
     fn target(&self, problem: usize) -> Target<'_> {
         let weights = self.weights.as_ref().map(|weights| &weights[problem][..]);
-        Target { signs: &self.signs[problem], roots: &self.roots, weights, part: Part::ALL }
+        let is_two_sided = self.run.settings.losses.losses[0].loss == Loss::SquaredError;
+        Target { signs: &self.signs[problem], roots: &self.roots, weights, part: Part::ALL, is_two_sided }
     }
 
     fn solve(&self, problem: usize, lambdas: Lambdas, start: &Point) -> Result<Option<Solution>> {

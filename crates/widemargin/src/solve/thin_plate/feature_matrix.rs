@@ -14,7 +14,7 @@ use super::feature_map::FeatureMap;
 use super::local::BLOCK;
 use super::memory::basis_bytes;
 use super::newton::Stop;
-use super::path::{FitSettings, Outcome, PathOptions, Problems, Run};
+use super::path::{FitSettings, LossSettings, Outcome, PathOptions, Problems, Run};
 use super::polynomials::Polynomials;
 use super::settings::Fitted;
 use crate::error::Result;
@@ -22,7 +22,7 @@ use crate::linalg::factor::{Matrix, add_scaled};
 use crate::linalg::single::SingleMatrix;
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::problem::{self, Intercept, typical_weight};
+use crate::problem::{self, Intercept, Loss, typical_weight};
 use crate::tuning::{FEATURE_PATH_LOWEST, MAX_STEPS_OF_CANDIDATE, MAX_VIOLATION_OF_CANDIDATE};
 
 /// A fit on a matrix of features.
@@ -182,7 +182,7 @@ pub(crate) fn settings_of(intercept: Intercept, path: PathOptions, problems: &Pr
         stop: Stop { max_steps: MAX_STEPS_OF_CANDIDATE, tol: MAX_VIOLATION_OF_CANDIDATE },
         typical_weight: typical_weight(problems.units),
         start: Vec::new(),
-        outputs: None,
+        losses: LossSettings::of_classes(Loss::SquaredHinge),
     }
 }
 

@@ -364,7 +364,7 @@ impl<'a, 'c> SampleRefit<'a, 'c> {
         let crossed = |j: &usize| {
             let slack = self.at.target.slack(&self.z, *j);
             self.at.target.has(*j)
-                && (slack > 0.0) != self.inside[*j]
+                && self.at.target.violates(slack) != self.inside[*j]
                 && slack.abs() > SLACK_ROUNDING * size
                 && (*j != self.sample || left > MIN_REMAINING_WEIGHT)
         };

@@ -163,7 +163,8 @@ impl RowSums for Local<'_> {
             n_penalized: self.feature_map.n_penalized(),
             n_free: self.feature_map.n_free(),
             n_problems: self.row_data.targets.n_problems(),
-            shares_first_hessian: self.row_data.targets.share_first_hessian(),
+            shares_first_hessian: self.row_data.targets.share_first_hessian()
+                && !self.state.losses.iter().any(|loss| loss.is_rounded()),
         }
     }
 
@@ -180,9 +181,9 @@ impl RowSums for Local<'_> {
         self.state.scores.fill(0.0);
         self.state.counted.fill(0.0);
         // Every row becomes counted, equally in all problems: at 0 the squared hinge is the squared error.
+        let (targets, is_shared) = (self.row_data.targets, self.shape().shares_first_hessian);
         let squares = vec![SmoothLoss::new(Loss::SquaredError); self.state.losses.len()];
         let losses = std::mem::replace(&mut self.state.losses, squares);
-        let (targets, is_shared) = (self.row_data.targets, self.shape().shares_first_hessian);
         self.row_data.targets = targets.evenly();
         let live: Vec<usize> = (0..if is_shared { targets.n_problems() } else { 1 }).collect();
         let sums = self.gather(&live, None, Some((&mut hessians, &[0])))?;

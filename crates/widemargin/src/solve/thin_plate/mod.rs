@@ -54,7 +54,7 @@ pub(crate) use local::{BLOCK, SPAN};
 pub(crate) use newton::Stop;
 pub(crate) use part_rows::{BasisFeatures, PartRows};
 pub use path::PathPoint;
-pub(crate) use path::{FitSettings, Folds, OutputSettings, PathOptions, Problems, Run, Solved};
+pub(crate) use path::{FitSettings, LossSettings, PathOptions, Problems, Run, Solved};
 pub use polynomials::Polynomials;
 pub(crate) use row_sums::{LeaveOneOutSums, RowSums, RowsShape};
 pub(crate) use settings::{Fitted, WhyNotFree};

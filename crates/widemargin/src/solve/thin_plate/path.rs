@@ -16,7 +16,7 @@ use crate::problem::{HeldOutScores, Loss, OneVsRest, SmoothLoss};
 use crate::solve::Status;
 use crate::tuning::{
     DEAR_PATH_START, LAMBDA_PATH_HIGHEST, LAMBDA_PATH_LEVEL, LAMBDA_PATH_PATIENCE, LAMBDA_PATH_PATIENCE_NEAR,
-    LAMBDA_PATH_START, LAMBDA_PATH_STEEP, MAX_CONFIRMED_LAMBDAS,
+    LAMBDA_PATH_START, LAMBDA_PATH_STEEP, MAX_CONFIRMED_LAMBDAS, TOL_OF_ROUNDED_LOSS,
 };
 
 /// Least λ that double precision permits, in scale-free units.
@@ -108,34 +108,40 @@ pub(crate) struct FitSettings {
     pub typical_weight: f64,
     /// The solution of each problem with a similar kernel, where the exact solver starts; empty for the constant 0.
     pub start: Vec<Point>,
-    /// Of a regression.
-    pub outputs: Option<OutputSettings>,
+    /// The losses.
+    pub losses: LossSettings,
 }
 
-/// The losses of a regression.
-pub(crate) struct OutputSettings {
-    /// Of each output.
+/// The losses of a fit.
+pub(crate) struct LossSettings {
+    /// Of each output of a regression; of classes one for all.
     pub losses: Vec<SmoothLoss>,
-    /// The mean loss of the best constant of each output: losses are compared in units of it.
+    /// The mean loss of the best constant of each output, the unit of its losses; none of classes.
     pub constants: Vec<f64>,
-    /// The typical size of each output by the factor of its loss: the unit of the width over which that is rounded.
-    pub sizes: Vec<f64>,
     /// The relative gap of rounded losses.
     pub tol: f64,
-    /// How the loss of other samples is estimated, where losses are rounded.
-    pub folds: Folds,
+    /// Whether the loss of other samples is estimated by folds, where losses are rounded: along a path of C by these
+    /// alone.
+    pub has_folds: bool,
 }
 
-/// Fits without each fold, in addition to that of all samples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Folds {
-    None,
-    Also,
-    /// Without that of all samples.
-    Only,
-}
+impl LossSettings {
+    /// One loss for all classes.
+    pub fn of_classes(loss: Loss) -> Self {
+        let losses = vec![SmoothLoss::new(loss)];
+        LossSettings { losses, constants: Vec::new(), tol: TOL_OF_ROUNDED_LOSS, has_folds: true }
+    }
 
-impl OutputSettings {
+    /// The loss of each of `k` problems.
+    pub fn of_problems(&self, k: usize) -> Vec<SmoothLoss> {
+        if self.constants.is_empty() { vec![self.losses[0]; k] } else { self.losses.clone() }
+    }
+
+    /// Whether a loss is rounded.
+    pub fn are_rounded(&self) -> bool {
+        self.losses.iter().any(|loss| loss.is_rounded())
+    }
+
     /// The mean over the outputs of the losses in units of those of constants, of outputs that no constant fits; 0 if
     /// there are none. None unless it is finite.
     pub fn relative_loss(&self, of_outputs: &[[f64; 2]]) -> Option<f64> {
@@ -147,12 +153,9 @@ impl OutputSettings {
 }
 
 impl FitSettings {
-    /// The loss of each of `k` problems.
-    pub fn losses(&self, k: usize) -> Vec<SmoothLoss> {
-        match &self.outputs {
-            Some(outputs) => outputs.losses.clone(),
-            None => vec![SmoothLoss::new(Loss::SquaredHinge); k],
-        }
+    /// Whether C is selected by fits without each fold alone.
+    pub fn is_by_folds(&self) -> bool {
+        self.losses.are_rounded() && self.losses.has_folds && self.path.c.is_none()
     }
 }
 
@@ -179,9 +182,9 @@ pub(crate) struct Solved {
 }
 
 impl Solved {
-    /// A point that is no solution, of a problem that is not to be solved.
-    pub fn at(point: Point) -> Self {
-        Solved { point, n_inside: 0, steps: 0, status: Status::Converged, objective: 0.0, dual: 0.0 }
+    /// A point of a problem that is not solved.
+    pub fn at(point: Point, status: Status) -> Self {
+        Solved { point, n_inside: 0, steps: 0, status, objective: 0.0, dual: 0.0 }
     }
 }
 
@@ -209,18 +212,25 @@ impl Candidate {
         loo_values: Vec<Vec<f64>>,
         sums: Option<&LeaveOneOutSums>,
     ) -> Self {
-        let c = 0.5 / lambdas.last;
         let point = PathPoint {
-            c,
+            c: 0.5 / lambdas.last,
             lambda: lambdas.scale_free,
-            objective: c * solutions.iter().map(|solution| solution.objective).sum::<f64>(),
             loo_squared_hinge: sums.map(|sums| sums.mean_hinge(solutions.len())),
             loo_error: sums.map(LeaveOneOutSums::error),
-            n_support: solutions.iter().map(|solution| solution.n_inside).sum(),
-            steps: solutions.iter().map(|solution| solution.steps).max().unwrap_or(0),
             ..PathPoint::default()
         };
-        Candidate { solutions, loo_values, point, ..Candidate::default() }
+        let mut candidate = Candidate { loo_values, point, ..Candidate::default() };
+        candidate.solve(solutions);
+        candidate
+    }
+
+    /// Has these solutions.
+    pub fn solve(&mut self, solutions: Vec<Solved>) {
+        let point = &mut self.point;
+        point.objective = point.c * solutions.iter().map(|solution| solution.objective).sum::<f64>();
+        point.n_support = solutions.iter().map(|solution| solution.n_inside).sum();
+        point.steps = solutions.iter().map(|solution| solution.steps).max().unwrap_or(0);
+        self.solutions = solutions;
     }
 
     /// Whether one of the problems has this status.
@@ -383,8 +393,7 @@ impl<V: Visit> Walk<'_, V> {
     fn whole(mut self) -> Result<Outcome> {
         let (PathOptions { near, refines, confirms, .. }, lowest) = (self.settings.path, self.settings.lowest);
         // Of rounded losses a fit is the dearer the smaller λ is, and starts best from a larger one.
-        let has_folds = self.settings.outputs.as_ref().is_some_and(|outputs| outputs.folds == Folds::Only);
-        let is_dear = self.monitor.has_time_limit() || has_folds;
+        let is_dear = self.monitor.has_time_limit() || self.settings.is_by_folds();
         let usual = if is_dear { DEAR_PATH_START } else { LAMBDA_PATH_START };
         let expected = near.map_or(usual, |lambda| half_decades(lambda).clamp(lowest, LAMBDA_PATH_HIGHEST));
         let start = self.visits.began().map_or(expected, half_decades);

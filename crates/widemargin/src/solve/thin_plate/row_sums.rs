@@ -22,7 +22,8 @@ pub struct RowsShape {
     pub n_free: usize,
     /// Number of two-class problems, or of outputs.
     pub n_problems: usize,
-    /// Whether all problems share the Hessian at 0: every row has a loss that curves there, and weighs the same in all.
+    /// Whether all problems share the Hessian at 0: every row has a loss that curves there, as those that are not rounded do
+    /// for classes, and weighs the same in all.
     pub shares_first_hessian: bool,
 }
 

@@ -14,12 +14,19 @@ pub(crate) struct Target<'a> {
     pub weights: Option<&'a [f64]>,
     /// The samples that are solved for.
     pub part: Part,
+    /// Whether samples beyond the margin are violators too: of the squared error, (√w − y z)² without a positive part.
+    pub is_two_sided: bool,
 }
 
 impl Target<'_> {
-    /// The distance of sample `i` inside the margin; above 0 it is a violator.
+    /// The distance of sample `i` inside the margin.
     pub fn slack(&self, scores: &[f64], i: usize) -> f64 {
         self.roots[i] - self.signs[i] * scores[i]
+    }
+
+    /// Whether a sample with this distance inside the margin is a violator.
+    pub fn violates(&self, slack: f64) -> bool {
+        self.is_two_sided || slack > 0.0
     }
 
     /// r of a sample.
@@ -37,15 +44,15 @@ impl Target<'_> {
         self.weights.map_or(lambda, |weights| lambda / weights[i])
     }
 
-    /// The samples inside the margin.
+    /// The violators.
     pub fn violators(&self, scores: &[f64]) -> Vec<usize> {
-        (0..scores.len()).filter(|&i| self.has(i) && self.slack(scores, i) > 0.0).collect()
+        (0..scores.len()).filter(|&i| self.has(i) && self.violates(self.slack(scores, i))).collect()
     }
 
-    /// Σ r (√w − y z)²₊.
+    /// Σ r (√w − y z)² over the violators.
     pub fn loss(&self, scores: &[f64]) -> f64 {
-        let of = |i| self.weight(i) * self.slack(scores, i).max(0.0).powi(2);
-        (0..scores.len()).filter(|&i| self.has(i)).map(of).sum()
+        let of = |i| self.weight(i) * self.slack(scores, i).powi(2);
+        self.violators(scores).into_iter().map(of).sum()
     }
 }
 

@@ -101,6 +101,11 @@ fn cases() -> Vec<Case> {
         let method = Method::ThinPlate(params, Polynomials::Auto);
         add(format!("{spec} at the selected C"), method, plain(Task::Classes(2), 31), 1e-6);
     }
+    for (polynomials, c) in [(Polynomials::Free, CChoice::Auto), (Polynomials::Constant, CChoice::Value(0.3))] {
+        let params = ThinPlateParams::new("thin-plate".parse().unwrap()).polynomials(polynomials).c(c);
+        let method = Method::ThinPlate(params.loss(Loss::SquaredError), polynomials);
+        add(format!("squared error {polynomials}"), method, uneven(Task::Classes(3), 5), 1e-6);
+    }
     // As many features as there may be samples inside the margin.
     let bases = Training::new(Kind::Vectors, Task::OneClass, 40, 77).samples;
     for loss in [Loss::SquaredHinge, Loss::SquaredError] {

@@ -58,14 +58,6 @@ def test_an_estimate_no_better_than_the_largest_class_warns():
         wm.ThinPlateSVC(kernel="distance", standardize=False).fit(X, (X[:, 0] > 0).astype(int))
 
 
-def test_a_time_limit_ends_at_a_small_c_and_says_so():
-    X, y = unit_length(400, 5, 2, 2.5, 2)
-    with pytest.warns(UserWarning, match="not converged when the time limit passed"):
-        cut = wm.ThinPlateSVC(time_limit=0.0, kernel="distance", standardize=False).fit(X, y)
-    assert cut.report_["status"] == "time_limit"
-    assert path(cut)["lambda"][path(cut)["selected"]] == pytest.approx(1.0)
-
-
 @pytest.mark.parametrize("classes", [2, 5, 10])
 def test_the_error_in_five_folds_is_that_of_new_rows_where_classes_come_in_a_period(classes):
     rng = np.random.default_rng(7)

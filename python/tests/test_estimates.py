@@ -32,8 +32,10 @@ def check(model, X_new, y_new, standard_errors=3.0):
     assert model.estimated_score_ == 1 - estimate["error"]
 
 
-@pytest.mark.parametrize(("n_classes", "n_columns", "n_samples"), [(30, 60, 600), (30, 60, 1000), (50, 200, 4000)])
-@pytest.mark.parametrize("options", [{}, {"C": 0.01}, {"C": 0.1}])
+@pytest.mark.parametrize(
+    ("n_classes", "n_columns", "n_samples", "options"),
+    [(50, 200, 4000, {})] + [(30, 60, n, options) for n in (600, 1000) for options in ({}, {"C": 0.01}, {"C": 0.1})],
+)
 def test_rows_held_out_of_many_classes_are_unknown_to_the_model(n_classes, n_columns, n_samples, options):
     random = np.random.default_rng(0)
     of_class = random.dirichlet(np.full(n_columns, 0.5), n_classes)

@@ -86,9 +86,9 @@ def test_a_rare_letter_does_not_stop_a_fit():
 @pytest.mark.skipif(PROGRAM is None, reason="the command line program was not built")
 def test_the_same_search_out_of_core_gives_the_same_file(tmp_path):
     rng = np.random.default_rng(4)
-    X = rng.normal(size=(6000, 5))
-    table = np.c_[X, X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=6000) > 0]
-    for name, rows in (("data", slice(3000)), ("new", slice(3000, 6000))):
+    X = rng.normal(size=(4500, 5))
+    table = np.c_[X, X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=4500) > 0]
+    for name, rows in (("data", slice(1500)), ("new", slice(1500, 4500))):
         np.savetxt(tmp_path / f"{name}.csv", table[rows], delimiter=",", fmt="%.6g")
 
     def run(command):

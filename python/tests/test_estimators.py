@@ -36,7 +36,8 @@ ALL = [
     wm.BasisExpansionOneClass(),
     wm.similarity.HOG(),
     wm.BasisExpansionRegressor(),
-    *[wm.BasisExpansionRegressor("rbf", loss=loss) for loss in wm.BasisExpansionRegressor._losses],
+    # The first is that of the regressor above.
+    *[wm.BasisExpansionRegressor("rbf", loss=loss) for loss in wm.BasisExpansionRegressor._losses[1:]],
     wm.ThinPlateRegressor(),
     wm.ThinPlateRegressor("rbf:gamma=0.1", n_basis=50),
 ]
@@ -165,19 +166,18 @@ def test_decision_boundaries_are_drawn(estimator):
     plt.close("all")
 
 
-@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=lambda e: type(e).__name__)
-def test_pickles_go_through_a_fresh_process(estimator, digits, tmp_path):
+def test_pickles_go_through_a_fresh_process(digits, tmp_path):
     X, y, X_test, _ = digits
-    fitted = clone(estimator).fit(X, y)
-    (tmp_path / "model.pickle").write_bytes(pickle.dumps(fitted))
+    fitted = [clone(one).fit(X, y) for one in CLASSIFIERS]
+    (tmp_path / "models.pickle").write_bytes(pickle.dumps(fitted))
     np.save(tmp_path / "X.npy", X_test)
     code = (
         "import pickle, sys, pathlib, numpy as np; folder = pathlib.Path(sys.argv[1]);"
-        "model = pickle.loads((folder / 'model.pickle').read_bytes());"
-        "np.save(folder / 'scores.npy', model.decision_function(np.load(folder / 'X.npy')))"
+        "models, X = pickle.loads((folder / 'models.pickle').read_bytes()), np.load(folder / 'X.npy');"
+        "np.save(folder / 'scores.npy', [model.decision_function(X) for model in models])"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
-    np.testing.assert_array_equal(np.load(tmp_path / "scores.npy"), fitted.decision_function(X_test))
+    np.testing.assert_array_equal(np.load(tmp_path / "scores.npy"), [one.decision_function(X_test) for one in fitted])
 
 
 @pytest.mark.parametrize("estimator", CLASSIFIERS, ids=lambda e: type(e).__name__)
@@ -283,13 +283,6 @@ def test_a_time_limit_ends_the_fit():
         fitted = fitted_within(0.2)
     assert fitted.report_["status"] == "time_limit"
     assert fitted.predict(X[:3]).shape == (3,)
-
-
-def test_threads_do_not_change_the_result(digits):
-    X, y, X_test, _ = digits
-    for estimator in CLASSIFIERS:
-        one, two = (clone(estimator).set_params(n_jobs=n).fit(X, y).decision_function(X_test) for n in (1, 2))
-        np.testing.assert_array_equal(one, two)
 
 
 def test_decisions_follow_from_the_published_arrays(digits):

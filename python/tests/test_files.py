@@ -4,7 +4,6 @@ import importlib
 import os
 import pickle
 import shutil
-import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -150,49 +149,16 @@ def test_bases_of_every_kind_come_back():
             np.testing.assert_array_equal(base, X[row])
 
 
-def saved_models(folder):
-    """One a method, and one with Python code."""
-    rng = np.random.default_rng(0)
-    X, y = rng.random((30, 3)), np.arange(30) % 3
-    strings = ["ab", "ba", "cd", "dc"] * 5
-    models = [
-        wm.PowerMeanSVC(C=1.0).fit(X, y),
-        on_bases(n_basis=5).fit(X, y),
-        wm.BasisExpansionRegressor("rbf", n_basis=5).fit(X, X[:, 0]),
-        on_bases("edit", n_basis=4).fit(strings, np.arange(20) % 2),
-        wm.ThinPlateSVC(C=1.0, kernel="distance", standardize=False).fit(X, y),
-        on_bases(edits, n_basis=4).fit(strings, [0, 0, 1, 1] * 5),
-    ]
-    for number, model in enumerate(models):
-        path = folder / f"{number}.model"
-        wm.save(model, path)
-        yield path.read_bytes()
-
-
-def test_no_flipped_bit_is_loaded(tmp_path):
-    damaged = tmp_path / "damaged.model"
-    for data in saved_models(tmp_path):
-        n_bits = 8 * len(data)
-        for at in range(0, n_bits, n_bits // 150 | 1):
-            flipped = bytearray(data)
-            flipped[at // 8] ^= 1 << at % 8
-            damaged.write_bytes(flipped)
+def test_damaged_files_are_named(tmp_path):
+    path = tmp_path / "damaged.model"
+    for similarity in ("edit", edits):
+        wm.save(on_bases(similarity, n_basis=4).fit(["ab", "ba", "cd", "dc"] * 5, np.arange(20) % 2), path)
+        data = path.read_bytes()
+        flipped = [data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :] for at in range(0, len(data), len(data) // 20)]
+        for damaged in [*flipped, data[:-20], data[:9], b"", b"hello, this is no model at all"]:
+            path.write_bytes(damaged)
             with pytest.raises(ValueError, match=r"damaged\.model"):
-                wm.load(damaged, trusted=True)
-
-
-def test_what_is_no_model_is_a_value_error(tmp_path):
-    rng = np.random.default_rng(0)
-    pieces = [data[:length] for data in saved_models(tmp_path) for length in rng.integers(0, len(data), 10)]
-    pieces += [b"", b"hello, this is no model at all", *(rng.bytes(length) for length in rng.integers(0, 300, 20))]
-    pieces += [
-        len(text).to_bytes(8, "little") + text for text in (b"{}", b"[]", b"null", b'{"__metadata__":{}}', b"{" * 99)
-    ]
-    path = tmp_path / "piece.model"
-    for piece in pieces:
-        path.write_bytes(piece)
-        with pytest.raises(ValueError, match=r"piece\.model"):
-            wm.load(path, trusted=True)
+                wm.load(path, trusted=True)
 
 
 @pytest.mark.parametrize("trusted", ["no", "yes", 1, None])
@@ -246,30 +212,17 @@ def test_costs_beyond_the_range_of_numbers_are_refused(estimator, C, class_weigh
     np.testing.assert_array_equal(again.decision_function(X), fitted.decision_function(X))
 
 
-@pytest.mark.skipif(os.name != "posix", reason="devices, links and permissions are those of Unix")
-def test_what_is_replaced_keeps_its_permissions_and_devices_are_refused(tmp_path, digits):
+@pytest.mark.skipif(os.name != "posix", reason="pipes and /dev are those of Unix")
+def test_only_regular_files_are_replaced(tmp_path, digits):
     X, y, _ = digits
     svc = wm.PowerMeanSVC().fit(X, y)
-    path, link, late = tmp_path / "a.model", tmp_path / "link", tmp_path / "early"
-    path.write_bytes(b"old")
-    path.chmod(0o602)
-    link.symlink_to("a.model")
-    late.symlink_to("late")
-    wm.save(svc, link)
-    wm.save(svc, late)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o602
-    assert link.is_symlink()
-    assert late.is_symlink()
-    assert path.read_bytes() == (tmp_path / "late").read_bytes()
-    fifo = tmp_path / "pipe"
-    os.mkfifo(fifo)
-    for target in ("/dev/null", fifo):
+    os.mkfifo(tmp_path / "pipe")
+    for target in ("/dev/null", tmp_path / "pipe"):
         with pytest.raises(OSError, match="not a regular file"):
             wm.save(svc, target)
     with pytest.raises(IsADirectoryError):
         wm.save(svc, tmp_path)
-    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["a.model", "early", "late", "link", "pipe"]
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
 
 
 NAMED = [

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 import widemargin as wm
 from widemargin.similarity import Edit, Features, Linear, Tfidf, pairwise
@@ -47,17 +46,3 @@ def test_weights_scale_the_features():
     n_terms = one.shape[1] - 5
     np.testing.assert_allclose(three[:, :n_terms], 3 * one[:, :n_terms], rtol=1e-5)
     np.testing.assert_array_equal(three[:, n_terms:], one[:, n_terms:])
-
-
-def test_sparse_and_dense_vectors_agree():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 30)) * (rng.uniform(size=(60, 30)) < 0.2)
-    y = (X[:, 0] + X[:, 1] ** 2 > 0.1).astype(int)
-    svc = wm.BasisExpansionSVC(["features", "rbf:gamma=0.2"], n_basis=20, normalization="nystroem", C=1.0, tol=1e-6)
-    dense = svc.fit(X, y).decision_function(X)
-    np.testing.assert_allclose(svc.fit(sparse.csr_array(X), y).decision_function(X), dense, atol=1e-3)
-
-
-def test_features_that_cannot_be_joined_raise():
-    with pytest.raises(ValueError, match="stay sparse"):
-        wm.BasisExpansionSVC(["tfidf/features:weight=auto", "edit"]).fit(NAMES, LABELS)

@@ -124,8 +124,6 @@ def test_the_kernel_sees_distinct_training_values_only():
     ("kernel", "message"),
     [
         (lambda x, y: x + y, r"k\(1, 0\) = 1.*0 where x or y is 0"),
-        (lambda x, y: x**2 * y, r"k\(1, 2\) = 2 and k\(2, 1\) = 4: a kernel is symmetric"),
-        (lambda x, y: np.where(x * y > 0, np.maximum(x, y), 0), r"eigenvalues -.*basis expansion"),
         (lambda x, y: x / (y - 1), r"= (inf|-inf|NaN), expected finite"),
         (lambda x, y: 1.0, r"float64 of shape \(\), expected numbers of shape"),
         (lambda x, y: x.astype(str), r"expected numbers of shape"),
@@ -174,23 +172,6 @@ def test_selected_parameters_are_reported_and_stored(digits, tmp_path):
     assert (loaded.similarity_, loaded.C_, len(loaded.nodes_)) == (model.similarity_, model.C_, len(model.nodes_))
     assert loaded.cv_results_["params"] == model.cv_results_["params"]
     np.testing.assert_array_equal(path(loaded)["C"], path(model)["C"])
-
-
-def test_the_reported_losses_are_those_of_numpy(digits):
-    X, y, _ = digits
-    X, y = X[:80], y[:80]
-    model = wm.PowerMeanSVC(kernel=-1, nodes=3, C="auto").fit(X, y)
-    scaled = (X / np.maximum(X.max(0), 1e-300)).astype(np.float32).astype(float)
-    at_nodes = chi2(scaled[:, :, None], model.nodes_)
-    # The kernel as it is fitted: Nyström of the scalar kernel at the nodes.
-    inverse = np.linalg.inv(chi2(*np.meshgrid(model.nodes_, model.nodes_)))
-    gram = np.einsum("ajm,mn,bjn->ab", at_nodes, inverse, at_nodes)
-    signs = np.where(y[:, None] == model.classes_, 1.0, -1.0)
-    for C, hinge in zip(path(model)["C"][::4], path(model)["hinge"][::4], strict=True):
-        hat = gram @ np.linalg.inv(gram + np.eye(len(y)) / (2 * C))
-        left_out = signs - (signs - hat @ signs) / (1 - np.diag(hat))[:, None]
-        loss = np.mean(np.maximum(0, 1 - signs * left_out) ** 2)
-        assert hinge == pytest.approx(loss, rel=1e-4)
 
 
 def test_a_kernel_of_ones_own_has_c_and_nodes_chosen(digits):

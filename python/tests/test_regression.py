@@ -45,13 +45,6 @@ def test_is_ridge_regression_on_features_with_the_same_leave_one_out() -> None:
     assert expected_error(found) == pytest.approx(error, rel=1e-5)
 
 
-def test_weights_may_be_fractions() -> None:
-    X, y = regression_table(n=40)
-    weights, K = 0.25 + np.arange(40) % 3 / 3, rbf_kernel(X, X)
-    found = kernel_regressor(1.0).fit(X, y, sample_weight=weights)
-    np.testing.assert_allclose(found.predict(X), ridge_with_intercept(K, y, weights, 1.0, K), atol=1e-5)
-
-
 def test_the_target_may_be_far_from_zero_and_of_any_size() -> None:
     X, y = regression_table()
     plain = kernel_regressor().fit(X, y).predict(X)

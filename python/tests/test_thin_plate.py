@@ -1,7 +1,5 @@
 """The thin plate SVM where columns are many for the rows, and what it says of its own error."""
 
-import warnings
-
 import numpy as np
 import pytest
 from compared import candidates, path
@@ -47,24 +45,6 @@ def test_ten_classes_in_as_many_columns_as_rows():
     X, y = unit_length(900, 400, 10, 2.0, 1)
     for kernel in ("distance", "thin_plate"):
         assert wm.ThinPlateSVC(kernel, standardize=False).fit(X[:400], y[:400]).score(X[400:], y[400:]) >= 0.97
-
-
-def test_an_estimate_no_better_than_the_largest_class_warns():
-    rng = np.random.default_rng(3)
-    X, y = rng.normal(size=(80, 4)), (rng.random(80) < 0.2).astype(int)
-    with pytest.warns(UserWarning, match="no better than always predicting the largest class"):
-        wm.ThinPlateSVC(kernel="distance", standardize=False).fit(X, y)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        wm.ThinPlateSVC(kernel="distance", standardize=False).fit(X, (X[:, 0] > 0).astype(int))
-
-
-def test_a_time_limit_ends_at_a_small_c_and_says_so():
-    X, y = unit_length(400, 5, 2, 2.5, 2)
-    with pytest.warns(UserWarning, match="not converged when the time limit passed"):
-        cut = wm.ThinPlateSVC(time_limit=0.0, kernel="distance", standardize=False).fit(X, y)
-    assert cut.report_["status"] == "time_limit"
-    assert path(cut)["lambda"][path(cut)["selected"]] == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("classes", [2, 5, 10])

@@ -20,16 +20,6 @@ pub fn plain(x: f64, y: f64) -> String {
     format!("{x},{y}")
 }
 
-/// Trains on some rows and evaluates on the same: the accuracy, and what `train` and `inspect` print.
-#[track_caller]
-fn accuracy(text: &str) -> (f64, String) {
-    let folder = Folder::new();
-    folder.write("a.csv", text);
-    let run = folder.train("--method thin-plate a.csv -o m --kernel thin-plate");
-    let inspected = folder.run("inspect m").well().out;
-    (folder.score("m a.csv", "accuracy"), run.err + &inspected)
-}
-
 #[test]
 fn with_nothing_given_it_is_a_good_classifier() {
     let folder = Folder::new();
@@ -156,51 +146,16 @@ fn many_samples_go_to_bases_by_default_and_are_reported() {
 }
 
 #[test]
-fn awkward_data_are_solved_and_reported() {
-    let (plainly, text) = accuracy(&circle(200, plain));
-    assert!(plainly > 0.97 && !text.contains("warning"), "{plainly} {text}");
-    for (rows, words) in [
-        (circle(200, |x, y| format!("{x},7,{y}")), "constant"),
-        (circle(200, |x, y| format!("{x},{y},{x}")), "rank "),
-        (circle(200, |x, y| format!("{},{}", 1e-5 * x, y)), "differ in spread"),
-        (circle(40, plain), "fewer than 100 samples"),
-    ] {
-        let (accuracy, text) = accuracy(&rows);
-        assert!(accuracy > 0.95 && text.contains(words), "{words}: {accuracy} {text}");
-        assert!(!text.contains("not converged"), "{text}");
-    }
-    for rows in [
-        circle(200, |x, y| format!("{},{}", x + 1e6, y - 1e6)),
-        circle(200, |x, y| format!("{},{}", 1e4 * x, 1e4 * y)),
-        circle(200, plain).repeat(3),
-    ] {
-        let (accuracy, text) = accuracy(&rows);
-        assert!(accuracy > 0.97 && !text.contains("warning"), "{accuracy} {text}");
-    }
-    // One column, that a cut separates; and every row with both labels.
+fn remarks_on_columns_are_warnings() {
     let folder = Folder::new();
     folder.write("a.csv", (0..60).fold(String::new(), |text, i| text + &format!("{i},{}\n", ["a", "b"][i / 30])));
     let run = folder.train("--method thin-plate a.csv -o m --kernel thin-plate");
-    // A column that numbers the rows is a feature, with a warning.
     assert!(run.err.contains("warning: a.csv: column 1 numbers the rows"), "{}", run.err);
-    let separated = folder.score("m a.csv", "accuracy");
-    // The summary shortens the note.
-    let notes = folder.inspect("m")["report"]["notes"].to_string();
-    assert!(separated > 0.98 && notes.contains("(polynomials = "), "{separated} {notes} {}", run.err);
-    let both = circle(60, plain);
-    let (half, _) = accuracy(&(both.clone() + &both.replace("in", "x").replace("out", "in").replace('x', "out")));
-    assert!((0.49..0.51).contains(&half), "{half}");
 }
 
 #[test]
-fn values_that_are_no_numbers_and_samples_of_another_width() {
+fn values_too_large_are_refused() {
     let folder = Folder::new();
-    folder.write("train.csv", circle(30, plain));
-    folder.write("bad.csv", circle(30, plain) + "1,inf,in\n");
-    folder.run("train --method thin-plate bad.csv -o m").fails(2, &["bad.csv", "line 31", "not a finite number"]);
-    folder.train("--method thin-plate train.csv -o m");
-    folder.write("wide.csv", "1,2,3,in\n");
-    folder.run("predict m wide.csv").fails(2, &["wide.csv", "trained with 2"]);
     folder.write("far.csv", circle(30, |x, y| format!("{},{}", 1e200 * x, 1e200 * y)));
     let run = folder.run("train --method thin-plate far.csv -o m2").fails(2, &["too large for double precision"]);
     assert!(!run.err.contains("--kernel"), "{}", run.err);

@@ -2,9 +2,10 @@
 
 use std::f64::consts::TAU;
 
+use crate::common::vectors;
 use widemargin::Error;
 use widemargin::basis::BasisChoice;
-use widemargin::data::{AnySamples, DenseMatrix, Labels, Samples, Vectors};
+use widemargin::data::{Labels, Samples};
 use widemargin::expansion::Normalization;
 use widemargin::model::BasisExpansionParams;
 use widemargin::problem::{Intercept, Loss};
@@ -25,11 +26,6 @@ fn spirals(n: usize) -> (Vec<f32>, Labels) {
     (points, Labels::new(classes))
 }
 
-fn vectors(points: &[f32]) -> AnySamples {
-    let matrix = DenseMatrix { values: points.to_vec(), n_rows: points.len() / 2, n_cols: 2 };
-    AnySamples::Vectors(Vectors::Dense(matrix))
-}
-
 fn params(specs: &[&str]) -> BasisExpansionParams<AnySimilarity> {
     BasisExpansionParams::new(AnySimilarity::new(specs).unwrap()).basis(BasisChoice::Index)
 }
@@ -41,9 +37,9 @@ fn three_spirals_are_separated() {
     let choices = [BasisChoice::Index, BasisChoice::Random, BasisChoice::Auto, BasisChoice::KMedoids];
     for choice in choices {
         let model = params(&["rbf:gamma=20"]).n_basis(60).basis(choice.clone()).c(100.0);
-        let model = model.fit(&vectors(&points), &labels).unwrap();
+        let model = model.fit(&vectors(points.clone(), 2), &labels).unwrap();
         assert_eq!((model.n_bases(), model.report().status), (60, Status::Converged));
-        let predicted = model.predict(&vectors(&test), 1).unwrap();
+        let predicted = model.predict(&vectors(test.clone(), 2), 1).unwrap();
         let right = predicted.iter().enumerate().filter(|(row, label)| truth.get(*row) == **label).count();
         assert!(right as f64 > 0.97 * truth.len() as f64, "{choice}: {right} of {}", truth.len());
     }
@@ -52,7 +48,7 @@ fn three_spirals_are_separated() {
 #[test]
 fn features_follow_their_definition() {
     let (points, labels) = spirals(30);
-    let samples = vectors(&points);
+    let samples = vectors(points.clone(), 2);
     let rows = vec![3, 14, 15, 9, 26];
     let s = |i: usize, j: usize| {
         let d = |k: usize| f64::from(points[2 * i + k]) - f64::from(points[2 * j + k]);
@@ -80,7 +76,7 @@ fn features_follow_their_definition() {
 #[test]
 fn nystroem_reproduces_the_kernel_of_the_bases() {
     let (points, labels) = spirals(20);
-    let samples = vectors(&points);
+    let samples = vectors(points, 2);
     let model = params(&["rbf:gamma=3"])
         .normalization(Normalization::Nystroem(widemargin::expansion::NegativeEigenvalues::Clip));
     let model = model.n_basis(12).fit(&samples, &labels).unwrap();
@@ -100,7 +96,7 @@ fn nystroem_reproduces_the_kernel_of_the_bases() {
 #[test]
 fn decision_values_are_weights_times_features() {
     let (points, labels) = spirals(20);
-    let samples = vectors(&points);
+    let samples = vectors(points, 2);
     for normalization in ["mean-norm", "nystroem", "nystroem:negative-eigenvalues=shift"] {
         let params = params(&["rbf:gamma=3", "laplacian:gamma=1"]).normalization(normalization.parse().unwrap());
         let model = params.n_basis(12).fit(&samples, &labels).unwrap();
@@ -121,11 +117,10 @@ fn decision_values_are_weights_times_features() {
 #[test]
 fn precomputed_rows_are_their_own_columns() {
     let (points, labels) = spirals(20);
-    let samples = vectors(&points);
+    let samples = vectors(points, 2);
     let bases = Samples::select(&samples, &[1, 20, 33]);
     let block = widemargin::similarity::pairwise(&AnySimilarity::new(&["rbf:gamma=2"]).unwrap(), &bases, &samples);
-    let block = DenseMatrix { values: block.unwrap(), n_rows: labels.len(), n_cols: 3 };
-    let block = AnySamples::Vectors(Vectors::Dense(block));
+    let block = vectors(block.unwrap(), 3);
     let computed = params(&["precomputed"]).fit(&block, &labels).unwrap();
     let direct = params(&["rbf:gamma=2"]).bases(bases).fit(&samples, &labels).unwrap();
     // Rows of similarities have another order than the samples they are of: the same but for rounding.
@@ -137,7 +132,7 @@ fn precomputed_rows_are_their_own_columns() {
 #[test]
 fn errors_name_the_bad_input() {
     let (points, labels) = spirals(20);
-    let samples = vectors(&points);
+    let samples = vectors(points, 2);
     let says = |error: Error, words: &[&str]| {
         let text = error.to_string();
         assert!(words.iter().all(|word| text.contains(word)), "{text}");
@@ -196,7 +191,7 @@ fn values_of_user_defined_similarities_are_checked() {
 #[test]
 fn the_hinge_is_trained_and_reported() {
     let (points, labels) = spirals(60);
-    let samples = vectors(&points);
+    let samples = vectors(points, 2);
     let hinge = params(&["rbf:gamma=20"]).n_basis(60).c(10.0).loss(Loss::Hinge);
     let model = hinge.fit(&samples, &labels).unwrap();
     assert_eq!((model.loss(), model.intercept()), (Loss::Hinge, Intercept::Penalized));
@@ -208,7 +203,7 @@ fn the_hinge_is_trained_and_reported() {
 #[test]
 fn margins_are_distances_from_the_boundary() {
     let (points, labels) = spirals(30);
-    let samples = vectors(&points);
+    let samples = vectors(points, 2);
     let model = params(&["rbf:gamma=20"]).n_basis(30).fit(&samples, &labels).unwrap();
     let (scores, margins) = (model.decision_function(&samples, 1).unwrap(), model.margins());
     let distances = model.sample_margins(&samples, &labels, 1).unwrap();

@@ -3,11 +3,12 @@
 
 use std::sync::atomic::Ordering;
 
+use crate::common::vectors;
 use crate::harness::places::{Chunked, Disk, PLENTY};
 use crate::harness::training::{D, Kind, Task, Training};
 use crate::thin_plate_common::{blobs, kernel, relative, view};
 use widemargin::Error;
-use widemargin::data::{AnySamples, DenseMatrix, Labels, Vectors};
+use widemargin::data::{AnySamples, Labels, Vectors};
 use widemargin::model::{Standardize, ThinPlateBasis, ThinPlateParams, ThinPlateRegressorParams, ThinPlateSvc};
 use widemargin::monitor::Monitor;
 use widemargin::solve::EstimateMethod;
@@ -20,7 +21,7 @@ const BASES: [ThinPlateBasis; 4] =
 fn samples(values: &[f64], d: usize) -> (AnySamples, Vec<f64>) {
     let single: Vec<f32> = values.iter().map(|&x| x as f32).collect();
     let double = single.iter().map(|&x| x.into()).collect();
-    (AnySamples::Vectors(Vectors::Dense(DenseMatrix { n_rows: single.len() / d, values: single, n_cols: d })), double)
+    (vectors(single, d), double)
 }
 
 fn params(n_basis: usize) -> ThinPlateParams {

@@ -1,18 +1,18 @@
 //! `C = auto` of the basis expansion: its leave-one-out error is that of refits without each sample; and models on
 //! conditionally positive definite similarities.
 
+use crate::common::vectors;
 use crate::thin_plate_common::{blobs, view};
-use widemargin::data::{AnySamples, DenseMatrix, Label, Labels, Vectors};
+use widemargin::data::{AnySamples, Labels, Samples, Vectors};
 use widemargin::expansion::Normalization;
-use widemargin::model::{BasisExpansionParams, BasisExpansionSvc, CChoice, ThinPlateParams};
+use widemargin::model::{BasisExpansionParams, CChoice, ThinPlateParams};
 use widemargin::monitor::Monitor;
 use widemargin::problem::Loss;
 use widemargin::similarity::{AnySimilarity, ConditionalKernel, Similarity};
 use widemargin::solve::thin_plate::Polynomials;
 
-fn vectors(values: &[f64], d: usize) -> Vectors {
-    let values: Vec<f32> = values.iter().map(|&x| x as f32).collect();
-    Vectors::Dense(DenseMatrix { n_rows: values.len() / d, n_cols: d, values })
+fn samples(values: &[f64], d: usize) -> AnySamples {
+    vectors(values.iter().map(|&x| x as f32).collect(), d)
 }
 
 fn similarity(spec: &str) -> AnySimilarity {
@@ -20,24 +20,19 @@ fn similarity(spec: &str) -> AnySimilarity {
 }
 
 /// With fixed bases and no normalization, features do not depend on the samples.
-fn params(bases: &Vectors) -> BasisExpansionParams<AnySimilarity> {
+fn params(bases: &AnySamples) -> BasisExpansionParams<AnySimilarity> {
     BasisExpansionParams::new(similarity("rbf:gamma=0.4"))
-        .bases(AnySamples::Vectors(bases.clone()))
+        .bases(bases.clone())
         .normalization(Normalization::None)
         .tol(1e-6)
 }
 
-fn is_wrong(model: &BasisExpansionSvc<AnySimilarity>, sample: &Vectors, label: &Label) -> bool {
-    let sample = AnySamples::Vectors(sample.clone());
-    model.predict(&sample, 1).unwrap()[0] != label
-}
-
 #[test]
 fn weights_are_copies_and_c_is_found_on_many_rows_as_on_few_features() {
-    let (n, d) = (300, 2);
+    let (n, d) = (150, 2);
     let (values, labels) = blobs(n, d, 2, 8);
-    let bases = vectors(&blobs(12, d, 2, 9).0, d);
-    let all: AnySamples = AnySamples::Vectors(vectors(&values, d));
+    let bases = samples(&blobs(12, d, 2, 9).0, d);
+    let all = samples(&values, d);
     // Fewer features than samples inside the margin: the solver on bases, with an error in five folds.
     let fitted = params(&bases).c(CChoice::Auto).fit(&all, &Labels::new(labels.clone())).unwrap();
     let chosen = fitted.path().iter().find(|point| point.c == fitted.c()).unwrap();
@@ -46,14 +41,14 @@ fn weights_are_copies_and_c_is_found_on_many_rows_as_on_few_features() {
         let weights: Vec<f64> = (0..n).map(|j| f64::from(u8::from(i != j))).collect();
         let labels = Labels::new(labels.clone());
         let without = params(&bases).c(fitted.c()).fit_with(&all, &labels, Some(&weights), &Monitor::none()).unwrap();
-        is_wrong(&without, &vectors(&values[i * d..(i + 1) * d], d), &labels.classes()[labels.codes()[i] as usize])
+        *without.predict(&all.select(&[i]), 1).unwrap()[0] != *labels.get(i)
     });
     let estimate = chosen.loo_error.unwrap() * n as f64;
     assert!((estimate - wrong.count() as f64).abs() <= 2.0, "{estimate}");
 
     let twice: Vec<f64> = values.chunks(d).flat_map(|row| [row, row].concat()).collect();
     let labels_twice: Vec<i64> = labels.iter().flat_map(|&label| [label, label]).collect();
-    let copies: AnySamples = AnySamples::Vectors(vectors(&twice, d));
+    let copies = samples(&twice, d);
     let by_copies = params(&bases).c(CChoice::Auto).fit(&copies, &Labels::new(labels_twice)).unwrap();
     let weights = vec![2.0; n];
     let by_weights =
@@ -78,8 +73,8 @@ fn copies_of_a_sample_in_both_classes_are_left_out_one_by_one() {
         }
     }
     let n = labels.len() as f64;
-    let all: AnySamples = AnySamples::Vectors(vectors(&values, d));
-    let bases = vectors(&blobs(6, d, 2, 9).0, d);
+    let all = samples(&values, d);
+    let bases = samples(&blobs(6, d, 2, 9).0, d);
     let fitted = params(&bases).c(CChoice::Auto).fit(&all, &Labels::new(labels)).unwrap();
     let chosen = fitted.path().iter().find(|point| point.c == fitted.c()).unwrap();
     let (of_folds, of_one) = (chosen.fold_error.unwrap(), chosen.loo_error.unwrap());
@@ -90,7 +85,7 @@ fn copies_of_a_sample_in_both_classes_are_left_out_one_by_one() {
 #[test]
 fn another_loss_has_the_c_of_the_squared_hinge_and_the_report_says_so() {
     let (values, labels) = blobs(40, 2, 2, 1);
-    let all: AnySamples = AnySamples::Vectors(vectors(&values, 2));
+    let all = samples(&values, 2);
     let params = || BasisExpansionParams::new(similarity("rbf")).c(CChoice::Auto);
     let squared = params().fit(&all, &Labels::new(labels.clone())).unwrap();
     let logistic = params().loss(Loss::Logistic).fit(&all, &Labels::new(labels)).unwrap();
@@ -105,7 +100,7 @@ fn a_centered_expansion_of_a_distance_is_the_thin_plate_svm() {
         for (classes, c) in [(2, 1.0), (3, 20.0)] {
             let (n, d) = (90, 3);
             let (values, labels) = blobs(n, d, classes, 3);
-            let all: AnySamples = AnySamples::Vectors(vectors(&values, d));
+            let all = samples(&values, d);
             let normalization = "centered".parse().unwrap();
             let params = BasisExpansionParams::new(similarity(spec)).normalization(normalization).n_basis(n).tol(1e-7);
             let found = params.c(c).fit(&all, &Labels::new(labels.clone())).unwrap();
@@ -165,7 +160,7 @@ fn the_treatment_of_negative_eigenvalues_is_reported_and_consistent() {
     let distance = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| (x - y).abs().powf(2.6)).sum::<f64>().powf(0.9);
     let rows: Vec<&[f64]> = values.chunks(d).collect();
     let matrix: Vec<f64> = rows.iter().flat_map(|a| rows.iter().map(|b| -distance(a, b))).collect();
-    let numbers = vectors(&(0..n).map(|i| i as f64).collect::<Vec<_>>(), 1);
+    let AnySamples::Vectors(numbers) = samples(&(0..n).map(|i| i as f64).collect::<Vec<_>>(), 1) else { panic!() };
     let gram = |name: &str| {
         let similarity = Matrix { values: matrix.clone(), n };
         let params = BasisExpansionParams::new(similarity).normalization(name.parse().unwrap()).n_basis(n);

@@ -1,16 +1,12 @@
 //! A model on the features themselves is the linear model.
 
-use widemargin::data::{AnySamples, CsrMatrix, DenseMatrix, Labels, Vectors};
+use crate::common::{sparse_vectors, vectors};
+use widemargin::data::{AnySamples, CsrMatrix, Labels, Vectors};
 use widemargin::expansion::Normalization;
 use widemargin::model::{BasisExpansionParams, CChoice};
 use widemargin::monitor::Monitor;
 use widemargin::problem::Intercept;
 use widemargin::similarity::AnySimilarity;
-
-fn rows(values: &[f32], n_cols: usize) -> AnySamples {
-    let matrix = DenseMatrix { values: values.to_vec(), n_rows: values.len() / n_cols, n_cols };
-    AnySamples::Vectors(Vectors::Dense(matrix))
-}
 
 /// On features, and on all samples as bases of `linear`, it is one model.
 #[test]
@@ -18,7 +14,7 @@ fn is_the_linear_model() {
     let (n, d) = (60, 4);
     let values: Vec<f32> = (0..n * d).map(|at| ((at * at * 37 + at * 11) % 101) as f32 / 50.0 - 1.0).collect();
     let labels = Labels::new((0..n).map(|row| i64::from(values[row * d] + 0.5 * values[row * d + 1] > 0.2)));
-    let samples = rows(&values, d);
+    let samples = vectors(values, d);
     let scores = |spec: &str, normalization: &str| {
         let normalization: Normalization = normalization.parse().unwrap();
         let params = BasisExpansionParams::new(AnySimilarity::new(&[spec]).unwrap());
@@ -38,15 +34,7 @@ fn sparse_and_dense(n: usize, d: usize) -> [AnySamples; 2] {
         if (at * at * 13 + at * 7) % 11 < 8 { 0.0 } else { ((at * 37 + at * at) % 101) as f32 / 50.0 - 1.0 }
     };
     let values: Vec<f32> = (0..n * d).map(|at| value(at / d, at % d)).collect();
-    let mut sparse = CsrMatrix::empty(d);
-    for row in values.chunks(d) {
-        for (column, &value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
-            sparse.indices.push(column as u32);
-            sparse.values.push(value);
-        }
-        sparse.indptr.push(sparse.values.len());
-    }
-    [AnySamples::Vectors(Vectors::Sparse(sparse)), rows(&values, d)]
+    [sparse_vectors(&values, d), vectors(values, d)]
 }
 
 #[test]
@@ -164,7 +152,7 @@ fn rejects_unsupported_combinations() {
     for normalization in ["nystroem", "centered"] {
         let params = BasisExpansionParams::new(AnySimilarity::new(&["features"]).unwrap());
         let params = params.normalization(normalization.parse().unwrap());
-        let message = params.fit(&rows(&values, 4), &labels).unwrap_err().to_string();
+        let message = params.fit(&vectors(values.clone(), 4), &labels).unwrap_err().to_string();
         assert!(message.contains("z-score") && message.contains("no similarities"), "{message}");
     }
     for specs in [&["precomputed", "rbf"][..], &["features", "precomputed"]] {

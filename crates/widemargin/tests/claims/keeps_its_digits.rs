@@ -2,6 +2,7 @@
 //! 1e6 from the origin, in one cluster or in two distant ones, in all columns or in one.
 
 use crate::common::{sparse_vectors, vectors};
+use crate::every_similarity::noise;
 use crate::harness::places::Disk;
 use widemargin::basis::{BasisChoice, choose};
 use widemargin::data::{Labels, Samples, Training};
@@ -37,16 +38,6 @@ impl Case {
     fn squared(&self, i: usize, j: usize) -> f64 {
         self.sum(i, j, |x, y| (x - y) * (x - y))
     }
-}
-
-/// Numbers from 0 to 1.
-fn noise(n: usize) -> Vec<f32> {
-    let mut state = 12345u32;
-    let mut next = || {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 8) as f32 / (1 << 24) as f32
-    };
-    (0..n).map(|_| next()).collect()
 }
 
 fn cases() -> Vec<Case> {

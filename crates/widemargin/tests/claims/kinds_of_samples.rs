@@ -1,5 +1,6 @@
 //! Which kinds of samples a similarity takes, and that it does take them.
 
+use crate::common::vectors;
 use widemargin::basis::BasisChoice;
 use widemargin::data::{AnySamples, CsrMatrix, DenseMatrix, Labels, Series, Vectors};
 use widemargin::model::{BasisExpansionParams, BasisExpansionSvc, Model};
@@ -50,7 +51,7 @@ fn dense_rows_are_series() {
     let value = |row: usize, t: usize| ((1 + row % 2) as f32 * 0.6 * t as f32 + row as f32).sin() * (1 + row) as f32;
     let values: Vec<f32> = (0..n).flat_map(|row| (0..steps).map(move |t| value(row, t))).collect();
     let series = AnySamples::Series(Series::new(values.clone(), &vec![steps; n], 1).unwrap());
-    let rows = AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: n, n_cols: steps }));
+    let rows = vectors(values, steps);
     let labels = Labels::new((0..n).map(|row| (row % 2) as i64));
     for spec in ["dtw:window=0.2", "znorm/dtw:window=0.1", "dtw:gamma=auto"] {
         let params =

@@ -1,6 +1,5 @@
 //! Errors for bad input name it; stopping early gives the current solution, with a true gap.
 
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use crate::linear_common::Case;
@@ -77,15 +76,6 @@ fn limits_are_statuses_and_their_gaps_are_true() {
             assert!(found.problems[k].gap() >= (found.problems[k].primal - minimum) / found.problems[k].primal - 1e-6);
         }
     }
-}
-
-#[test]
-fn cancelling_is_an_error() {
-    let case = Case::new(100, 5, 3, 1.0, 2);
-    let cancel = AtomicBool::new(true);
-    let monitor = Monitor::none().with_cancel(&cancel);
-    let found = solve(&mut case.objective(&[case.block()], 1), &NewtonSettings::default(), None, &monitor);
-    assert!(matches!(found, Err(Error::Cancelled { .. })));
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod common;
 mod definitions;
 mod equal_samples;
 mod every_similarity;
+mod examples;
 mod expansion_alone;
 mod explanations;
 mod features_alone;

@@ -1,8 +1,9 @@
 //! A statistic of one's own, answered by every executor: the example of CONTRIBUTING.
 
+use crate::common::vectors;
 use serde::{Deserialize, Serialize};
 use widemargin::Result;
-use widemargin::data::{AnySamples, DenseMatrix, DenseView, Rows, Vectors};
+use widemargin::data::{DenseView, Rows};
 use widemargin::model::LargestValues;
 use widemargin::monitor::Monitor;
 use widemargin::partition::{
@@ -55,8 +56,7 @@ fn every_executor_answers_a_new_statistic() {
     let has = |column: usize, row: usize| if values[3 * row + column] == 0.0 { 0.0 } else { weights[row] };
     let truth: Vec<f64> = (0..3).map(|column| (0..9).map(|row| has(column, row)).sum()).collect();
 
-    let matrix = DenseMatrix { values: values.iter().map(|&x| x as f32).collect(), n_rows: 9, n_cols: 3 };
-    let samples = AnySamples::Vectors(Vectors::Dense(matrix));
+    let samples = vectors(values.iter().map(|&x| x as f32).collect(), 3);
     let mut source = SampleStream::new(&samples, &weights, 2, 2).unwrap();
     assert_eq!(source.reduce(&NonZeros, &Monitor::none()).unwrap(), truth);
 
@@ -81,7 +81,7 @@ fn rejects_bytes_that_are_not_a_query() {
 fn errors_name_a_bad_value_with_its_row_among_all() {
     let mut values = vec![1.0; 12];
     values[9] = -2.0;
-    let samples = AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: 6, n_cols: 2 }));
+    let samples = vectors(values, 2);
     let mut source = SampleStream::new(&samples, &[1.0; 6], 4, 1).unwrap();
     let error = source.reduce(&LargestValues {}, &Monitor::none()).unwrap_err().to_string();
     assert!(error.starts_with("row 4, column 1 (from 0): "), "{error}");

@@ -1,7 +1,8 @@
 //! Outlier detection: scores and leave-one-out scores are those of fits by elimination, and errors name the problem.
 
+use crate::common::vectors;
 use crate::thin_plate_common::eliminate;
-use widemargin::data::{AnySamples, DenseMatrix, SamplesView, Vectors};
+use widemargin::data::{AnySamples, DenseMatrix, SamplesView};
 use widemargin::expansion::Normalization;
 use widemargin::model::{BasisExpansionOneClass, BasisExpansionOneClassParams, OneClass};
 use widemargin::monitor::Monitor;
@@ -16,18 +17,14 @@ fn params() -> Params {
     Params::new(AnySimilarity::new(&["rbf:gamma=1"]).unwrap())
 }
 
-/// Rows without structure, as single numbers.
-fn rows(n: usize, seed: u64) -> Vec<f32> {
+/// Rows without structure, about `center`.
+fn samples(n: usize, seed: u64, center: f32) -> AnySamples {
     let one = |at: u64| {
         let mixed = (at + 1 + 7919 * seed).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        (mixed >> 40) as f32 / (1u64 << 24) as f32 - 0.5
+        (mixed >> 40) as f32 / (1u64 << 24) as f32 - 0.5 + center
     };
-    (0..(n * D) as u64).map(one).collect()
-}
-
-fn samples(values: &[f32]) -> AnySamples {
-    AnySamples::Vectors(Vectors::Dense(DenseMatrix { values: values.to_vec(), n_rows: values.len() / D, n_cols: D }))
+    vectors((0..(n * D) as u64).map(one).collect(), D)
 }
 
 fn fit(params: Params, samples: &AnySamples, weights: &[f64]) -> Model {
@@ -60,7 +57,7 @@ fn close(found: f64, expected: f64, what: &str) {
 
 #[test]
 fn scores_and_left_out_scores_are_those_of_refits() {
-    let samples = samples(&rows(40, 1));
+    let samples = samples(40, 1, 0.0);
     let weights: Vec<f64> = (0..40).map(|row| [1.0, 2.0, 0.5, 0.0][row % 4]).collect();
     // More samples than features, and fewer.
     for (n_basis, normalization) in
@@ -106,11 +103,11 @@ fn scores_and_left_out_scores_are_those_of_refits() {
 
 #[test]
 fn the_number_of_bases_is_at_most_half_of_the_samples() {
-    assert_eq!(params().fit(&samples(&rows(61, 0))).unwrap().n_bases(), 30);
-    assert_eq!(params().fit(&samples(&rows(19, 0))).unwrap().n_bases(), 19);
-    assert_eq!(params().fit(&samples(&rows(1200, 0))).unwrap().n_bases(), 500);
+    assert_eq!(params().fit(&samples(61, 0, 0.0)).unwrap().n_bases(), 30);
+    assert_eq!(params().fit(&samples(19, 0, 0.0)).unwrap().n_bases(), 19);
+    assert_eq!(params().fit(&samples(1200, 0, 0.0)).unwrap().n_bases(), 500);
     // All are bases, and determine the threshold nevertheless.
-    let model = params().n_basis(100).quantile(0.3).fit(&samples(&rows(20, 0))).unwrap();
+    let model = params().n_basis(100).quantile(0.3).fit(&samples(20, 0, 0.0)).unwrap();
     assert_eq!((model.n_bases(), model.report().warnings.len()), (20, 1));
     let mut scores = model.loo_scores().to_vec();
     scores.sort_by(f64::total_cmp);
@@ -120,10 +117,8 @@ fn the_number_of_bases_is_at_most_half_of_the_samples() {
 
 #[test]
 fn outliers_are_detected() {
-    let values = rows(400, 3);
-    let model = params().quantile(0.1).fit(&samples(&values)).unwrap();
-    let far: Vec<f32> = rows(50, 4).iter().map(|x| x + 4.0).collect();
-    let (far, others, monitor) = (samples(&far), samples(&rows(1000, 5)), Monitor::none());
+    let model = params().quantile(0.1).fit(&samples(400, 3, 0.0)).unwrap();
+    let (far, others, monitor) = (samples(50, 4, 4.0), samples(1000, 5, 0.0), Monitor::none());
     let view = SamplesView::Other(&far);
     assert_eq!(model.predict(&view, 1, &monitor).unwrap(), [-1; 50]);
     let alike = model.predict(&SamplesView::Other(&others), 1, &monitor).unwrap();
@@ -137,7 +132,7 @@ fn outliers_are_detected() {
 
 #[test]
 fn rejects_wrong_parameters_and_weights() {
-    let refused = |params: Params, n: usize| params.fit(&samples(&rows(n, 0))).unwrap_err().to_string();
+    let refused = |params: Params, n: usize| params.fit(&samples(n, 0, 0.0)).unwrap_err().to_string();
     for quantile in [0.0, 1.0, -0.1, f64::NAN] {
         assert!(refused(params().quantile(quantile), 9).contains("quantile"));
     }
@@ -149,7 +144,7 @@ fn rejects_wrong_parameters_and_weights() {
         assert!(message.contains(normalization) && message.contains("nystroem, centered or none"), "{message}");
     }
     assert!(refused(params(), 1).contains("at least 2 samples"));
-    let weights = |weights: &[f64]| params().fit_with(&samples(&rows(2, 0)), Some(weights), &Monitor::none());
+    let weights = |weights: &[f64]| params().fit_with(&samples(2, 0, 0.0), Some(weights), &Monitor::none());
     assert!(weights(&[0.0, 1.0]).unwrap_err().to_string().contains("at least 2 samples"));
     assert!(weights(&[0.0, 2.0]).is_ok());
 }

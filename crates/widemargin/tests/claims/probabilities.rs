@@ -1,10 +1,10 @@
 //! Probabilities are calibrated on held-out samples: on new samples no other temperature is much better, for every kind
 //! of fit; and they agree with predictions.
 
-use crate::common::histograms;
+use crate::common::{histograms, vectors};
 use crate::harness::places::Disk;
 use widemargin::basis::BasisChoice;
-use widemargin::data::{AnySamples, DenseMatrix, Labels, SamplesView, Vectors};
+use widemargin::data::{AnySamples, Labels, SamplesView, Vectors};
 use widemargin::model::{BasisExpansionParams, CChoice, Classifier, PowerMeanParams, ThinPlateParams};
 use widemargin::monitor::Monitor;
 use widemargin::problem::Loss;
@@ -16,7 +16,7 @@ const D: usize = 12;
 fn samples(n: usize, classes: usize, seed: u64) -> (AnySamples, Labels) {
     let (values, labels) = histograms(n, D, classes, seed);
     let values = values.into_iter().map(|x| x as f32).collect();
-    (AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: n, n_cols: D })), labels)
+    (vectors(values, D), labels)
 }
 
 /// The mean log loss of probabilities.

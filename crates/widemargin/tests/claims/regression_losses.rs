@@ -1,6 +1,7 @@
 //! Regression on a basis expansion by losses that are not squared: outliers, units, extreme cases and errors.
 
-use widemargin::data::{AnySamples, DenseMatrix, Targets, Vectors};
+use crate::common::vectors;
+use widemargin::data::{AnySamples, Targets};
 use widemargin::model::{BasisExpansionRegressor, BasisExpansionRegressorParams};
 use widemargin::problem::Loss;
 use widemargin::similarity::AnySimilarity;
@@ -12,7 +13,7 @@ fn noise(at: usize) -> f64 {
 
 fn samples(rows: &[usize]) -> AnySamples {
     let values = rows.iter().flat_map(|row| [noise(2 * row + 1) as f32, noise(2 * row + 2) as f32]).collect();
-    AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: rows.len(), n_cols: 2 }))
+    vectors(values, 2)
 }
 
 /// A smooth function with noise, and every ninth target far off.

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::data::{CsrMatrix, Samples};
+use crate::data::Samples;
 use crate::similarity::definitions::{self, Definition};
 use crate::similarity::pairwise;
 use crate::similarity::sequence_tests::{agrees_by_number, of};
@@ -164,15 +164,4 @@ fn is_conditionally_definite_on_a_line_alone() {
     let sum = |row: &[f32]| row.iter().zip(&weights).map(|(s, w)| s * w).sum::<f32>();
     let form: f32 = s.chunks(10).zip(&weights).map(|(row, weight)| weight * sum(row)).sum();
     assert!(weights.iter().sum::<f32>() == 0.0 && form < -1.0, "{form}");
-}
-
-#[test]
-fn sparse_rows_lack_zeros() {
-    let matrix = CsrMatrix { indptr: vec![0, 1, 3], indices: vec![1, 0, 2], values: vec![2.0, 1.0, 3.0], n_cols: 3 };
-    let dense = rows(&[0.0, 2.0, 0.0, 1.0, 0.0, 3.0], 3);
-    for spec in ["emd", "emd:ground=circle"] {
-        let s = emd(spec);
-        let sparse = Vectors::Sparse(matrix.clone());
-        assert_eq!(pairwise(&s, &sparse, &sparse).unwrap(), pairwise(&s, &dense, &dense).unwrap());
-    }
 }

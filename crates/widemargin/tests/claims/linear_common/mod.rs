@@ -1,5 +1,6 @@
 //! Made linear problems, and a plain dense Newton method in double precision as the truth.
 
+use crate::thin_plate_common::eliminate;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use widemargin::data::DenseView;
@@ -112,7 +113,7 @@ impl Case {
             let m = point.len();
             // No more than rounding, where no row has any curvature.
             (0..m).for_each(|j| hessian[j * m + j] += 1e-12);
-            let direction = gauss(hessian, gradient);
+            let direction = eliminate(hessian.chunks(m).map(<[f64]>::to_vec).collect(), gradient);
             let mut step = 1.0;
             loop {
                 let next: Vec<f64> = point.iter().zip(&direction).map(|(w, d)| w - step * d).collect();
@@ -129,25 +130,6 @@ impl Case {
         }
         (value, point)
     }
-}
-
-/// Solves A·x = b by elimination with pivots.
-fn gauss(mut a: Vec<f64>, mut b: Vec<f64>) -> Vec<f64> {
-    let n = b.len();
-    for i in 0..n {
-        let pivot = (i..n).max_by(|&p, &q| a[p * n + i].abs().total_cmp(&a[q * n + i].abs())).unwrap();
-        (0..n).for_each(|j| a.swap(i * n + j, pivot * n + j));
-        b.swap(i, pivot);
-        for r in i + 1..n {
-            let factor = a[r * n + i] / a[i * n + i];
-            (i..n).for_each(|j| a[r * n + j] -= factor * a[i * n + j]);
-            b[r] -= factor * b[i];
-        }
-    }
-    for i in (0..n).rev() {
-        b[i] = (b[i] - (i + 1..n).map(|j| a[i * n + j] * b[j]).sum::<f64>()) / a[i * n + i];
-    }
-    b
 }
 
 pub const INTERCEPTS: [Intercept; 3] = [Intercept::Free, Intercept::Penalized, Intercept::None];

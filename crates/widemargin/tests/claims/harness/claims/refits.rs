@@ -4,10 +4,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::{Model, assert_close};
+use crate::common::vectors;
 use crate::harness::method::Method;
 use crate::harness::places::Place;
 use crate::harness::training::{Answers, D, Kind, Task, Training};
-use widemargin::data::{AnySamples, ClassWeight, DenseMatrix, Samples, Vectors};
+use crate::thin_plate_common::blobs;
+use widemargin::data::{AnySamples, ClassWeight, Labels, Samples, Vectors};
 use widemargin::expansion::Normalization;
 use widemargin::model::{
     AnyModel, BasisExpansionParams, BasisExpansionRegressorParams, BasisExpansionSvc, CChoice, Intercept, Polynomials,
@@ -40,7 +42,7 @@ fn plane(task: Task, seed: u64) -> Training {
     let mut training = Training::new(Kind::Vectors, task, N, seed);
     let AnySamples::Vectors(Vectors::Dense(matrix)) = &training.samples else { unreachable!() };
     let values = matrix.values.chunks(D).flat_map(|row| row[..2].to_vec()).collect();
-    training.samples = AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: N, n_cols: 2 }));
+    training.samples = vectors(values, 2);
     training
 }
 
@@ -106,6 +108,14 @@ fn cases() -> Vec<Case> {
         let method = Method::ThinPlate(params.loss(Loss::SquaredError), polynomials);
         add(format!("squared error {polynomials}"), method, uneven(Task::Classes(3), 5), 1e-6);
     }
+    // A third or a fifth as many columns as rows.
+    for (d, classes) in [(20, 2), (12, 4)] {
+        let (values, labels) = blobs(N, d, classes, 9);
+        let samples = vectors(values.into_iter().map(|x| x as f32).collect(), d);
+        let training = Training { samples, answers: Answers::Labels(Labels::new(labels)), weights: None };
+        let params = ThinPlateParams::new("thin-plate".parse().unwrap());
+        add(format!("{d} columns"), Method::ThinPlate(params, Polynomials::Auto), training, 1e-6);
+    }
     // As many features as there may be samples inside the margin.
     let bases = Training::new(Kind::Vectors, Task::OneClass, 40, 77).samples;
     for loss in [Loss::SquaredHinge, Loss::SquaredError] {
@@ -130,7 +140,8 @@ fn cases() -> Vec<Case> {
         let method = Method::Regression(Arc::new(make));
         add(format!("regression, intercept={has_intercept}"), method, plain(Task::Targets(2), 5), 1e-6);
     }
-    for (spec, c) in [("distance", CChoice::Auto), ("cubic", CChoice::Value(3.0)), ("rbf:gamma=0.5", 30.0.into())] {
+    let spline = [("distance", CChoice::Auto), ("cubic", 3.0.into()), ("rbf:gamma=0.5", 30.0.into())];
+    for (spec, c) in spline.into_iter().chain([("cityblock", 0.3.into()), ("thin-plate", 30.0.into())]) {
         let params = ThinPlateRegressorParams::new(spec.parse().unwrap()).c(c);
         add(format!("spline {spec} C={c}"), Method::Spline(params), uneven(Task::Targets(2), 5), 1e-6);
     }

@@ -2,15 +2,16 @@
 //! time limit passes.
 
 use std::collections::BTreeSet;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use super::{Model, assert_close, hold, hold_each, least_memory, one_of_each};
 use crate::harness::method::Method;
 use crate::harness::places::{Disk, Place};
-use crate::harness::training::Training;
+use crate::harness::training::{Task, Training};
 use widemargin::data::SamplesView;
+use widemargin::model::ThinPlateSvc;
 use widemargin::monitor::{Monitor, Progress};
 use widemargin::solve::Status;
 use widemargin::{Error, Result};
@@ -100,9 +101,24 @@ fn a_time_limit_leaves_a_model_of_as_many_samples_as_it_allows() {
                 // Rows of bases are those of all samples.
                 assert!(model.bases().is_empty() || model.bases().iter().any(|&row| row > N / 2), "{}", problem.name);
                 assert!(model.values(&training.samples).iter().all(|value| value.is_finite()));
+                // Leave-one-out values and scores are of all rows.
+                let of_one_class = if problem.task == Task::OneClass { model.path() } else { Vec::new() };
+                assert!(of_one_class.is_empty(), "{}", problem.name);
+                assert!(model.own::<ThinPlateSvc>().is_none_or(|model| model.loo_values().is_empty()));
             });
         }
     });
+}
+
+#[test]
+fn progress_is_reported_from_the_start() {
+    let thin_plate = one_of_each().into_iter().find(|problem| matches!(problem.method, Method::ThinPlate(..))).unwrap();
+    let (started, first) = (Instant::now(), OnceLock::new());
+    let hear = |_: Progress| _ = first.set(started.elapsed());
+    let monitor = Monitor::none().with_progress(&hear);
+    thin_plate.method.clone().threads(1).fit(&thin_plate.training(1500, 1), Place::Memory, &monitor).unwrap();
+    let (first, all) = (*first.get().unwrap(), started.elapsed());
+    assert!(first < all / 4, "{first:?} of {all:?}");
 }
 
 #[test]

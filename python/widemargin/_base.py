@@ -24,8 +24,7 @@ from . import _core
 from ._columns import names_of_features, validated
 from ._files import opened
 from ._parameters import RandomState, normalization_parameters, threads_of, warn
-from ._progress import Progress
-from ._report import Row, candidate_of, path_of, report_table, results, rows_of
+from ._report import Progress, Row, candidate_of, path_of, report_table, results, rows_of
 from ._samples import from_vectors
 from ._sklearn import CallbackSupportMixin, Interval, StrOptions, with_callbacks
 

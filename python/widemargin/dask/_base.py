@@ -24,10 +24,10 @@ from .._predictors import FittedRegressor, MarginClassifier
 from .._report import Row
 from .._samples import count
 from .._targets import is_multilabel, label_names, labels_of
-from ..one_class import BasisExpansionOneClass
-from . import _tasks
-from ._data import FitData, Partition, Piece, check_columns, check_versions, partitions, pieces, summaries
-from ._rows import Rows
+from ..basis_expansion import BasisExpansionOneClass
+from . import _data
+from ._data import FitData, Partition, Piece, Summary, check_columns, check_versions, partitions, pieces, summaries
+from ._rows import Rows, of_partition
 
 Floats = npt.NDArray[np.float64]
 # An array, or a Dask array, series or data frame: the estimators that are extended return arrays, and no union of these
@@ -41,7 +41,7 @@ class DaskEstimator:
     # The ordinary estimator.
     plain: ClassVar[type[Any]]
     # Summarizes a partition, on its worker.
-    _summary: ClassVar[Callable[..., _tasks.Summary]]
+    _summary: ClassVar[Callable[..., Summary]]
     _reads_files = False
 
     def _fit(self: Any, X: Any, y: Any, sample_weight: Any) -> Any:
@@ -105,7 +105,7 @@ class DaskEstimator:
         self._candidates = some._candidates
         return some
 
-    def _targets_of(self, y: Any, present: list[_tasks.Summary], copies: Floats | None) -> Any:
+    def _targets_of(self, y: Any, present: list[Summary], copies: Floats | None) -> Any:
         """The targets of all samples with their weights."""
         raise NotImplementedError
 
@@ -201,9 +201,9 @@ class DaskEstimator:
 class DaskClassifier(DaskEstimator):
     """Must precede the ordinary classifier in the bases of a class."""
 
-    _summary = staticmethod(_tasks.label_summary)
+    _summary = staticmethod(_data.label_summary)
 
-    def _targets_of(self: Any, y: Any, present: list[_tasks.Summary], copies: Floats | None) -> _core.WeightedLabels:
+    def _targets_of(self: Any, y: Any, present: list[Summary], copies: Floats | None) -> _core.WeightedLabels:
         """Sets `classes_`."""
         C = float(self.C) if isinstance(self.C, Real) else 1.0
         self._is_multilabel = is_multilabel(y)
@@ -272,9 +272,9 @@ class DaskClassifier(DaskEstimator):
 class DaskRegressor(DaskEstimator):
     """Must precede the ordinary regression model in the bases of a class."""
 
-    _summary = staticmethod(_tasks.target_summary)
+    _summary = staticmethod(_data.target_summary)
 
-    def _targets_of(self: Any, y: Any, present: list[_tasks.Summary], copies: Floats | None) -> _core.WeightedTargets:
+    def _targets_of(self: Any, y: Any, present: list[Summary], copies: Floats | None) -> _core.WeightedTargets:
         targets = np.ascontiguousarray(np.concatenate([one.classes for one in present]))
         self._is_flat = getattr(y, "ndim", 1) == 1
         # Without an intercept the targets are not centered.
@@ -290,13 +290,13 @@ class DaskRegressor(DaskEstimator):
         return r2_score(targets, predicted.reshape(targets.shape), sample_weight=weights)
 
 
-def _predicted(number: int, estimator: Any, summary: Callable[..., _tasks.Summary], part: Partition) -> Any:
+def _predicted(number: int, estimator: Any, summary: Callable[..., Summary], part: Partition) -> Any:
     """The targets of a partition, their predictions and the weights; None for an empty partition."""
     found = summary(number, part.samples, part.labels, part.weights)
     weights = np.ones(found.n) if found.weights is None else found.weights
     if found.n == 0:
         return None
-    predicted = _tasks.of_partition(number, lambda: estimator.predict(part.samples))
+    predicted = of_partition(number, lambda: estimator.predict(part.samples))
     return found.classes[found.codes], predicted, weights
 
 

@@ -14,7 +14,6 @@ from sklearn.base import clone, is_classifier
 
 from .. import _core
 from .. import basis_expansion as _expansions
-from .. import one_class as _one_class
 from .. import power_mean as _power_mean
 from .. import thin_plate as _thin_plate
 from .._base import CONSTRAINTS, specs_of
@@ -24,7 +23,7 @@ from .._report import Row
 from .._samples import as_contiguous
 from .._specs import is_auto
 from ..similarity import resolve
-from . import _tasks
+from . import _data, _rows
 from ._base import DaskClassifier, DaskEstimator, DaskRegressor, Floats, LazyResult
 from ._data import FitData
 from ._rows import Rows
@@ -138,7 +137,7 @@ class BasisExpansionSVC(DaskClassifier, DaskExpansion, _expansions.BasisExpansio
         linear = features.called("linear", [(one.targets, C, loss, parameters["intercept"]) for one in data.pieces])
         sampled_rows, brought = labels.brought_rows(features.width, HESSIAN_SAMPLE_ROWS), None
         if sampled_rows is not None:
-            found = data.picked(sampled_rows, lambda at, own: client.submit(_tasks.called, linear[at], "pick", own))
+            found = data.picked(sampled_rows, lambda at, own: client.submit(_rows.called, linear[at], "pick", own))
             brought = sampled_rows, as_contiguous(found, np.float32)
         rows = data.rows(linear)
         problem = labels, C, brought
@@ -237,7 +236,7 @@ class BasisExpansionRegressor(DaskRegressor, DaskExpansion, _expansions.BasisExp
         return model, rows
 
 
-class BasisExpansionOneClass(DaskExpansion, _one_class.BasisExpansionOneClass):
+class BasisExpansionOneClass(DaskExpansion, _expansions.BasisExpansionOneClass):
     """`widemargin.BasisExpansionOneClass` for samples on several machines.
 
     X is a Dask array, data frame or bag. The bases are selected and sent to the workers once. Each partition becomes a
@@ -268,11 +267,11 @@ class BasisExpansionOneClass(DaskExpansion, _one_class.BasisExpansionOneClass):
     [1, -1]
     """
 
-    plain = _one_class.BasisExpansionOneClass
-    _summary = staticmethod(_tasks.sample_summary)
+    plain = _expansions.BasisExpansionOneClass
+    _summary = staticmethod(_data.sample_summary)
     _cut = "precise-millionth"
 
-    def _targets_of(self, y: Any, present: list[_tasks.Summary], copies: Floats | None) -> _core.WeightedTargets:
+    def _targets_of(self, y: Any, present: list[_data.Summary], copies: Floats | None) -> _core.WeightedTargets:
         return _core.WeightedTargets(np.ones((sum(one.n for one in present), 1)), copies, False)
 
     def _train(self, parameters: dict[str, Any], data: FitData) -> tuple[_core.Model, Rows]:
@@ -548,7 +547,7 @@ class Features:
             raw._model = _core.unnormalized(raw._model)
         data.end("bases")
         shared = data.shared(raw)
-        parts = [delayed(_tasks.feature_part)(one.number, shared, one.samples, one.weights) for one in data.pieces]
+        parts = [delayed(_rows.feature_part)(one.number, shared, one.samples, one.weights) for one in data.pieces]
         self._parts: list[Future] = list(data.client.compute(parts))
         self.expansion, self.width = raw._model, raw._n_features_out
         if name in LEARNED:

@@ -147,9 +147,7 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> tuple
     ValueError, TypeError
         If the similarities cannot compare X, naming the sample.
     """
-    if reset:
-        estimator.__dict__.pop("_n_channels", None)
-    else:
+    if not reset:
         X = ordered(estimator, X)
     accepted = _accepted_kinds(estimator, resolved, reset)
     samples: Any = None
@@ -172,7 +170,7 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> tuple
         if reset and isinstance(samples, tuple) and samples[0] == "series":
             estimator._n_channels = samples[1].shape[1]
     if reset:
-        tell_kind(estimator, kind, n)
+        set_kind(estimator, kind, n)
     return from_objects(X, n, samples, hashed=reset) if resolved.calls else samples, n
 
 
@@ -200,7 +198,7 @@ def _kind(X: Any, accepted: Sequence[str]) -> str:
     return "table"
 
 
-def tell_kind(estimator: Any, kind: str, n: int) -> None:
+def set_kind(estimator: Any, kind: str, n: int) -> None:
     """Sets the kind of samples on the estimator, and prints it if the estimator is verbose."""
     estimator.kind_ = kind
     if getattr(estimator, "verbose", 0):
@@ -213,9 +211,7 @@ def _remember(estimator: Any, X: Any, kind: str, reset: bool) -> int:
     is_array &= kind != "series"  # of any length
     if is_array or hasattr(X, "columns"):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
-    elif reset:
-        for name in ("n_features_in_", "feature_names_in_"):
-            estimator.__dict__.pop(name, None)
+
     return n
 
 
@@ -316,7 +312,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
         """
         X = validate_data(self, X, **ROWS)
         n, n_polynomials = X.shape[0], int(parsed(self._resolved.specs[0])[1].get("polynomials", 0))
-        tell_kind(self, "precomputed", n)
+        set_kind(self, "precomputed", n)
         if n == X.shape[1] - n_polynomials:
             self._base_rows = self._rows_of_bases(X, y, sample_weight)
             self._columns = np.concatenate([self._base_rows, np.arange(n, n + n_polynomials)])

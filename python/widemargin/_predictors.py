@@ -95,8 +95,7 @@ class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
         return [float(factors.get(label, 1.0)) for label in known]
 
     def _describe(self, header: dict[str, Any], candidates: list[Row] | None = None) -> None:
-        for name in ("label_names_", "estimated_label_scores_", "_type_of_classes"):
-            self.__dict__.pop(name, None)
+
         if header.get("multilabel"):
             self.label_names_ = np.array(header["classes"], dtype=object)
             estimate = header["report"].get("estimate") or {}

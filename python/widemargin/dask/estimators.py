@@ -556,7 +556,6 @@ class Features:
         data.end("similarity")
         estimator._resolved, estimator._columns = raw._resolved, None
         for attribute in ("n_features_in_", "feature_names_in_", "_n_channels", "kind_"):
-            estimator.__dict__.pop(attribute, None)
             if hasattr(raw, attribute):
                 setattr(estimator, attribute, getattr(raw, attribute))
 

@@ -31,10 +31,10 @@ from ._parameters import (
     warn,
     weights_of,
 )
+from ._predictors import codes_of
 from ._report import Row
 from ._samples import channels_first, count, from_objects, from_other, from_vectors, pick
 from ._specs import READERS, SIMILARITIES, Similarity, any_kind, is_auto, parsed, steps_of, with_hyphens
-from ._targets import codes_of
 from .similarity import Resolved, pairwise, resolve
 
 

@@ -15,9 +15,8 @@ from . import _core
 from ._base import AT_LEAST_1, CONSTRAINTS, fitting, with_parameters
 from ._compares import Compares, ComparesSamples
 from ._parameters import Samples, SimilarityLike, Targets, Weights, normalization_of, one_of, weights_of
-from ._predictors import FittedRegressor, MarginClassifier
+from ._predictors import FittedRegressor, MarginClassifier, codes_of
 from ._report import Row
-from ._targets import codes_of
 
 # The number of bases of a one-class model with n_basis="auto", and the number of samples below which all are bases, as
 # in the library.

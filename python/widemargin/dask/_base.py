@@ -20,10 +20,9 @@ from .. import _core
 from .._base import ExactSeed
 from .._columns import set_features
 from .._kinds import names_of
-from .._predictors import FittedRegressor, MarginClassifier
+from .._predictors import FittedRegressor, MarginClassifier, is_multilabel, label_names, labels_of
 from .._report import Row
 from .._samples import count
-from .._targets import is_multilabel, label_names, labels_of
 from ..basis_expansion import BasisExpansionOneClass
 from . import _data
 from ._data import FitData, Partition, Piece, Summary, check_columns, check_versions, partitions, pieces, summaries

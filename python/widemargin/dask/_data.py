@@ -16,8 +16,8 @@ from scipy import sparse
 
 from .. import _core
 from .._kinds import names_of
+from .._predictors import distinct_classes, indicator
 from .._samples import checked_vectors, count, pick
-from .._targets import distinct_classes, indicator
 from . import _rows
 from ._rows import Rows
 

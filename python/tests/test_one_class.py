@@ -151,7 +151,7 @@ def test_bad_parameters_and_code_of_python_are_refused(tmp_path):
         wm.BasisExpansionOneClass(quantile=1.0).fit(normal(20, 0))
     with pytest.raises(ValueError, match="shrinkage"):
         wm.BasisExpansionOneClass(shrinkage=0.0).fit(normal(20, 0))
-    with pytest.raises(ValueError, match="n_samples=1"):
+    with pytest.raises(ValueError, match="n_samples = 1"):
         wm.BasisExpansionOneClass().fit(normal(1, 0))
     own = wm.BasisExpansionOneClass(lambda a, b: np.ones((len(a), len(b))), normalization="none").fit(NAMES)
     with pytest.raises(TypeError, match="cannot be pickled"):

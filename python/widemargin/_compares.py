@@ -211,7 +211,6 @@ def _remember(estimator: Any, X: Any, kind: str, reset: bool) -> int:
     is_array &= kind != "series"  # of any length
     if is_array or hasattr(X, "columns"):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
-
     return n
 
 
@@ -328,15 +327,15 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
         codes = np.zeros(n, dtype=np.uint32) if y is None or is_regressor(self) else codes_of(y)
         check_consistent_length(X, codes)
         weights = weights_of(sample_weight, n)
-        present = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
-        basis, rows = basis_of(self)
-        n_basis = self._n_basis_of(len(present))
-        if basis == "kmedoids":
-            selected = self._medoids(X, codes, present, n_basis)
-        else:
-            selected = self._selected(codes, present, basis, rows, n_basis)
+        values = pairwise(self.similarity, X) if isinstance(self.basis, str) and self.basis == "kmedoids" else X
+
+        def between(samples: Any, bases: Any) -> Any:
+            return values[np.ix_(samples, bases)]
+
+        similarity: _core._Similarities = [], [(Checked(between, "precomputed"), "precomputed")]
+        selected = self._selected(codes, np.ones(n) if weights is None else weights, similarity)
         # In the order of the columns: if all samples are bases, a model file takes the columns as they are.
-        return selected if rows is not None else np.sort(selected)
+        return np.sort(selected) if isinstance(self.basis, str) else selected
 
     def _check_bases(self, n_samples: int, n_bases: int) -> None:
         """Checks the number of bases of a matrix that is not square."""
@@ -354,39 +353,15 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
             f"of features. If they are similarities, pass n_basis={n_bases}"
         )
 
-    def _medoids(self, X: Any, codes: Codes, present: Indices, n_basis: int) -> Indices:
-        """Medoids of each class among the rows of weight above 0, by the similarities between them."""
-        values = pairwise(self.similarity, X)
-
-        def between(samples: Any, bases: Any) -> Any:
-            return values[np.ix_(samples, bases)]
-
-        codes = codes_of(codes[present])
-        _, _, rows = _core.fit_expansion(
-            from_objects(present.tolist(), len(present)),
-            codes,
-            int(codes.max()) + 1,
-            similarity=([], [(Checked(between, "precomputed"), "precomputed")]),
-            n_basis=n_basis,
-            basis="kmedoids",
-            basis_rows=None,
-            normalization="none",
-            cut="millionth",
-            seed=self._seed(),
-            threads=1,
-            monitor=None,
-        )
-        return present[np.array(rows, dtype=np.int64)]
-
-    def _selected(self, codes: Codes, present: Indices, basis: str, rows: Indices | None, n_basis: int) -> Indices:
-        """The rows that become bases: `rows`, or `n_basis` rows selected from those present."""
-        if rows is None:
-            n_basis = min(n_basis, max(len(present), 1))
-            selected = _core.choose_bases(codes[present], n_basis, basis, self._seed())
-            return present[selected].astype(np.int64)
-        if rows.min() < 0 or rows.max() >= len(codes):
-            raise ValueError(f"The 'basis' parameter has rows that X does not have: it has {len(codes)}")
-        return rows
+    def _selected(
+        self, codes: Codes, weights: Any, similarity: _core._Similarities = (["linear"], []), n_basis: int | None = None
+    ) -> Indices:
+        """The rows that become bases, among those of weight above 0; only k-medoids evaluates similarities of rows."""
+        n, is_present = len(codes), np.asarray(weights > 0, dtype=np.float64)
+        basis, rows = basis_of(self)
+        n_basis = self._n_basis_of(int(is_present.sum())) if n_basis is None else n_basis
+        samples = from_objects(range(n), n)
+        return _core.choose_bases(similarity, samples, codes, is_present, n_basis, basis, rows, self._seed())
 
     def _precomputed_rows(self, X: Any) -> _core._Samples:
         """Similarities of new samples to the bases."""

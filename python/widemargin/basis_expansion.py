@@ -495,16 +495,11 @@ class BasisExpansionOneClass(OutlierMixin, Compares):
         }
 
     def _target(self, y: Any, sample_weight: Any, n_samples: int) -> Any:
-        self._check_number(n_samples)
         return weights_of(sample_weight, n_samples)
 
     def _n_basis_of(self, n_samples: int) -> int:
         usual = n_samples if n_samples < _FEW_SAMPLES else min(n_samples // 2, _BASES)
         return max(usual if isinstance(self.n_basis, str) else min(int(self.n_basis), n_samples), 1)
-
-    def _check_number(self, n_samples: int) -> None:
-        if n_samples < 2:
-            raise ValueError(f"n_samples={n_samples}: the threshold takes at least 2 samples")
 
     def score_samples(self, X: Samples) -> npt.NDArray[np.float64]:
         """Computes the score of each sample: about 1 for samples like the training samples, closer to 0 for others.

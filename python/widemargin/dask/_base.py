@@ -45,22 +45,17 @@ class DaskEstimator:
 
     def _fit(self: Any, X: Any, y: Any, sample_weight: Any) -> Any:
         self._require(y)
-        parameters = self._checked_parameters()
         # Those of a fit on some samples, if it selects parameters.
         self._candidates: list[Row] = []
         data = self._fit_data(X, y, sample_weight)
         data.end("labels")
         with self._watched(X=X, y=y) as data.progress:
-            model, rows = self._train(parameters, data)
+            model, rows = self._train(data)
         self._set_fitted(model, self._candidates)
         self.dask_report_ = {"partitions": len(data.pieces), **rows.report()}
         return self
 
-    def _checked_parameters(self: Any) -> dict[str, Any]:
-        """The parameters, checked before any work is done."""
-        return self._parameters()
-
-    def _train(self, parameters: dict[str, Any], data: FitData) -> tuple[_core.Model, Rows]:
+    def _train(self, data: FitData) -> tuple[_core.Model, Rows]:
         """The model, and the rows of its solver."""
         raise NotImplementedError
 
@@ -70,6 +65,7 @@ class DaskEstimator:
 
     def _fit_data(self: Any, X: Any, y: Any, sample_weight: Any) -> FitData:
         """Validates the arguments of ``fit``, as far as possible before any work is done."""
+        parameters = self._parameters()
         started, client = time.perf_counter(), get_client()
         check_versions(client)
         parts = partitions(X, y, sample_weight, self.plain.__name__)
@@ -85,8 +81,9 @@ class DaskEstimator:
         samples = [parts[number].samples for number in numbers]
         weights, units = (np.split(all_of, ends) for all_of in (weighted.weights, weighted.units))
         targets = self._split(weighted, ends)
-        pieces = zip(numbers, samples, targets, weights, units, [0, *ends.tolist()], strict=True)
-        return FitData(client, X, [Piece(*fields) for fields in pieces], weighted, present[0].width, started)
+        fields = zip(numbers, samples, targets, weights, units, [0, *ends.tolist()], strict=True)
+        found_pieces = [Piece(*of_piece) for of_piece in fields]
+        return FitData(client, parameters, X, found_pieces, weighted, present[0].width, started)
 
     def _fit_on_some(
         self: Any, data: FitData, n: int, is_usable: Callable[[Any], bool] = lambda samples: True, **parameters: Any

@@ -194,9 +194,11 @@ class Piece:
 
 @dataclass
 class FitData:
-    """The validated arguments of a fit, its progress, and the seconds of its stages."""
+    """The validated parameters and arguments of a fit, its progress, and the seconds of its stages."""
 
     client: Client
+    # The parameters of the estimator in the library's notation, completed by selections on some of the samples.
+    parameters: dict[str, Any]
     X: Any
     pieces: list[Piece]
     weighted: Any

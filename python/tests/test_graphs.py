@@ -86,11 +86,13 @@ def test_graphs_of_networkx_are_written_by_their_attributes():
 @pytest.mark.parametrize(
     ("graph", "words"),
     [
-        ((["C"], [(0, 1)]), r"graph 1 \(from 0\), edge 0: there is no node 1 among 1"),
-        ((["C"], [(0, -1)]), "no node -1"),
-        ((["C", "O"], [(0, 1), (0,)]), r"edge 1: \(0,\) must be the numbers of two nodes"),
-        ((["C", None], []), "node 1: the label None is neither"),
-        ((["C", "O"], [(0, 1, ["="])]), "edge 0: the label"),
+        ((["C"], [(0, 1)]), r"sample 1 \(from 0\) has an edge 0, \[0,1\], to a vertex 1 that is not there"),
+        ((["C"], [(0, -1)]), r"edge 0, \[0,-1\], that is not two vertices"),
+        ((["C", "O"], [(0, 1), (0,)]), r"sample 1 .* an edge 1, \[0\], that is not two vertices and perhaps a label"),
+        ((["C", None], []), "sample 1 .* a node 1 whose label is neither a text nor a number"),
+        ((["C", np.nan], []), r"graph 1 \(from 0\): Out of range float values"),
+        ((["C", object()], []), r"graph 1 \(from 0\): Object of type object"),
+        ((["C", "O"], [(0, 1, ["="])]), r"edge 0, \[0,1,\[\"=\"\]\], that is not two vertices and perhaps a label"),
         ("CO", "graph 1 .* is a str"),
     ],
 )

@@ -375,14 +375,14 @@ def test_every_similarity_is_exported_or_declined():
 def test_other_estimators_unfitted_ones_and_models_too_large(histograms, monkeypatch):
     from sklearn.exceptions import NotFittedError
 
-    from widemargin import _onnx_graph
+    from widemargin import _onnx_expression
 
     X, y, _ = histograms
     with pytest.raises(TypeError, match=r"to_onnx needs one of PowerMeanSVC.*not HOG"):
         wm.to_onnx(wm.similarity.HOG())
     with pytest.raises(NotFittedError):
         wm.to_onnx(wm.PowerMeanSVC())
-    monkeypatch.setattr(_onnx_graph, "_MAX_BYTES", 100)
+    monkeypatch.setattr(_onnx_expression, "_MAX_BYTES", 100)
     for form in (np.asarray, sparse.csr_array):
         fitted = wm.BasisExpansionSVC(n_basis=20).fit(form(X), y)
         with pytest.raises(ValueError, match="the limit of ONNX is 2 GB: train with fewer bases"):

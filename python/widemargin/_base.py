@@ -24,8 +24,7 @@ from . import _core
 from ._columns import names_of_features, validated
 from ._files import opened
 from ._parameters import RandomState, normalization_parameters, threads_of, warn
-from ._progress import Progress
-from ._report import Row, candidate_of, path_of, report_table, results, rows_of
+from ._report import Progress, Row, candidate_of, path_of, report_table, results, rows_of
 from ._samples import from_vectors
 from ._sklearn import CallbackSupportMixin, Interval, StrOptions, with_callbacks
 
@@ -132,8 +131,6 @@ _WARNED = re.compile(
     "no better than| lies so far from 0 | is not symmetric: |spreads of columns differ|more similar to others than"
     "|z-score omits|tfidf omits|may not be detected"
 )
-# Attributes that a fit with other parameters may have set.
-_OPTIONAL = ["C_", "loss_", "epsilon_", "polynomials_", "normalization_", "negative_eigenvalues_", "basis_indices_"]
 
 
 @with_parameters
@@ -227,8 +224,7 @@ class FittedModel(WatchedMixin):
 
     def _describe(self, header: dict[str, Any], candidates: list[Row] | None = None) -> None:
         """Sets the fitted attributes from a model file's header and the candidates that were compared."""
-        for name in _OPTIONAL:
-            self.__dict__.pop(name, None)
+
         self.report_ = {"notes": [], **header["report"]}
         for of, name in ((self.report_, "status"), (self.report_.get("estimate"), "method")):
             if of:
@@ -384,16 +380,18 @@ class VectorModel(FittedModel):
         return from_vectors(self._validated(X, reset=False))
 
 
+# Attributes of a fit whose names do not end with an underscore.
+_PRIVATE = ("_model", "_n_channels", "_number_columns", "_table_columns", "_type_of_classes")
+
+
 def fitting(method: _Fit) -> _Fit:
     """Decorates ``fit``: clears the fitted state first, so that an interrupted fit leaves the estimator unfitted, and
     opens files that are passed as X."""
 
     @functools.wraps(method)
     def fit(self: Any, X: Any, y: Any = None, *args: Any, **kwargs: Any) -> Any:
-        self.__dict__.pop("_model", None)
-        # Those of an earlier fit.
-        for name in ("_table_columns", "_number_columns"):
-            self.__dict__.pop(name, None)
+        for name in [name for name in vars(self) if name.endswith("_") or name in _PRIVATE]:
+            delattr(self, name)
         self._validate_params()
         with opened(self, X, y) as (X, y):
             return method(self, X, y, *args, **kwargs)

@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from ._base import fitted_model, specs_of
 from ._columns import names_of_features
-from ._displays import HUES, INK, NEGATIVE, SOFT, axes_for, check_matplotlib, grid_in, short, wrapped
+from ._displays import HUES, INK, NEGATIVE, SOFT, axes_for, grid_in, short, wrapped
 from ._samples import channels_first, count, items, pick
+from ._sklearn import check_matplotlib_support
 from ._specs import columns_of
 
 _Kind = Literal["images", "series", "vectors", "named"]
@@ -109,7 +110,7 @@ class BasisDisplay:
         ValueError
             If the normalization does not have one feature per basis.
         """
-        check_matplotlib(cls, "from_estimator")
+        check_matplotlib_support(f"{cls.__name__}.from_estimator")
         what = "BasisExpansionSVC, BasisExpansionRegressor or BasisExpansionOneClass"
         estimator, _ = fitted_model(estimator, None, object, what, "_resolved", "report_")
         if not isinstance(n_basis, Integral) or n_basis < 1:

@@ -33,7 +33,7 @@ _CATEGORIES = ("category", "categorical", "enum")
 def set_features(estimator: Any, n_features: int, names: Iterable[str] | None) -> None:
     """Sets scikit-learn's attributes of the columns of X, as `validate_data` does for arrays and frames."""
     estimator.n_features_in_ = n_features
-    estimator.__dict__.pop("feature_names_in_", None)
+
     if names is not None:
         estimator.feature_names_in_ = np.array(list(names), dtype=object)
 

@@ -31,10 +31,10 @@ from ._parameters import (
     warn,
     weights_of,
 )
+from ._predictors import codes_of
 from ._report import Row
 from ._samples import channels_first, count, from_objects, from_other, from_vectors, pick
 from ._specs import READERS, SIMILARITIES, Similarity, any_kind, is_auto, parsed, steps_of, with_hyphens
-from ._targets import codes_of
 from .similarity import Resolved, pairwise, resolve
 
 
@@ -147,9 +147,7 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> tuple
     ValueError, TypeError
         If the similarities cannot compare X, naming the sample.
     """
-    if reset:
-        estimator.__dict__.pop("_n_channels", None)
-    else:
+    if not reset:
         X = ordered(estimator, X)
     accepted = _accepted_kinds(estimator, resolved, reset)
     samples: Any = None
@@ -172,7 +170,7 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> tuple
         if reset and isinstance(samples, tuple) and samples[0] == "series":
             estimator._n_channels = samples[1].shape[1]
     if reset:
-        tell_kind(estimator, kind, n)
+        set_kind(estimator, kind, n)
     return from_objects(X, n, samples, hashed=reset) if resolved.calls else samples, n
 
 
@@ -200,7 +198,7 @@ def _kind(X: Any, accepted: Sequence[str]) -> str:
     return "table"
 
 
-def tell_kind(estimator: Any, kind: str, n: int) -> None:
+def set_kind(estimator: Any, kind: str, n: int) -> None:
     """Sets the kind of samples on the estimator, and prints it if the estimator is verbose."""
     estimator.kind_ = kind
     if getattr(estimator, "verbose", 0):
@@ -213,9 +211,6 @@ def _remember(estimator: Any, X: Any, kind: str, reset: bool) -> int:
     is_array &= kind != "series"  # of any length
     if is_array or hasattr(X, "columns"):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
-    elif reset:
-        for name in ("n_features_in_", "feature_names_in_"):
-            estimator.__dict__.pop(name, None)
     return n
 
 
@@ -316,7 +311,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
         """
         X = validate_data(self, X, **ROWS)
         n, n_polynomials = X.shape[0], int(parsed(self._resolved.specs[0])[1].get("polynomials", 0))
-        tell_kind(self, "precomputed", n)
+        set_kind(self, "precomputed", n)
         if n == X.shape[1] - n_polynomials:
             self._base_rows = self._rows_of_bases(X, y, sample_weight)
             self._columns = np.concatenate([self._base_rows, np.arange(n, n + n_polynomials)])
@@ -332,15 +327,15 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
         codes = np.zeros(n, dtype=np.uint32) if y is None or is_regressor(self) else codes_of(y)
         check_consistent_length(X, codes)
         weights = weights_of(sample_weight, n)
-        present = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
-        basis, rows = basis_of(self)
-        n_basis = self._n_basis_of(len(present))
-        if basis == "kmedoids":
-            selected = self._medoids(X, codes, present, n_basis)
-        else:
-            selected = self._selected(codes, present, basis, rows, n_basis)
+        values = pairwise(self.similarity, X) if isinstance(self.basis, str) and self.basis == "kmedoids" else X
+
+        def between(samples: Any, bases: Any) -> Any:
+            return values[np.ix_(samples, bases)]
+
+        similarity: _core._Similarities = [], [(Checked(between, "precomputed"), "precomputed")]
+        selected = self._selected(codes, np.ones(n) if weights is None else weights, similarity)
         # In the order of the columns: if all samples are bases, a model file takes the columns as they are.
-        return selected if rows is not None else np.sort(selected)
+        return np.sort(selected) if isinstance(self.basis, str) else selected
 
     def _check_bases(self, n_samples: int, n_bases: int) -> None:
         """Checks the number of bases of a matrix that is not square."""
@@ -358,39 +353,15 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
             f"of features. If they are similarities, pass n_basis={n_bases}"
         )
 
-    def _medoids(self, X: Any, codes: Codes, present: Indices, n_basis: int) -> Indices:
-        """Medoids of each class among the rows of weight above 0, by the similarities between them."""
-        values = pairwise(self.similarity, X)
-
-        def between(samples: Any, bases: Any) -> Any:
-            return values[np.ix_(samples, bases)]
-
-        codes = codes_of(codes[present])
-        _, _, rows = _core.fit_expansion(
-            from_objects(present.tolist(), len(present)),
-            codes,
-            int(codes.max()) + 1,
-            similarity=([], [(Checked(between, "precomputed"), "precomputed")]),
-            n_basis=n_basis,
-            basis="kmedoids",
-            basis_rows=None,
-            normalization="none",
-            cut="millionth",
-            seed=self._seed(),
-            threads=1,
-            monitor=None,
-        )
-        return present[np.array(rows, dtype=np.int64)]
-
-    def _selected(self, codes: Codes, present: Indices, basis: str, rows: Indices | None, n_basis: int) -> Indices:
-        """The rows that become bases: `rows`, or `n_basis` rows selected from those present."""
-        if rows is None:
-            n_basis = min(n_basis, max(len(present), 1))
-            selected = _core.choose_bases(codes[present], n_basis, basis, self._seed())
-            return present[selected].astype(np.int64)
-        if rows.min() < 0 or rows.max() >= len(codes):
-            raise ValueError(f"The 'basis' parameter has rows that X does not have: it has {len(codes)}")
-        return rows
+    def _selected(
+        self, codes: Codes, weights: Any, similarity: _core._Similarities = (["linear"], []), n_basis: int | None = None
+    ) -> Indices:
+        """The rows that become bases, among those of weight above 0; only k-medoids evaluates similarities of rows."""
+        n, is_present = len(codes), np.asarray(weights > 0, dtype=np.float64)
+        basis, rows = basis_of(self)
+        n_basis = self._n_basis_of(int(is_present.sum())) if n_basis is None else n_basis
+        samples = from_objects(range(n), n)
+        return _core.choose_bases(similarity, samples, codes, is_present, n_basis, basis, rows, self._seed())
 
     def _precomputed_rows(self, X: Any) -> _core._Samples:
         """Similarities of new samples to the bases."""

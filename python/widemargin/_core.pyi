@@ -403,8 +403,17 @@ def fit_thin_plate_remote(
     `normalized`. `features` returns the object that represents their features: of a classifier, first the polynomials
     alone, then all."""
 
-def choose_bases(codes: _Codes, n_basis: int, basis: str, seed: int) -> list[int]:
-    """Rows that become bases; not for k-medoids, which needs the similarities."""
+def choose_bases(
+    similarity: _Similarities,
+    samples: _Samples,
+    codes: _Codes,
+    weights: _Floats,
+    n_basis: int,
+    basis: str,
+    basis_rows: _Rows | None,
+    seed: int,
+) -> _Rows:
+    """Rows that become bases, of weight above 0; only k-medoids compares the samples."""
 
 @final
 class Store:

@@ -17,6 +17,7 @@ from . import _core
 from ._base import check_has, fitted_model, specs_of, unwrapped
 from ._parameters import Samples, SimilarityLike, threads_of
 from ._report import Results
+from ._sklearn import check_matplotlib_support
 from .similarity import resolve
 
 INK, SOFT, NEGATIVE = "#333333", "#888888", "#c0392b"
@@ -55,7 +56,7 @@ def wrapped(text: str, width: float) -> str:
 
 def axes_for(display: object, ax: Any, size: tuple[float, float]) -> tuple[Any, Any]:
     """The axes, or new ones if `ax` is None, with thin lines."""
-    check_matplotlib(type(display), "plot")
+    check_matplotlib_support(f"{type(display).__name__}.plot")
     import matplotlib.pyplot as plt
 
     if ax is None:
@@ -74,15 +75,6 @@ def grid_in(ax: Any, n_rows: int, n_columns: int, *, hspace: float, **shape: Any
     box = ax.get_position()
     edges = {"left": box.x0, "right": box.x1, "bottom": box.y0, "top": box.y1}
     return ax.figure.add_gridspec(n_rows, n_columns, **shape, **edges)
-
-
-def check_matplotlib(cls: type, method: str) -> None:
-    """Raises ImportError if matplotlib is not installed, naming the method that needs it."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        message = f"{cls.__name__}.{method} requires matplotlib"
-        raise ImportError(f"{message}: pip install 'widemargin[plot]'") from error
 
 
 @dataclass
@@ -223,7 +215,7 @@ class SpectrumDisplay:
         -------
         SpectrumDisplay
         """
-        check_matplotlib(cls, "from_similarity")
+        check_matplotlib_support(f"{cls.__name__}.from_similarity")
         return cls(spectrum(similarity, X, n_jobs, kind=kind)).plot(ax, **kwargs)
 
     @classmethod
@@ -245,7 +237,7 @@ class SpectrumDisplay:
         -------
         SpectrumDisplay
         """
-        check_matplotlib(cls, "from_estimator")
+        check_matplotlib_support(f"{cls.__name__}.from_estimator")
         fitted: Any
         fitted, X = fitted_model(estimator, X, object, "BasisExpansionSVC or BasisExpansion", "_resolved")
         resolved = fitted._resolved
@@ -382,7 +374,7 @@ class PathDisplay:
         ValueError
             If there are no candidates.
         """
-        check_matplotlib(cls, "from_estimator")
+        check_matplotlib_support(f"{cls.__name__}.from_estimator")
         fitted: Any = unwrapped(estimator)[0]
         check_has(fitted, "a fitted classifier or regressor of widemargin", "estimated_score_")
         of_class = ""

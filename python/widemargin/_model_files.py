@@ -21,8 +21,7 @@ from . import _core
 from ._base import FittedModel
 from ._compares import Compares
 from ._predictors import FittedRegressor, MarginClassifier
-from .basis_expansion import BasisExpansionRegressor, BasisExpansionSVC
-from .one_class import BasisExpansionOneClass
+from .basis_expansion import BasisExpansionOneClass, BasisExpansionRegressor, BasisExpansionSVC
 from .power_mean import PowerMeanSVC
 from .thin_plate import ThinPlateRegressor, ThinPlateSVC
 
@@ -342,11 +341,11 @@ def _model_of(data: bytes, *, trusted: bool = False) -> Any:
     cls = CLASSES[header["method"]]
     header["python"] = json.loads(_core.payload(data, _STATE) or "{}")
     if header["method"].startswith("basis-expansion") and header["bases"]["kind"] == "elsewhere":
-        return _with_python(cls, data, header, trusted)
+        return _with_python(cls, data, trusted)
     return cls._restored(_core.Model.from_bytes(data), header)
 
 
-def _with_python(cls: type[Compares], data: bytes, header: dict[str, Any], trusted: bool) -> Compares:
+def _with_python(cls: type[Compares], data: bytes, trusted: bool) -> Compares:
     if not trusted:
         raise ValueError(
             "<bytes>: its similarity is Python code, pickled into the file: load(path, trusted=True) runs it, if you "
@@ -356,14 +355,8 @@ def _with_python(cls: type[Compares], data: bytes, header: dict[str, Any], trust
     if pickled is None:
         raise ValueError(f"<bytes>: the tensor '{_PYTHON}' is missing")
     try:
-        similarity, bases, columns = pickle.loads(pickled)
-        fitted = cls(**cls._stored_parameters(header) | {"similarity": similarity})
-        fitted._python_bases = bases
-        for name, value in columns.items():
-            setattr(fitted, name, value)
-        # `_rebuild` needs these attributes.
-        fitted._restore(None, header)
-        fitted._rebuild(data)
+        fitted = cls.__new__(cls)
+        fitted.__setstate__(pickle.loads(pickled) | {"_model": data})
         return fitted
     # Any exception that unpickling raises, such as for a missing module or invalid bytes.
     except Exception as error:
@@ -374,10 +367,9 @@ def _with_python(cls: type[Compares], data: bytes, header: dict[str, Any], trust
 
 
 def _pickled(estimator: Compares) -> bytes:
-    names = ("n_features_in_", "_table_columns", "kind", "kind_")
-    columns = {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
+    """The state of an estimator, except for the model."""
     try:
-        return pickle.dumps((estimator.similarity, estimator._python_bases, columns))
+        return pickle.dumps(estimator.__getstate__() | {"_model": None})
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise TypeError(
             f"the similarity {estimator.similarity!r} or its bases cannot be pickled ({error}): define the function at "

@@ -14,8 +14,7 @@ from onnx.reference import ReferenceEvaluator
 
 from . import _core
 from ._compares import bases_of
-from ._onnx_expression import Additive, Array, Arrays, Expression, Pair, nan_if_rejected
-from ._onnx_graph import Graph, check_size, value
+from ._onnx_expression import Additive, Array, Arrays, Expression, Graph, Pair, check_size, nan_if_rejected, value
 from ._onnx_similarities import EXPRESSIONS
 from ._specs import SIMILARITIES, columns_of, default_of, options_of, parsed, steps_of
 

@@ -7,14 +7,14 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from joblib import cpu_count, effective_n_jobs
 from scipy import sparse
-from sklearn.utils.validation import check_array
+
+from ._sklearn import check_sample_weight
 
 # Vectors, images, series, strings, graphs, sets or other objects that the similarity compares.
 Samples: TypeAlias = object
@@ -145,9 +145,4 @@ def weights_of(sample_weight: Any, n_samples: int) -> npt.NDArray[np.float64] | 
     """The weight of each sample, from an array or one number for all; None if there are none."""
     if sample_weight is None:
         return None
-    if isinstance(sample_weight, Real):
-        return np.full(n_samples, float(sample_weight))
-    weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
-    if weights.shape != (n_samples,):
-        raise ValueError(f"sample_weight has the shape {weights.shape}, expected ({n_samples},): one per sample")
-    return np.require(weights, requirements=["C", "A"])
+    return np.require(check_sample_weight(sample_weight, range(n_samples), dtype=np.float64), requirements=["C", "A"])

@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from sklearn.utils._optional_dependencies import check_matplotlib_support
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
-__all__ = ["CallbackSupportMixin", "Interval", "StrOptions", "with_callbacks"]
+__all__ = [
+    "CallbackSupportMixin",
+    "Interval",
+    "StrOptions",
+    "check_matplotlib_support",
+    "check_sample_weight",
+    "with_callbacks",
+]
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks

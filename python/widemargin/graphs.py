@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import numbers
 from collections.abc import Iterable
 from typing import Any
@@ -38,9 +37,9 @@ def to_strings(graphs: Iterable[object], *, node_label: str = "label", edge_labe
 
     Raises
     ------
-    ValueError, TypeError
-        For other objects, for labels that are neither strings nor numbers, and for edges to nodes that do not exist.
-        The message names the graph and the edge.
+    TypeError, ValueError
+        For objects that are not graphs, and for labels that JSON cannot contain. The message names the graph. Other
+        invalid labels and edges are reported by the similarity.
 
     Examples
     --------
@@ -73,41 +72,19 @@ def _string(number: int, graph: Any, node_label: str, edge_label: str) -> str:
         nodes = list(graph.nodes(data=True))
         places = {node: place for place, (node, _) in enumerate(nodes)}
         labels = [data.get(node_label, "") for _, data in nodes]
-        edges = [_numbered(places, edge, edge_label) for edge in graph.edges(data=True)]
-    names = [_label(number, f"node {place}", label) for place, label in enumerate(labels)]
-    written = [_edge(number, place, edge, len(names)) for place, edge in enumerate(edges)]
-    return json.dumps({"nodes": names, "edges": written}, ensure_ascii=False)
+        edges = []
+        for tail, head, data in graph.edges(data=True):
+            ends, label = (places[tail], places[head]), data.get(edge_label)
+            edges.append(ends if label is None else (*ends, label))
+    try:
+        content = {"nodes": list(map(_label, labels)), "edges": [list(map(_label, edge)) for edge in edges]}
+        return json.dumps(content, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"graph {number} (from 0): {error}") from None
 
 
-def _numbered(places: dict[Any, int], edge: Any, edge_label: str) -> tuple[Any, ...]:
-    tail, head, data = edge
-    label = data.get(edge_label)
-    ends = (places[tail], places[head])
-    return ends if label is None else (*ends, label)
-
-
-def _label(number: int, what: str, label: Any) -> str | int | float:
-    match label:
-        case str():
-            return str(label)
-        case numbers.Integral():
-            return int(label)
-        case numbers.Real() if math.isfinite(label):
-            return float(label)
-    raise ValueError(f"graph {number} (from 0), {what}: the label {label!r} is neither a string nor a finite number")
-
-
-def _edge(number: int, place: int, edge: Any, n_nodes: int) -> list[Any]:
-    parts = list(edge) if isinstance(edge, (list, tuple, np.ndarray)) else []
-    ends = parts[:2]
-    if len(parts) not in (2, 3) or not all(isinstance(end, numbers.Integral) for end in ends):
-        raise ValueError(
-            f"graph {number} (from 0), edge {place}: {edge!r} must be the numbers of two nodes, optionally with a label"
-        )
-    for end in ends:
-        if not 0 <= end < n_nodes:
-            raise ValueError(
-                f"graph {number} (from 0), edge {place}: there is no node {end} among {n_nodes}, which are numbered "
-                "from 0"
-            )
-    return [int(end) for end in ends] + [_label(number, f"edge {place}", label) for label in parts[2:]]
+def _label(label: Any) -> Any:
+    """A label, or the number of a node, without NumPy's types."""
+    if isinstance(label, numbers.Integral):
+        return int(label)
+    return label.item() if isinstance(label, np.generic) else label

@@ -18,9 +18,8 @@ from ._base import fitted_model, names_of_columns, unwrapped
 from ._basis_display import BasisDisplay
 from ._displays import PathDisplay, Spectrum, SpectrumDisplay, spectrum
 from ._parameters import Labels, Path, Samples, Targets, Weights
-from ._predictors import FittedRegressor, MarginClassifier
+from ._predictors import FittedRegressor, MarginClassifier, some
 from ._samples import count, pick
-from ._targets import some
 
 __all__ = [
     "BasisDisplay",

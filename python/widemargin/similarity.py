@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ._calls import Pairs, pairs
-from ._hog import HOG
-from ._specs import Chain, DescriptorMixin, Named, Resolved, Similarity, pairwise, resolve
+from ._specs import HOG, Chain, DescriptorMixin, Named, Resolved, Similarity, pairwise, resolve
 
 __all__ = [
     "DTW",

@@ -20,7 +20,7 @@ use crate::work::{Patience, conduct};
 type Fitted<'py> = (Model, Bound<'py, PyArray2<f32>>, Vec<usize>);
 
 /// How bases are selected: by name, or the rows themselves.
-fn basis_choice(name: &str, rows: Option<PyReadonlyArray1<'_, i64>>) -> PyResult<BasisChoice> {
+pub(crate) fn basis_choice(name: &str, rows: Option<PyReadonlyArray1<'_, i64>>) -> PyResult<BasisChoice> {
     match rows {
         Some(rows) => Ok(BasisChoice::Rows(convert::rows(&rows)?)),
         None => name.parse().map_err(raise),

@@ -64,7 +64,7 @@ pub(crate) fn fit(
             Some(Value::Text(text)) => text,
             Some(Value::Whole(number)) => number.to_string(),
             Some(Value::Number(number)) => number.to_string(),
-            Some(Value::Nodes(nodes)) => nodes.iter().map(f64::to_string).collect::<Vec<_>>().join(":"),
+            Some(Value::Nodes(nodes)) => nodes.iter().map(|node| format!("{node:?}")).collect::<Vec<_>>().join(":"),
             Some(Value::Rows(rows)) => {
                 basis = Some(convert::rows(&rows)?);
                 continue;

@@ -7,13 +7,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use widemargin::Result;
 use widemargin::basis;
-use widemargin::data::{AnySamples, DenseMatrix, Rows, Samples, Training, Vectors};
+use widemargin::data::{AnySamples, Rows, Samples, Training};
 use widemargin::expansion::{self, BasisExpansion, Spectrum};
 use widemargin::monitor::Monitor;
 use widemargin::similarity::{AnySimilarity, Similarity, Spec};
 
 use crate::convert;
 use crate::errors::raise;
+use crate::expansion::basis_choice;
 use crate::python_similarity::{Similarities, combined, connect};
 use crate::samples::{PySamples, images};
 use crate::work::{Patience, conduct};
@@ -56,17 +57,28 @@ pub fn accepted_kinds(specs: Vec<String>) -> PyResult<Vec<&'static str>> {
     AnySimilarity::new(&specs).map(|similarity| similarity.takes()).map_err(raise)
 }
 
-/// Rows that become bases, for selections that do not need similarities.
+/// Rows that become bases, among samples of these weights; only k-medoids compares the samples.
 #[pyfunction]
-pub fn choose_bases(codes: PyReadonlyArray1<'_, u32>, n_basis: usize, basis: &str, seed: u64) -> PyResult<Vec<usize>> {
-    let (codes, choice) = (codes.as_slice()?, basis.parse().map_err(raise)?);
+pub(crate) fn choose_bases<'py>(
+    py: Python<'py>,
+    similarity: Similarities,
+    samples: PySamples<'_>,
+    codes: PyReadonlyArray1<'_, u32>,
+    weights: PyReadonlyArray1<'_, f64>,
+    n_basis: usize,
+    basis: &str,
+    basis_rows: Option<PyReadonlyArray1<'_, i64>>,
+    seed: u64,
+) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    let (similarity, samples, choice) = (combined(similarity)?, samples.owned()?, basis_choice(basis, basis_rows)?);
+    let (codes, weights) = (codes.as_slice()?, weights.as_slice()?);
     let n_classes = codes.iter().max().map_or(0, |&code| code as usize + 1);
-    let (weights, none) = (vec![1.0; codes.len()], DenseMatrix { values: Vec::new(), n_rows: codes.len(), n_cols: 0 });
-    let samples = AnySamples::Vectors(Vectors::Dense(none));
-    let training = Training { samples: &samples, weights: &weights, threads: 1, monitor: &Monitor::none() };
-    let linear = AnySimilarity::new(&["linear"]).map_err(raise)?;
-    let bases = basis::choose(&choice, n_basis, codes, n_classes, seed, &linear, &training);
-    bases.map(|bases| bases.rows).map_err(raise)
+    let bases = conduct(py, &Patience::default(), |monitor, to_caller| {
+        connect(&samples, to_caller);
+        let training = Training { samples: &samples, weights, threads: 1, monitor };
+        basis::choose(&choice, n_basis, codes, n_classes, seed, &similarity, &training)
+    })?;
+    Ok(convert::row_numbers(py, bases.rows))
 }
 
 /// Bases, and the indices of these samples.

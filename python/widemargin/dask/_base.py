@@ -20,14 +20,13 @@ from .. import _core
 from .._base import ExactSeed
 from .._columns import set_features
 from .._kinds import names_of
-from .._predictors import FittedRegressor, MarginClassifier
+from .._predictors import FittedRegressor, MarginClassifier, is_multilabel, label_names, labels_of
 from .._report import Row
 from .._samples import count
-from .._targets import is_multilabel, label_names, labels_of
-from ..one_class import BasisExpansionOneClass
-from . import _tasks
-from ._data import FitData, Partition, Piece, check_columns, check_versions, partitions, pieces, summaries
-from ._rows import Rows
+from ..basis_expansion import BasisExpansionOneClass
+from . import _data
+from ._data import FitData, Partition, Piece, Summary, check_columns, check_versions, partitions, pieces, summaries
+from ._rows import Rows, of_partition
 
 Floats = npt.NDArray[np.float64]
 # An array, or a Dask array, series or data frame: the estimators that are extended return arrays, and no union of these
@@ -41,27 +40,22 @@ class DaskEstimator:
     # The ordinary estimator.
     plain: ClassVar[type[Any]]
     # Summarizes a partition, on its worker.
-    _summary: ClassVar[Callable[..., _tasks.Summary]]
+    _summary: ClassVar[Callable[..., Summary]]
     _reads_files = False
 
     def _fit(self: Any, X: Any, y: Any, sample_weight: Any) -> Any:
         self._require(y)
-        parameters = self._checked_parameters()
         # Those of a fit on some samples, if it selects parameters.
         self._candidates: list[Row] = []
         data = self._fit_data(X, y, sample_weight)
         data.end("labels")
         with self._watched(X=X, y=y) as data.progress:
-            model, rows = self._train(parameters, data)
+            model, rows = self._train(data)
         self._set_fitted(model, self._candidates)
         self.dask_report_ = {"partitions": len(data.pieces), **rows.report()}
         return self
 
-    def _checked_parameters(self: Any) -> dict[str, Any]:
-        """The parameters, checked before any work is done."""
-        return self._parameters()
-
-    def _train(self, parameters: dict[str, Any], data: FitData) -> tuple[_core.Model, Rows]:
+    def _train(self, data: FitData) -> tuple[_core.Model, Rows]:
         """The model, and the rows of its solver."""
         raise NotImplementedError
 
@@ -71,6 +65,7 @@ class DaskEstimator:
 
     def _fit_data(self: Any, X: Any, y: Any, sample_weight: Any) -> FitData:
         """Validates the arguments of ``fit``, as far as possible before any work is done."""
+        parameters = self._parameters()
         started, client = time.perf_counter(), get_client()
         check_versions(client)
         parts = partitions(X, y, sample_weight, self.plain.__name__)
@@ -86,8 +81,9 @@ class DaskEstimator:
         samples = [parts[number].samples for number in numbers]
         weights, units = (np.split(all_of, ends) for all_of in (weighted.weights, weighted.units))
         targets = self._split(weighted, ends)
-        pieces = zip(numbers, samples, targets, weights, units, [0, *ends.tolist()], strict=True)
-        return FitData(client, X, [Piece(*fields) for fields in pieces], weighted, present[0].width, started)
+        fields = zip(numbers, samples, targets, weights, units, [0, *ends.tolist()], strict=True)
+        found_pieces = [Piece(*of_piece) for of_piece in fields]
+        return FitData(client, parameters, X, found_pieces, weighted, present[0].width, started)
 
     def _fit_on_some(
         self: Any, data: FitData, n: int, is_usable: Callable[[Any], bool] = lambda samples: True, **parameters: Any
@@ -105,7 +101,7 @@ class DaskEstimator:
         self._candidates = some._candidates
         return some
 
-    def _targets_of(self, y: Any, present: list[_tasks.Summary], copies: Floats | None) -> Any:
+    def _targets_of(self, y: Any, present: list[Summary], copies: Floats | None) -> Any:
         """The targets of all samples with their weights."""
         raise NotImplementedError
 
@@ -201,9 +197,9 @@ class DaskEstimator:
 class DaskClassifier(DaskEstimator):
     """Must precede the ordinary classifier in the bases of a class."""
 
-    _summary = staticmethod(_tasks.label_summary)
+    _summary = staticmethod(_data.label_summary)
 
-    def _targets_of(self: Any, y: Any, present: list[_tasks.Summary], copies: Floats | None) -> _core.WeightedLabels:
+    def _targets_of(self: Any, y: Any, present: list[Summary], copies: Floats | None) -> _core.WeightedLabels:
         """Sets `classes_`."""
         C = float(self.C) if isinstance(self.C, Real) else 1.0
         self._is_multilabel = is_multilabel(y)
@@ -272,9 +268,9 @@ class DaskClassifier(DaskEstimator):
 class DaskRegressor(DaskEstimator):
     """Must precede the ordinary regression model in the bases of a class."""
 
-    _summary = staticmethod(_tasks.target_summary)
+    _summary = staticmethod(_data.target_summary)
 
-    def _targets_of(self: Any, y: Any, present: list[_tasks.Summary], copies: Floats | None) -> _core.WeightedTargets:
+    def _targets_of(self: Any, y: Any, present: list[Summary], copies: Floats | None) -> _core.WeightedTargets:
         targets = np.ascontiguousarray(np.concatenate([one.classes for one in present]))
         self._is_flat = getattr(y, "ndim", 1) == 1
         # Without an intercept the targets are not centered.
@@ -290,13 +286,13 @@ class DaskRegressor(DaskEstimator):
         return r2_score(targets, predicted.reshape(targets.shape), sample_weight=weights)
 
 
-def _predicted(number: int, estimator: Any, summary: Callable[..., _tasks.Summary], part: Partition) -> Any:
+def _predicted(number: int, estimator: Any, summary: Callable[..., Summary], part: Partition) -> Any:
     """The targets of a partition, their predictions and the weights; None for an empty partition."""
     found = summary(number, part.samples, part.labels, part.weights)
     weights = np.ones(found.n) if found.weights is None else found.weights
     if found.n == 0:
         return None
-    predicted = _tasks.of_partition(number, lambda: estimator.predict(part.samples))
+    predicted = of_partition(number, lambda: estimator.predict(part.samples))
     return found.classes[found.codes], predicted, weights
 
 

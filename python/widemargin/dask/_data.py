@@ -15,8 +15,10 @@ from distributed import Client, Future, wait
 from scipy import sparse
 
 from .. import _core
-from .._samples import checked_vectors, pick
-from . import _tasks
+from .._kinds import names_of
+from .._predictors import distinct_classes, indicator
+from .._samples import checked_vectors, count, pick
+from . import _rows
 from ._rows import Rows
 
 
@@ -93,6 +95,77 @@ def _lengths(collection: Any) -> tuple[int, ...] | None:
 
 
 @dataclass(frozen=True)
+class Summary:
+    """The summary of a partition before a fit."""
+
+    # The distinct targets, in rows if there are several per sample, and the index of each sample's target.
+    classes: npt.NDArray[Any]
+    codes: npt.NDArray[np.uint32]
+    weights: npt.NDArray[np.float64] | None
+    width: int | None
+    # The names of the columns, if they have some.
+    names: list[str] | None
+
+    @property
+    def n(self) -> int:
+        return len(self.codes)
+
+
+def label_summary(number: int, samples: Any, labels: Any, weights: Any) -> Summary:
+    """Validates a partition and summarizes its labels.
+
+    Raises
+    ------
+    ValueError
+        Naming the partition.
+    """
+    y, n = np.asarray(labels), count(samples, f"partition {number} of X")
+    if y.ndim > 1 and y.shape[1] != 1 and len(y):
+        # Unknown entries are equal to each other.
+        known = np.nan_to_num(_rows.of_partition(number, lambda: indicator(y)), nan=2.0)
+        classes, codes = np.unique(known, axis=0, return_inverse=True)
+        return _summary(number, samples, n, (np.where(classes == 2.0, np.nan, classes), codes), weights)
+    return _summary(number, samples, n, _rows.of_partition(number, lambda: distinct_classes(y.reshape(-1))), weights)
+
+
+def target_summary(number: int, samples: Any, targets: Any, weights: Any) -> Summary:
+    """The same for the targets of a regression, in columns."""
+    y, n = np.asarray(targets), count(samples, f"partition {number} of X")
+    y = _rows.of_partition(number, lambda: y.astype(np.float64)).reshape(len(y), -1 if len(y) else 1)
+    if not np.isfinite(y).all():
+        row = int(np.argmin(np.isfinite(y).all(axis=1)))
+        raise ValueError(f"partition {number}: a target of its row {row} (from 0) is not finite")
+    return _summary(number, samples, n, (y, np.arange(len(y))), weights)
+
+
+def sample_summary(number: int, samples: Any, labels: None, weights: Any) -> Summary:
+    """The same for samples without targets."""
+    n = count(samples, f"partition {number} of X")
+    return _summary(number, samples, n, (np.zeros(1), np.zeros(n)), weights)
+
+
+def _summary(number: int, samples: Any, n: int, answers: tuple[Any, Any], weights: Any) -> Summary:
+    classes, codes = answers
+    if len(codes) != n:
+        raise ValueError(f"partition {number}: X has {n} rows, y has {len(codes)}")
+    checked = None
+    if weights is not None:
+        checked = np.asarray(weights, dtype=np.float64).reshape(-1)
+        if len(checked) != n:
+            raise ValueError(f"partition {number}: X has {n} rows, sample_weight has {len(checked)}")
+        bad = ~np.isfinite(checked) | (checked < 0)
+        if bad.any():
+            row = int(bad.argmax())
+            raise ValueError(
+                f"partition {number}: the weight of its row {row} (from 0) is {checked[row]}: it must be a number of "
+                "at least 0"
+            )
+    shape: tuple[int, ...] = getattr(samples, "shape", ())
+    width = shape[1] if len(shape) > 1 else None
+    return Summary(classes, codes.astype(np.uint32).reshape(-1), checked, width, names_of(samples))
+
+
+@dataclass(frozen=True)
 class Piece:
     """A partition with samples, and the data of each sample."""
 
@@ -121,9 +194,11 @@ class Piece:
 
 @dataclass
 class FitData:
-    """The validated arguments of a fit, its progress, and the seconds of its stages."""
+    """The validated parameters and arguments of a fit, its progress, and the seconds of its stages."""
 
     client: Client
+    # The parameters of the estimator in the library's notation, completed by selections on some of the samples.
+    parameters: dict[str, Any]
     X: Any
     pieces: list[Piece]
     weighted: Any
@@ -149,17 +224,17 @@ class FitData:
 
     def samples(self) -> list[Future]:
         """Parts of vectors, of the partitions that are present."""
-        parts = [delayed(_tasks.sample_part)(piece.number, piece.samples, piece.weights) for piece in self.present]
+        parts = [delayed(_rows.sample_part)(piece.number, piece.samples, piece.weights) for piece in self.present]
         return list(self.client.compute(parts))
 
     def shared(self, value: Any) -> Future:
         """A value that tasks use, sent to each worker at most once."""
-        return self.client.submit(_tasks.same, value, pure=False)
+        return self.client.submit(_rows.same, value, pure=False)
 
     def called(self, parts: list[Future], method: str, arguments: Iterable[tuple[Any, ...]]) -> list[Future]:
         """Results of a method of parts, with the arguments of each part."""
         both = zip(parts, arguments, strict=True)
-        return [self.client.submit(_tasks.called, part, method, *own, pure=False) for part, own in both]
+        return [self.client.submit(_rows.called, part, method, *own, pure=False) for part, own in both]
 
     def rows(self, parts: list[Future]) -> Rows:
         """The rows of a solver."""
@@ -167,7 +242,7 @@ class FitData:
 
     def ordered_rows(self, parts: list[Future]) -> Rows:
         """The same with a group for each part, so that answers are in the order of the samples."""
-        return Rows(self.client, [self.client.submit(_tasks.group, part, pure=False) for part in parts])
+        return Rows(self.client, [self.client.submit(_rows.group, part, pure=False) for part in parts])
 
     def picked(self, rows: npt.NDArray[np.int64], take: Callable[[int, npt.NDArray[np.int64]], Future]) -> Any:
         """Data of the samples with these indices among all, in their order: `take(at, rows)` returns that of some rows
@@ -194,12 +269,12 @@ class FitData:
         return checked_vectors(self.picked_samples(rows))
 
 
-def summaries(client: Client, parts: list[Partition], summary: Callable[..., Any]) -> list[_tasks.Summary]:
+def summaries(client: Client, parts: list[Partition], summary: Callable[..., Any]) -> list[Summary]:
     found = [delayed(summary)(number, part.samples, part.labels, part.weights) for number, part in enumerate(parts)]
     return list(client.gather(client.compute(found)))
 
 
-def check_columns(summaries: list[_tasks.Summary], numbers: list[int]) -> None:
+def check_columns(summaries: list[Summary], numbers: list[int]) -> None:
     """Raises ValueError if partitions have different columns, naming them."""
     first = summaries[numbers[0]]
     for number in numbers[1:]:
@@ -239,7 +314,7 @@ def grouped(client: Client, blocks: list[Future]) -> list[Future]:
     groups = []
     for worker, mine in by_worker.items():
         n = min(threads.get(worker, 1), len(mine))
-        groups += [client.submit(_tasks.group, *mine[at::n], pure=False) for at in range(n)]
+        groups += [client.submit(_rows.group, *mine[at::n], pure=False) for at in range(n)]
     return groups
 
 

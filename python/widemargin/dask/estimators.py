@@ -14,7 +14,6 @@ from sklearn.base import clone, is_classifier
 
 from .. import _core
 from .. import basis_expansion as _expansions
-from .. import one_class as _one_class
 from .. import power_mean as _power_mean
 from .. import thin_plate as _thin_plate
 from .._base import CONSTRAINTS, specs_of
@@ -24,7 +23,7 @@ from .._report import Row
 from .._samples import as_contiguous
 from .._specs import is_auto
 from ..similarity import resolve
-from . import _tasks
+from . import _data, _rows
 from ._base import DaskClassifier, DaskEstimator, DaskRegressor, Floats, LazyResult
 from ._data import FitData
 from ._rows import Rows
@@ -49,36 +48,42 @@ class DaskExpansion(DaskEstimator):
     # The numbers between which a tenth of the samples is copied to the client for automatic selection.
     _selection_samples: ClassVar[tuple[int, int]]
 
-    def _checked_parameters(self: Any) -> dict[str, Any]:
-        basis, rows = basis_of(self)
+    def _parameters(self: Any) -> dict[str, Any]:
         if not is_auto(self.similarity) and resolve(self.similarity, self.kind).calls:
             what = "the similarity is a Python callable"
             raise TypeError(f"{what}: on several machines it must be a built-in one, by name or object")
         # None for a similarity that is selected.
         similarity = None if is_auto(self.similarity) else clone(self.similarity, safe=False)
-        return self._parameters() | {"similarity": similarity, "basis": basis, "basis_rows": rows}
+        return super()._parameters() | {"similarity": similarity, "basis_rows": basis_of(self)[1]}  # type: ignore[misc]
 
-    def _selected_on_some(self: Any, data: FitData, parameters: dict[str, Any], **fixed: Any) -> Any:
+    def _train(self: Any, data: FitData) -> tuple[_core.Model, Rows]:
+        n_basis = self._select(data)
+        strata = getattr(data.weighted, "strata", np.zeros(data.n, np.uint32))
+        features = Features(self, data, self._selected(strata, data.weighted.weights, n_basis=n_basis))
+        remote, problem = self._problem(data, features)
+        basis = self.basis if isinstance(self.basis, str) else "explicit"
+        bases = {"basis": basis, "basis_rows": features.rows_of_bases.tolist()}
+        model = _core.fit_expansion_remote(features.expansion, remote, problem, **bases, **self._finish(data))
+        return model, remote
+
+    def _select(self, data: FitData) -> int | None:
+        """Completes the parameters by an ordinary fit on some of the samples. Returns the number of bases, if that fit
+        selected it."""
+        raise NotImplementedError
+
+    def _problem(self, data: FitData, features: Features) -> tuple[Rows, Any]:
+        """The rows and the problem of the solver, as `fit_expansion_remote` of the extension module expects them."""
+        raise NotImplementedError
+
+    def _selected_on_some(self: Any, data: FitData, **fixed: Any) -> Any:
         """Completes the similarity and the normalization by an ordinary fit on some of the samples, and returns it."""
-        fewest, most = self._selection_samples
+        (fewest, most), parameters = self._selection_samples, data.parameters
         some = self._fit_on_some(data, min(max(data.n // 10, fewest), most), **fixed)
         # With the values that were selected with the others, such as gamma.
         parameters["similarity"] = some.similarity_
         if parameters["normalization"] == "auto":
             parameters["normalization"] = normalization_text(some.normalization_, some.negative_eigenvalues_)
         return some
-
-    def _features(
-        self: Any, data: FitData, parameters: dict[str, Any], n_basis: int | None = None
-    ) -> tuple[Features, dict[str, Any]]:
-        """The features of all samples, and the arguments of the solvers that describe the bases."""
-        basis, rows = parameters["basis"], parameters["basis_rows"]
-        present = np.flatnonzero(data.weighted.weights > 0)
-        strata = getattr(data.weighted, "strata", np.zeros(data.n, np.uint32))
-        n_basis = self._n_basis_of(len(present)) if n_basis is None else n_basis
-        selected = self._selected(strata, present, basis, rows, n_basis)
-        features = Features(self, data, parameters, selected)
-        return features, {"basis": basis if rows is None else "explicit", "basis_rows": selected.tolist()}
 
 
 class BasisExpansionSVC(DaskClassifier, DaskExpansion, _expansions.BasisExpansionSVC):
@@ -124,42 +129,35 @@ class BasisExpansionSVC(DaskClassifier, DaskExpansion, _expansions.BasisExpansio
     # More than are all bases, so that bases are counted.
     _selection_samples = 5000, 5000
 
-    def _checked_parameters(self: Any) -> dict[str, Any]:
+    def _parameters(self) -> dict[str, Any]:
         if self.penalty != "l2" or self.max_basis is not None:
             raise ValueError("penalty='l1' and max_basis need all features on one machine: not supported on Dask")
-        return super()._checked_parameters()
+        return super()._parameters()
 
-    def _train(self, parameters: dict[str, Any], data: FitData) -> tuple[_core.Model, Rows]:
-        client, labels = data.client, data.weighted
-        n_basis, selection = self._select(data, parameters)
-        C, loss = parameters["C"], parameters["loss"] or "squared-hinge"
-        data.end("choose")
-        features, bases = self._features(data, parameters, n_basis)
-        linear = features.called("linear", [(one.targets, C, loss, parameters["intercept"]) for one in data.pieces])
-        sampled_rows, brought = labels.brought_rows(features.width, HESSIAN_SAMPLE_ROWS), None
-        if sampled_rows is not None:
-            found = data.picked(sampled_rows, lambda at, own: client.submit(_tasks.called, linear[at], "pick", own))
-            brought = sampled_rows, as_contiguous(found, np.float32)
-        rows = data.rows(linear)
-        problem = labels, C, brought
-        model = _core.fit_expansion_remote(features.expansion, rows, problem, **bases, **self._finish(data))
-        self._selection = selection
-        return model, rows
-
-    def _select(self, data: FitData, parameters: dict[str, Any]) -> tuple[Any, Any]:
-        """Completes the parameters by an ordinary fit on some of the samples, if any is automatic; the number of bases,
-        and that fit if it selected C."""
-        rows, n_basis = parameters["basis_rows"], None if isinstance(self.n_basis, str) else int(self.n_basis)
+    def _select(self, data: FitData) -> int | None:
+        parameters, rows = data.parameters, data.parameters["basis_rows"]
+        n_basis = None if isinstance(self.n_basis, str) else int(self.n_basis)
         n_basis = n_basis if rows is None else len(rows)
         is_automatic = None in (parameters["similarity"], n_basis, parameters["C"])
-        if not is_automatic and parameters["normalization"] != "auto":
-            return n_basis, None
-        some = self._selected_on_some(data, parameters, **({} if rows is None else {"basis": "index"}))
-        parameters["loss"] = parameters["loss"] or some.loss_.replace("_", "-")
-        has_C = parameters["C"] is not None
-        parameters["C"] = parameters["C"] if has_C else some.C_
-        n_basis = max(some._n_basis, DEFAULT_BASES // len(specs_of(some))) if n_basis is None else n_basis
-        return n_basis, None if has_C else some
+        if is_automatic or parameters["normalization"] == "auto":
+            some = self._selected_on_some(data, **({} if rows is None else {"basis": "index"}))
+            parameters["loss"] = parameters["loss"] or some.loss_.replace("_", "-")
+            if parameters["C"] is None:
+                parameters["C"], self._selection = some.C_, some
+            n_basis = max(some._n_basis, DEFAULT_BASES // len(specs_of(some))) if n_basis is None else n_basis
+        data.end("choose")
+        return n_basis
+
+    def _problem(self, data: FitData, features: Features) -> tuple[Rows, Any]:
+        C, loss = data.parameters["C"], data.parameters["loss"] or "squared-hinge"
+        arguments = [(one.targets, C, loss, data.parameters["intercept"]) for one in data.pieces]
+        linear = features.called("linear", arguments)
+        sampled_rows, brought = data.weighted.brought_rows(features.width, HESSIAN_SAMPLE_ROWS), None
+        if sampled_rows is not None:
+            submit = data.client.submit
+            found = data.picked(sampled_rows, lambda at, own: submit(_rows.called, linear[at], "pick", own))
+            brought = sampled_rows, as_contiguous(found, np.float32)
+        return data.rows(linear), (data.weighted, C, brought)
 
     def _weights_of_some(self, weighted: Any, rows: npt.NDArray[np.int64]) -> tuple[Any, dict[str, Any]]:
         # The weights of samples include class weights, but not the weights of labels.
@@ -217,27 +215,27 @@ class BasisExpansionRegressor(DaskRegressor, DaskExpansion, _expansions.BasisExp
     _cut = "rounding"
     _selection_samples = 1000, 4000
 
-    def _checked_parameters(self: Any) -> dict[str, Any]:
+    def _parameters(self) -> dict[str, Any]:
         _core.check_regression_loss(self._loss())
-        return super()._checked_parameters()
+        return super()._parameters()
 
-    def _train(self, parameters: dict[str, Any], data: FitData) -> tuple[_core.Model, Rows]:
-        if parameters["similarity"] is None or parameters["normalization"] == "auto":
+    def _select(self, data: FitData) -> int | None:
+        if data.parameters["similarity"] is None or data.parameters["normalization"] == "auto":
             # Candidates are compared by squared_error, independent of the loss of the fit. A fixed C prevents that
             # similar candidates are averaged.
             squared = {"loss": "squared_error", "epsilon": "auto", "quantile": 0.5, "C": 1.0, "basis": "index"}
-            self._selected_on_some(data, parameters, **squared)
+            self._selected_on_some(data, **squared)
         data.end("choose")
-        features, bases = self._features(data, parameters)
-        selected, n = np.asarray(bases["basis_rows"]), int(np.count_nonzero(data.weighted.weights))
-        arguments = [(one.targets, one.units_of_others(selected, n), bool(self.fit_intercept)) for one in data.pieces]
+        return None
+
+    def _problem(self, data: FitData, features: Features) -> tuple[Rows, Any]:
+        n, bases = int(np.count_nonzero(data.weighted.weights)), features.rows_of_bases
+        arguments = [(one.targets, one.units_of_others(bases, n), bool(self.fit_intercept)) for one in data.pieces]
         rows = data.rows(features.called("ridge", arguments))
-        problem = data.weighted, parameters["C"], parameters["loss"]
-        model = _core.fit_expansion_remote(features.expansion, rows, problem, **bases, **self._finish(data))
-        return model, rows
+        return rows, (data.weighted, data.parameters["C"], data.parameters["loss"])
 
 
-class BasisExpansionOneClass(DaskExpansion, _one_class.BasisExpansionOneClass):
+class BasisExpansionOneClass(DaskExpansion, _expansions.BasisExpansionOneClass):
     """`widemargin.BasisExpansionOneClass` for samples on several machines.
 
     X is a Dask array, data frame or bag. The bases are selected and sent to the workers once. Each partition becomes a
@@ -268,26 +266,25 @@ class BasisExpansionOneClass(DaskExpansion, _one_class.BasisExpansionOneClass):
     [1, -1]
     """
 
-    plain = _one_class.BasisExpansionOneClass
-    _summary = staticmethod(_tasks.sample_summary)
+    plain = _expansions.BasisExpansionOneClass
+    _summary = staticmethod(_data.sample_summary)
     _cut = "precise-millionth"
 
-    def _targets_of(self, y: Any, present: list[_tasks.Summary], copies: Floats | None) -> _core.WeightedTargets:
+    def _targets_of(self, y: Any, present: list[_data.Summary], copies: Floats | None) -> _core.WeightedTargets:
         return _core.WeightedTargets(np.ones((sum(one.n for one in present), 1)), copies, False)
 
-    def _train(self, parameters: dict[str, Any], data: FitData) -> tuple[_core.Model, Rows]:
-        self._check_number(data.n)
-        if parameters["normalization"] == "auto":
+    def _select(self, data: FitData) -> int | None:
+        if data.parameters["normalization"] == "auto":
             some = np.flatnonzero(data.weighted.weights)[:100]
             alone = self.plain(self.similarity, kind=self.kind).fit(data.picked_samples(some))
-            parameters["normalization"] = normalization_of(alone.set_params(normalization=alone.normalization_))
-        features, bases = self._features(data, parameters)
+            data.parameters["normalization"] = normalization_of(alone.set_params(normalization=alone.normalization_))
+        return None
+
+    def _problem(self, data: FitData, features: Features) -> tuple[Rows, Any]:
         arguments = [(one.targets, one.weights, False) for one in data.pieces]
         # Leave-one-out decision values are needed in the order of the samples.
         rows = data.ordered_rows(features.called("ridge", arguments))
-        problem = data.weighted, parameters["quantile"], parameters["shrinkage"]
-        model = _core.fit_expansion_remote(features.expansion, rows, problem, **bases, **self._finish(data))
-        return model, rows
+        return rows, (data.weighted, data.parameters["quantile"], data.parameters["shrinkage"])
 
     def _output(self, method: str) -> tuple[npt.DTypeLike, Sequence[Any] | None]:
         return np.int64 if method == "predict" else np.float64, None
@@ -304,17 +301,18 @@ class BasisExpansionOneClass(DaskExpansion, _one_class.BasisExpansionOneClass):
 class DaskThinPlate(DaskEstimator):
     """Must precede a thin plate estimator in the bases of a class."""
 
-    def _checked_parameters(self: Any) -> dict[str, Any]:
+    def _parameters(self: Any) -> dict[str, Any]:
         if self.n_basis is None:
             why = "the exact solver needs the kernel of all pairs of samples on one machine"
             raise invalid(self, "n_basis", f"must be a number of bases on Dask: {why}")
         if self.standardize is True:
             instead = "divide the columns by their standard deviations first (dask.dataframe.DataFrame.std)"
             raise invalid(self, "standardize", f"must be 'auto' or False on Dask: {instead}")
-        return self._parameters()
+        return super()._parameters()  # type: ignore[misc]
 
-    def _train(self: Any, parameters: dict[str, Any], data: FitData) -> tuple[_core.Model, Rows]:
+    def _train(self: Any, data: FitData) -> tuple[_core.Model, Rows]:
         self._name_columns(data)
+        parameters = data.parameters
         if parameters["kernel"] == "auto":
             parameters["kernel"] = self._selected_kernel(data) if parameters["C"] is None else "distance"
             data.end("kernel")
@@ -478,7 +476,8 @@ class PowerMeanSVC(DaskClassifier, _power_mean.PowerMeanSVC):
     _losses = ("squared_hinge",)
     _approximations = ("nystroem",)
 
-    def _train(self, parameters: dict[str, Any], data: FitData) -> tuple[_core.Model, Rows]:
+    def _train(self, data: FitData) -> tuple[_core.Model, Rows]:
+        parameters = data.parameters
         own = {name: parameters[name] for name in ("kernel", "C", "n_nodes", "nodes")}
         kernel, C, n_nodes, nodes = own.values()
         self._name_columns(data)
@@ -536,11 +535,12 @@ class Features:
     Attributes of the samples, such as their kind, are copied from the expansion to the estimator.
     """
 
-    def __init__(self, estimator: Any, data: FitData, parameters: dict[str, Any], rows: npt.NDArray[np.int64]) -> None:
-        self._data, name = data, parameters["normalization"]
+    def __init__(self, estimator: Any, data: FitData, rows: npt.NDArray[np.int64]) -> None:
+        self._data, self.rows_of_bases = data, rows
+        name = data.parameters["normalization"]
         fixed = normalization_parameters("none" if name in LEARNED else name)
         fixed |= {"basis": np.arange(len(rows)), "n_jobs": 1, "kind": estimator.kind}
-        raw = _expansions.BasisExpansion(parameters["similarity"], n_basis=len(rows), **fixed)
+        raw = _expansions.BasisExpansion(data.parameters["similarity"], n_basis=len(rows), **fixed)
         raw._nystroem_cut = estimator._cut
         # The bases do not determine the types of the columns.
         raw._encodes = False
@@ -549,7 +549,7 @@ class Features:
             raw._model = _core.unnormalized(raw._model)
         data.end("bases")
         shared = data.shared(raw)
-        parts = [delayed(_tasks.feature_part)(one.number, shared, one.samples, one.weights) for one in data.pieces]
+        parts = [delayed(_rows.feature_part)(one.number, shared, one.samples, one.weights) for one in data.pieces]
         self._parts: list[Future] = list(data.client.compute(parts))
         self.expansion, self.width = raw._model, raw._n_features_out
         if name in LEARNED:
@@ -558,7 +558,6 @@ class Features:
         data.end("similarity")
         estimator._resolved, estimator._columns = raw._resolved, None
         for attribute in ("n_features_in_", "feature_names_in_", "_n_channels", "kind_"):
-            estimator.__dict__.pop(attribute, None)
             if hasattr(raw, attribute):
                 setattr(estimator, attribute, getattr(raw, attribute))
 

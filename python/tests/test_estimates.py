@@ -10,7 +10,7 @@ from compared import expected_error
 from problems import fitted, outcome, problem
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
-from sklearn.metrics import r2_score
+from sklearn.metrics import balanced_accuracy_score, r2_score
 
 import widemargin as wm
 
@@ -395,3 +395,49 @@ def test_small_units_of_weights_do_not_change_tables_of_few_cells(make, unit):
     plain, scaled = (make(random_state=0).fit(rows, y, sample_weight=np.full(1000, w)) for w in (1.0, unit))
     assert scaled.score(rows, y) == plain.score(rows, y) > 0.8
     assert scaled.estimated_score_ == pytest.approx(plain.estimated_score_, abs=0.01)
+
+
+@pytest.mark.parametrize(("kernel", "n", "d"), [("cubic", 200, 150), ("thin_plate", 60, 40)])
+def test_polynomials_that_separate_noise_do_not_remember_the_fold_that_is_left_out(kernel, n, d):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n, d)), rng.integers(0, 2, n)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = wm.ThinPlateSVC(kernel, polynomials="free", C=1.0).fit(X, y)
+    assert fitted.estimated_score_ < 0.5 + 4 * fitted.estimated_score_std_
+
+
+def test_contents_that_are_drawn_in_several_classes_are_not_held_out_by_folds():
+    contents = np.random.default_rng(0).normal(size=(60, 3))
+    shares = np.random.default_rng(1).random(60)
+    estimates, scores = [], []
+    for seed in range(7, 11):
+        rng = np.random.default_rng(seed)
+        drawn = rng.integers(0, 60, 1300)
+        X, y = contents[drawn], (rng.random(1300) < shares[drawn]).astype(int)
+        fitted = wm.BasisExpansionSVC().fit(X[:300], y[:300])
+        estimates.append(fitted.estimated_score_)
+        scores.append(fitted.score(X[300:], y[300:]))
+    assert abs(np.mean(estimates) - np.mean(scores)) < 0.12
+
+
+def test_class_weights_do_not_count_samples_twice():
+    rng = np.random.default_rng(5)
+    y = np.repeat([1, 0], [8, 392])
+    X = rng.normal(size=(400, 5)) + 0.9 * y[:, None]
+    fitted = wm.BasisExpansionSVC(class_weight="balanced").fit(X, y)
+    estimate = fitted.report_["estimate"]
+    assert estimate["n_samples"] == 400
+    assert estimate["standard_error"] >= 0.99 * np.sqrt(estimate["error"] * (1 - estimate["error"]) / 400)
+
+
+@pytest.mark.parametrize("kernel", ["distance", "cityblock"])
+def test_a_path_does_not_end_where_the_loss_is_above_that_of_a_constant(kernel):
+    rng = np.random.default_rng(5)
+    y = np.repeat([1, 0], [8, 392])
+    X = rng.normal(size=(400, 5)) + 0.9 * y[:, None]
+    alone, timed = (
+        wm.ThinPlateSVC(kernel, class_weight="balanced", time_limit=limit).fit(X, y) for limit in (None, 60)
+    )
+    assert pytest.approx(timed.C_) == alone.C_
+    assert balanced_accuracy_score(y, alone.predict(X)) > 0.7

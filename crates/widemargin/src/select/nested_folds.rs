@@ -48,7 +48,7 @@ impl SimilaritySearch {
 
     /// The parameters with the results of a search, and where its similarity was selected on few samples, or its columns
     /// weighted on not many more, with the decision values of five folds of searches and fits, for the estimate. A class
-    /// of one sample is in no fold. None where most samples are draws of a few contents; a note for multilabel targets, and
+    /// of one sample is in no fold. None where contents are drawn several times; a note for multilabel targets, and
     /// where the time limit or a fold does not allow them.
     ///
     /// # Errors
@@ -92,7 +92,9 @@ impl SimilaritySearch {
         let distinct = Distinct::find(|rows| samples.fingerprints(rows), all, 0, self.threads, monitor)?;
         let (labels, weights) = distinct.labeled(labels, &self.class_weight)?;
         let units = distinct.removed_weights(&weights);
-        if 2.0 * units.iter().sum::<f64>() < weights.iter().sum() {
+        // A fold holds out all of a content's copies in a class, and none in the others: where these are draws, the others
+        // would predict it.
+        if units.iter().zip(&weights).any(|(unit, weight)| unit < weight) {
             return Ok(None);
         }
         let mut sizes = vec![0; labels.classes().len()];

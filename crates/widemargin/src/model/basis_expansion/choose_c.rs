@@ -82,13 +82,14 @@ impl Validation {
     }
 
     /// The calibration, and the estimate of the error in the report; `weights` are those of the samples without class
-    /// weights, `units` those of independent samples.
-    pub fn assess(self, report: &mut Report, labels: &Labels, weights: &[f64], units: &[f64]) -> Calibration {
+    /// weights, which the others have.
+    pub fn assess(self, report: &mut Report, samples: LabeledSamples<'_>, weights: &[f64]) -> Calibration {
+        let LabeledSamples { labels, weights: effective, units } = samples;
         if self.fold_sums.is_empty() {
             return assess(report, &self.scores, labels, weights, self.method);
         }
         let population = labels.population(weights);
-        let left_out = weights.iter().zip(units).filter(|(_, unit)| **unit > 0.0);
+        let left_out = effective.iter().zip(units).filter(|(_, unit)| **unit > 0.0);
         let n: f64 = left_out.map(|(weight, unit)| count(*weight, *unit)).sum();
         let estimate = ErrorEstimate::of_folds(&self.fold_sums, labels.is_multilabel(), &population, n);
         report_estimate(report, estimate, labels, weights, "no fold has samples");

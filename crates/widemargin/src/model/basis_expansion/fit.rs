@@ -325,7 +325,8 @@ impl<S: Similarity> BasisExpansionParams<S> {
         report.stages = clock.stages;
         made.expansion.add_remarks(&mut report.notes, &mut report.warnings);
         report.warnings.extend(made.warning);
-        let calibration = validation.assess(&mut solution.report, &labels, &distinct.weights, &judged.units);
+        let samples = LabeledSamples { labels: &labels, weights: &weights, units: &judged.units };
+        let calibration = validation.assess(&mut solution.report, samples, &distinct.weights);
         solution.report.notes.extend(weighed.into_iter().chain(pruned).chain(chosen_c.note.take()));
         let origin = Origin::of(training).labeled(&labels).calibrated(calibration);
         let task = Classification {

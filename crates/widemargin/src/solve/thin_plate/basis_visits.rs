@@ -164,6 +164,7 @@ impl BasisVisits<'_, '_> {
     /// Solves the problems of a candidate that was selected by fits without each fold alone.
     pub fn solve_selected(&mut self, lambdas: Lambdas, candidate: &mut Candidate) -> Result<()> {
         let starts = flat(candidate.solutions.iter().map(|solution| &solution.point));
+        self.batched_newton.without(None, &starts)?;
         if let Some(found) = self.minimize(lambdas, &starts, self.run.settings.losses.tol)? {
             candidate.solve(found.into_iter().map(|(solved, _)| solved).collect());
         }
@@ -211,7 +212,14 @@ impl BasisVisits<'_, '_> {
             let progress = Progress { stage: "folds", done: fold.into(), total: N_FOLDS.into(), gap: None };
             self.run.monitor.tell(progress);
             self.batched_newton.without(Some(fold), start)?;
-            let Some(found) = self.minimize(lambdas, start, FOLD_TOL)? else { return Ok(None) };
+            let Some(mut found) = self.minimize(lambdas, start, FOLD_TOL)? else { return Ok(None) };
+            if found.iter().any(|(_, factor)| factor.as_ref().is_some_and(|factor| !factor.is_determined())) {
+                // Where rows leave the polynomials open, the solution depends on the start, which knows the fold.
+                let zeros = vec![0.0; start.len()];
+                self.batched_newton.without(Some(fold), &zeros)?;
+                let Some(again) = self.minimize(lambdas, &zeros, FOLD_TOL)? else { return Ok(None) };
+                found = again;
+            }
             if found.iter().any(|(solved, _)| solved.status != Status::Converged) {
                 return Ok(None);
             }

@@ -74,7 +74,13 @@ impl<'a> ExactVisits<'a> {
                 let whole = self.target(problem);
                 let weights: Vec<f64> = (0..n).map(|row| whole.weight(row) * (1.0 - shares[row])).collect();
                 let target = Target { weights: Some(&weights), ..whole };
-                minimize(self.system, lambdas, target, &solutions[problem].point, settings.stop, monitor)
+                let fit = |start: &Point| minimize(self.system, lambdas, target, start, settings.stop, monitor);
+                let found = fit(&solutions[problem].point)?;
+                let is_open = |(_, factor): &Solution| {
+                    factor.as_ref().is_some_and(|factor| factor.reduced.s.len() < self.system.unpenalized.n_cols())
+                };
+                // Where samples leave the polynomials open, the solution depends on the start, which knows the fold.
+                if found.as_ref().is_some_and(is_open) { fit(&self.system.origin()) } else { Ok(found) }
             };
             let solved: Vec<Option<Solution>> = pool.try_map(solutions.len(), one)?;
             let Some(solved) = solved.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };

@@ -19,6 +19,9 @@ use crate::tuning::{
     LAMBDA_PATH_START, LAMBDA_PATH_STEEP, MAX_CONFIRMED_LAMBDAS, TOL_OF_ROUNDED_LOSS,
 };
 
+/// The loss of the constant 0: the mean squared hinge, and the mean of losses in units of that of a constant.
+const LOSS_OF_CONSTANT: f64 = 1.0;
+
 /// Least λ that double precision permits, in scale-free units.
 const MIN_LAMBDA_IN_DOUBLE: f64 = 1e-12;
 
@@ -420,6 +423,11 @@ impl<V: Visit> Walk<'_, V> {
                 }
                 let (best_at, best) = self.best.as_ref().ok_or_else(overflow)?;
                 let has_risen = (f64::from(at) - best_at) * f64::from(direction) >= f64::from(patience);
+                // A large λ tends to a constant: what is much worse than that is not the best.
+                if direction > 0 && best.loss() > LOSS_OF_CONSTANT * (1.0 + LAMBDA_PATH_STEEP) {
+                    at += direction;
+                    continue;
+                }
                 if has_risen || is_steep(&losses, best.loss()) || (direction < 0 && is_level(&losses)) {
                     break;
                 }

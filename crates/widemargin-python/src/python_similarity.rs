@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock, mpsc};
 use numpy::{PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use widemargin::data::{AnySamples, Collection, OwnSamples};
-use widemargin::similarity::{AnySimilarity, Similarity};
+use widemargin::similarity::{AnySimilarity, Metadata, Similarity};
 use widemargin::{Error, Result};
 
 use crate::errors::raise;
@@ -123,7 +123,7 @@ impl Similarity for PythonSimilarity {
         bases.n + self.n_polynomials
     }
 
-    fn n_polynomials(&self) -> usize {
-        self.n_polynomials
+    fn metadata(&self) -> Metadata {
+        Metadata { n_polynomials: self.n_polynomials, ..Metadata::default() }
     }
 }

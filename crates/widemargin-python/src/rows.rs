@@ -70,10 +70,10 @@ pub fn similarity_rows(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         };
         let onnx = if let Onnx::Expression(expression) = row.onnx { Some(expression) } else { None };
         let declined = if let Onnx::Declined(reason) = row.onnx { Some(reason) } else { None };
-        let power_mean = names_any::<AdditiveKernel>(row.examples).then_some("power-mean");
-        let thin_plate = names_any::<ConditionalKernel>(row.examples).then_some("thin-plate");
+        let power_mean = names_any::<AdditiveKernel>(row.examples()).then_some("power-mean");
+        let thin_plate = names_any::<ConditionalKernel>(row.examples()).then_some("thin-plate");
         let kernel_of: Vec<&str> = power_mean.into_iter().chain(thin_plate).collect();
-        row!(row, None::<()>, row.examples, definite, onnx, declined, kernel_of)
+        row!(row, None::<()>, row.examples(), definite, onnx, declined, kernel_of)
     });
     dictionaries(py, rows)
 }

@@ -49,12 +49,8 @@ impl Rows for AnyRows<'_> {
         on_rows!(self, rows => rows.prefetch(row))
     }
 
-    fn max_nonzeros(&self) -> usize {
-        on_rows!(self, rows => rows.max_nonzeros())
-    }
-
-    fn is_sparse(&self) -> bool {
-        on_rows!(self, rows => rows.is_sparse())
+    fn stored(&self) -> Option<usize> {
+        on_rows!(self, rows => rows.stored())
     }
 }
 

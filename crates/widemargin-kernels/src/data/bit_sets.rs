@@ -2,6 +2,7 @@
 
 use super::{Fingerprint, Samples};
 use crate::error::{Error, Result};
+use crate::macros::getters;
 
 /// Sets over `n_bits` elements, 64 elements per word, lowest bit first.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,16 +38,11 @@ impl BitSets {
         &self.words[at * a_set..(at + 1) * a_set]
     }
 
-    /// All words.
-    #[doc(hidden)]
-    pub fn words(&self) -> &[u64] {
-        &self.words
-    }
-
-    /// Number of possible elements.
-    #[doc(hidden)]
-    pub fn n_bits(&self) -> usize {
-        self.n_bits
+    getters! {
+        /// All words.
+        hidden words: &[u64];
+        /// Number of possible elements.
+        hidden copy n_bits: usize;
     }
 }
 

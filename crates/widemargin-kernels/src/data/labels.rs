@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::label_sets::LabelSets;
 use crate::error::{Error, Result};
+use crate::macros::getters;
 
 /// A class label. Integers sort before texts, integers by value and texts by their bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -169,14 +170,11 @@ impl Labels {
         Ok(Labels { classes, codes, sets: None })
     }
 
-    /// The classes: sorted, or in the order of [`Labels::from_codes`].
-    pub fn classes(&self) -> &[Label] {
-        &self.classes
-    }
-
-    /// The index of each sample's class in [`Labels::classes`], or of its label set for multilabel targets.
-    pub fn codes(&self) -> &[u32] {
-        &self.codes
+    getters! {
+        /// The classes: sorted, or in the order of [`Labels::from_codes`].
+        classes: &[Label];
+        /// The index of each sample's class in [`Labels::classes`], or of its label set for multilabel targets.
+        codes: &[u32];
     }
 
     /// Number of samples.

@@ -22,13 +22,19 @@ pub trait Rows: Sync {
     /// An upper bound on the number of non-zeros, for reserving memory.
     #[doc(hidden)]
     fn max_nonzeros(&self) -> usize {
-        self.n_rows() * self.n_cols()
+        self.stored().unwrap_or_else(|| self.n_rows() * self.n_cols())
     }
 
     /// True if a row lists only its non-zero columns, so that a sample may be narrower than the model.
     #[doc(hidden)]
     fn is_sparse(&self) -> bool {
-        false
+        self.stored().is_some()
+    }
+
+    /// Number of stored values of rows that list only their non-zero columns; `None` of dense rows.
+    #[doc(hidden)]
+    fn stored(&self) -> Option<usize> {
+        None
     }
 }
 
@@ -60,12 +66,8 @@ impl<R: Rows> Rows for PickedRows<'_, R> {
         self.source.prefetch(self.rows[row]);
     }
 
-    fn max_nonzeros(&self) -> usize {
-        self.source.max_nonzeros()
-    }
-
-    fn is_sparse(&self) -> bool {
-        self.source.is_sparse()
+    fn stored(&self) -> Option<usize> {
+        self.source.stored()
     }
 }
 

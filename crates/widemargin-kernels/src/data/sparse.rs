@@ -118,12 +118,8 @@ impl<T: Element, I: Index, P: Index> Rows for CsrView<'_, T, I, P> {
         prefetch(&self.values[range]);
     }
 
-    fn max_nonzeros(&self) -> usize {
-        self.values.len()
-    }
-
-    fn is_sparse(&self) -> bool {
-        true
+    fn stored(&self) -> Option<usize> {
+        Some(self.values.len())
     }
 }
 

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::{Offsets, Samples, Source};
 use crate::error::Result;
 use crate::monitor::Monitor;
+use crate::par::Pool;
 
 /// The training samples, their weights, and the execution settings.
 #[derive(Clone, Copy)]
@@ -36,6 +37,29 @@ impl<'a, S: Samples> Training<'a, S> {
     /// [`crate::Error::Cancelled`]; time limits are handled by the solver.
     pub fn go_on(&self, stage: &'static str) -> Result<()> {
         self.monitor.go_on(stage)
+    }
+
+    /// Folds the results of `work` on chunks of samples and their weights, in order. Its errors may have rows of the
+    /// chunk.
+    ///
+    /// # Errors
+    /// Those of reading and of `work`, and [`crate::Error::Cancelled`], naming the stage.
+    pub(crate) fn fold<T: Send>(
+        &self,
+        stage: &'static str,
+        chunk: usize,
+        work: impl Fn(S, &[f64]) -> Result<T> + Sync + Send,
+        mut fold: impl FnMut(T),
+    ) -> Result<()> {
+        let work = |rows: Range<usize>| {
+            self.go_on(stage)?;
+            let (first, samples) = (rows.start, self.samples.chunk(rows.clone())?);
+            work(samples, &self.weights[rows]).map_err(|error| error.in_part_from(first))
+        };
+        Pool::new(self.threads)?.fold_chunks(self.samples.n_samples(), chunk, work, |part| {
+            fold(part);
+            Ok(())
+        })
     }
 }
 

@@ -8,16 +8,12 @@ const CHUNK_SERIES: usize = 256;
 
 /// The length of the longest training series, and the number of channels.
 pub(super) fn shape(training: &Training<'_, Series>) -> Result<(usize, usize)> {
-    let n = training.samples.n_samples();
     let (mut longest, mut channels) = (0, 1);
-    for first in (0..n).step_by(CHUNK_SERIES) {
-        training.go_on("describe")?;
-        let chunk = training.samples.chunk(first..n.min(first + CHUNK_SERIES))?;
-        let weights = &training.weights[first..];
-        let lengths = chunk.lengths().into_iter().zip(weights).filter(|(_, weight)| **weight > 0.0);
-        longest = lengths.map(|(length, _)| length).fold(longest, usize::max);
-        channels = chunk.channels();
-    }
+    let work = |series: Series, weights: &[f64]| {
+        let lengths = series.lengths().into_iter().zip(weights).filter(|(_, weight)| **weight > 0.0);
+        Ok((lengths.map(|(length, _)| length).max().unwrap_or(0), series.channels()))
+    };
+    training.fold("describe", CHUNK_SERIES, work, |(length, n)| (longest, channels) = (length.max(longest), n))?;
     Ok((longest, channels))
 }
 

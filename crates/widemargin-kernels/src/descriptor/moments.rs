@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use crate::data::{DenseMatrix, Samples, Training};
 use crate::error::Result;
-use crate::par::Pool;
 
 /// Rows processed at a time by one thread.
 const CHUNK_ROWS: usize = 256;
@@ -47,9 +46,10 @@ pub(crate) fn spread_about<S: Samples>(
     measure: Spread,
 ) -> Result<f64> {
     let mut total = 0.0;
-    let work = |matrix: &DenseMatrix<f32>, weights: &[f64]| {
+    let work = |samples: S, weights: &[f64]| {
+        let matrix = dense(&samples)?;
         let rows = matrix.values.chunks(matrix.n_cols.max(1)).zip(weights).filter(|(_, weight)| **weight > 0.0);
-        rows.map(|(row, weight)| {
+        let sum = rows.map(|(row, weight)| {
             let deviations = row.iter().zip(center).map(|(x, center)| f64::from(*x) - center);
             weight
                 * match measure {
@@ -57,10 +57,10 @@ pub(crate) fn spread_about<S: Samples>(
                     Spread::Squared => deviations.map(|d| d * d).sum(),
                     Spread::Absolute => deviations.map(f64::abs).sum(),
                 }
-        })
-        .sum::<f64>()
+        });
+        Ok(sum.sum::<f64>())
     };
-    for_chunks(training, dense, work, |part| total += part)?;
+    training.fold("describe", CHUNK_ROWS, work, |part| total += part)?;
     Ok(total / training.weights.iter().sum::<f64>())
 }
 
@@ -71,7 +71,8 @@ fn column_means<S: Samples>(
     f: impl Fn(usize, f64) -> f64 + Sync,
 ) -> Result<Vec<f64>> {
     let mut total: Vec<f64> = Vec::new();
-    let work = |matrix: &DenseMatrix<f32>, weights: &[f64]| {
+    let work = |samples: S, weights: &[f64]| {
+        let matrix = dense(&samples)?;
         let mut sums = vec![0.0; matrix.n_cols];
         for (row, weight) in matrix.values.chunks(matrix.n_cols.max(1)).zip(weights) {
             if *weight > 0.0 {
@@ -79,7 +80,7 @@ fn column_means<S: Samples>(
                 columns.for_each(|(column, (sum, value))| *sum += weight * f(column, f64::from(*value)));
             }
         }
-        sums
+        Ok(sums)
     };
     let add = |part: Vec<f64>| {
         if total.len() < part.len() {
@@ -87,25 +88,7 @@ fn column_means<S: Samples>(
         }
         total.iter_mut().zip(part).for_each(|(total, part)| *total += part);
     };
-    for_chunks(training, dense, work, add)?;
+    training.fold("describe", CHUNK_ROWS, work, add)?;
     let weight = training.weights.iter().sum::<f64>();
     Ok(total.into_iter().map(|sum| sum / weight).collect())
-}
-
-fn for_chunks<S: Samples, T: Send>(
-    training: &Training<'_, S>,
-    dense: Dense<S>,
-    work: impl Fn(&DenseMatrix<f32>, &[f64]) -> T + Sync,
-    mut fold: impl FnMut(T),
-) -> Result<()> {
-    let pool = Pool::new(training.threads)?;
-    let chunk = |rows: std::ops::Range<usize>| {
-        training.go_on("describe")?;
-        let samples = training.samples.chunk(rows.clone())?;
-        Ok(work(&*dense(&samples)?, &training.weights[rows]))
-    };
-    pool.fold_chunks(training.samples.n_samples(), CHUNK_ROWS, chunk, |part| {
-        fold(part);
-        Ok(())
-    })
 }

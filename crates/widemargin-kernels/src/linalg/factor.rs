@@ -12,36 +12,42 @@ use faer::{Accum, MatMut, MatRef, Par};
 use serde::{Deserialize, Serialize};
 
 use super::registers::clear_upper_halves;
+use crate::macros::getters;
 use crate::par::Pool;
 
 /// A matrix in column-major order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Matrix {
-    values: Vec<f64>,
+pub struct Matrix<T = f64> {
+    values: Vec<T>,
     n_rows: usize,
     n_cols: usize,
+}
+
+impl<T> Matrix<T> {
+    /// A matrix from its concatenated columns; `values` has `n_rows * n_cols` numbers.
+    pub fn from_columns(values: Vec<T>, n_rows: usize, n_cols: usize) -> Self {
+        debug_assert_eq!(values.len(), n_rows * n_cols);
+        Matrix { values, n_rows, n_cols }
+    }
+
+    getters! {
+        /// The number of rows.
+        copy n_rows: usize;
+        /// The number of columns.
+        copy n_cols: usize;
+        /// All values, column by column.
+        values: &[T];
+    }
+
+    pub(super) fn view(&self) -> MatRef<'_, T> {
+        MatRef::from_column_major_slice(&self.values, self.n_rows, self.n_cols)
+    }
 }
 
 impl Matrix {
     /// A matrix of zeros.
     pub fn zeros(n_rows: usize, n_cols: usize) -> Self {
         Matrix { values: vec![0.0; n_rows * n_cols], n_rows, n_cols }
-    }
-
-    /// A matrix from its concatenated columns; `values` has `n_rows * n_cols` numbers.
-    pub fn from_columns(values: Vec<f64>, n_rows: usize, n_cols: usize) -> Self {
-        debug_assert_eq!(values.len(), n_rows * n_cols);
-        Matrix { values, n_rows, n_cols }
-    }
-
-    /// The number of rows.
-    pub fn n_rows(&self) -> usize {
-        self.n_rows
-    }
-
-    /// The number of columns.
-    pub fn n_cols(&self) -> usize {
-        self.n_cols
     }
 
     /// A column.
@@ -54,12 +60,7 @@ impl Matrix {
         &mut self.values[col * self.n_rows..(col + 1) * self.n_rows]
     }
 
-    /// All values, column by column.
-    pub fn values(&self) -> &[f64] {
-        &self.values
-    }
-
-    /// The same, to be changed.
+    /// All values, column by column, to be changed.
     pub fn values_mut(&mut self) -> &mut [f64] {
         &mut self.values
     }
@@ -149,10 +150,6 @@ impl Matrix {
         }
     }
 
-    fn view(&self) -> MatRef<'_, f64> {
-        MatRef::from_column_major_slice(&self.values, self.n_rows, self.n_cols)
-    }
-
     fn view_mut(&mut self) -> MatMut<'_, f64> {
         MatMut::from_column_major_slice_mut(&mut self.values, self.n_rows, self.n_cols)
     }
@@ -165,14 +162,14 @@ pub fn add_scaled(to: &mut [f64], scale: f64, from: &[f64]) {
     }
 }
 
-/// x · y, with eight accumulators.
-pub fn dot(x: &[f64], y: &[f64]) -> f64 {
+/// x · y, with eight accumulators, which hide the latency of additions.
+pub fn dot<T: Copy + Into<f64>>(x: &[T], y: &[f64]) -> f64 {
     let mut sums = [0.0; 8];
     let (x_chunks, y_chunks) = (x.chunks_exact(8), y.chunks_exact(8));
-    let rest: f64 = x_chunks.remainder().iter().zip(y_chunks.remainder()).map(|(x, y)| x * y).sum();
+    let rest: f64 = x_chunks.remainder().iter().zip(y_chunks.remainder()).map(|(&x, y)| x.into() * y).sum();
     for (x, y) in x_chunks.zip(y_chunks) {
         for lane in 0..8 {
-            sums[lane] += x[lane] * y[lane];
+            sums[lane] += x[lane].into() * y[lane];
         }
     }
     sums.iter().sum::<f64>() + rest

@@ -15,28 +15,14 @@ const DEPTH: usize = 1024;
 /// Columns of a product per task; fixed, so that results do not depend on the number of threads.
 const PANEL: usize = 128;
 
-/// A matrix in column-major order.
-#[derive(Clone, Debug)]
-pub struct SingleMatrix {
-    values: Vec<f32>,
-    n_rows: usize,
-    n_cols: usize,
-}
+/// A matrix in single precision, in column-major order.
+pub type SingleMatrix = Matrix<f32>;
 
 impl SingleMatrix {
-    /// A matrix from its concatenated columns; `values` has `n_rows * n_cols` numbers.
-    pub fn from_columns(values: Vec<f32>, n_rows: usize, n_cols: usize) -> Self {
-        SingleMatrix { values, n_rows, n_cols }
-    }
-
     /// A matrix rounded.
     pub fn of(matrix: &Matrix) -> Self {
         let values = matrix.values().iter().map(|x| *x as f32).collect();
-        SingleMatrix { values, n_rows: matrix.n_rows(), n_cols: matrix.n_cols() }
-    }
-
-    fn view(&self) -> MatRef<'_, f32> {
-        MatRef::from_column_major_slice(&self.values, self.n_rows, self.n_cols)
+        Matrix::from_columns(values, matrix.n_rows(), matrix.n_cols())
     }
 
     /// The lower triangle of X Xᵀ; the upper one holds arbitrary values. rows²·columns flops, half of the whole
@@ -53,11 +39,11 @@ impl SingleMatrix {
     /// xᵀA⁻¹x of some columns x, where this is the factor of A, rounded: rows² flops each. With the condition number κ of
     /// A its relative error is about √κ · 6e-8.
     pub fn inverse_products(&self, columns: &SingleMatrix, some: Range<usize>) -> Vec<f64> {
-        let n = columns.n_rows;
+        let n = columns.n_rows();
         if n == 0 {
             return vec![0.0; some.len()];
         }
-        let mut solved = columns.values[some.start * n..some.end * n].to_vec();
+        let mut solved = columns.values()[some.start * n..some.end * n].to_vec();
         let to = MatMut::from_column_major_slice_mut(&mut solved, n, some.len());
         triangular_solve::solve_lower_triangular_in_place(self.view(), to, Par::Seq);
         clear_upper_halves();

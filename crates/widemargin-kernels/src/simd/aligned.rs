@@ -1,31 +1,30 @@
 //! Memory aligned such that vectors never straddle two cache lines.
 
+use std::ops::Range;
+
 const LINE_NUMBERS: usize = 16;
 
-#[derive(Clone, Copy, Debug)]
-#[repr(C, align(64))]
-struct Line([f32; LINE_NUMBERS]);
-
 /// Single-precision numbers, aligned to a cache line.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct AlignedNumbers {
-    lines: Vec<Line>,
-    len: usize,
+    /// The numbers, after up to a line less one.
+    values: Vec<f32>,
+    range: Range<usize>,
 }
 
 impl AlignedNumbers {
     /// `len` zeros.
     pub fn zeros(len: usize) -> Self {
-        AlignedNumbers { lines: vec![Line([0.0; LINE_NUMBERS]); len.div_ceil(LINE_NUMBERS)], len }
+        let values = vec![0.0; len + LINE_NUMBERS - 1];
+        let start = values.as_ptr().align_offset(LINE_NUMBERS * size_of::<f32>());
+        AlignedNumbers { values, range: start..start + len }
     }
 
     pub fn numbers(&self) -> &[f32] {
-        // SAFETY: a line is sixteen numbers without padding, and there are enough lines for `len` numbers.
-        unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.len) }
+        &self.values[self.range.clone()]
     }
 
     pub fn numbers_mut(&mut self) -> &mut [f32] {
-        // SAFETY: as above.
-        unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), self.len) }
+        &mut self.values[self.range.clone()]
     }
 }

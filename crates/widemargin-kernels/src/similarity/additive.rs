@@ -34,7 +34,7 @@ const CHI2: SimilarityRow = SimilarityRow {
     class: "Chi2",
     samples: &["vectors"],
     parameters: &[],
-    examples: &["chi2"],
+    examples: &[],
     definite: Definite::Positive,
     onnx: Onnx::Expression("power_mean(-1)"),
     build: |step| built(AdditiveKernel::from_step(step)),
@@ -42,27 +42,9 @@ const CHI2: SimilarityRow = SimilarityRow {
 
 pub(super) const ROWS: &[SimilarityRow] = &[
     CHI2,
-    SimilarityRow {
-        name: "hellinger",
-        class: "Hellinger",
-        examples: &["hellinger"],
-        onnx: Onnx::Expression("power_mean(0)"),
-        ..CHI2
-    },
-    SimilarityRow {
-        name: "intersection",
-        class: "Intersection",
-        examples: &["intersection"],
-        onnx: Onnx::Expression("power_mean(-inf)"),
-        ..CHI2
-    },
-    SimilarityRow {
-        name: "jensen-shannon",
-        class: "JensenShannon",
-        examples: &["jensen-shannon"],
-        onnx: Onnx::Expression("jensen_shannon"),
-        ..CHI2
-    },
+    SimilarityRow { name: "hellinger", class: "Hellinger", onnx: Onnx::Expression("power_mean(0)"), ..CHI2 },
+    SimilarityRow { name: "intersection", class: "Intersection", onnx: Onnx::Expression("power_mean(-inf)"), ..CHI2 },
+    SimilarityRow { name: "jensen-shannon", class: "JensenShannon", onnx: Onnx::Expression("jensen_shannon"), ..CHI2 },
     SimilarityRow {
         name: "power-mean",
         class: "PowerMean",

@@ -14,7 +14,7 @@ use super::exponential::wide_exponentials;
 use super::radial::{Measure, powers_of_logarithms, tiled_distances};
 use super::row::{Definite, Onnx, SimilarityRow, built, read_among};
 use super::vector::{LAPLACIAN, RBF};
-use super::{Comparison, Similarity};
+use super::{Comparison, Extension, Metadata, Similarity};
 use crate::data::Vectors;
 use crate::error::{Error, Result};
 use crate::parameters::{Arguments, Parameter, Values};
@@ -25,7 +25,7 @@ const DISTANCE: SimilarityRow = SimilarityRow {
     class: "Distance",
     samples: &["vectors"],
     parameters: &[],
-    examples: &["distance"],
+    examples: &[],
     definite: Definite::Conditional,
     onnx: Onnx::Expression("radial(1)"),
     build: |step| built(ConditionalKernel::from_step(step)),
@@ -41,13 +41,7 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         ..DISTANCE
     },
     DISTANCE,
-    SimilarityRow {
-        name: "cubic",
-        class: "Cubic",
-        examples: &["cubic"],
-        onnx: Onnx::Expression("radial(3)"),
-        ..DISTANCE
-    },
+    SimilarityRow { name: "cubic", class: "Cubic", onnx: Onnx::Expression("radial(3)"), ..DISTANCE },
     SimilarityRow {
         name: "polyharmonic",
         class: "Polyharmonic",
@@ -71,13 +65,7 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         onnx: Onnx::Expression("radial(2 * order - dims)"),
         ..DISTANCE
     },
-    SimilarityRow {
-        name: "cityblock",
-        class: "Cityblock",
-        examples: &["cityblock"],
-        onnx: Onnx::Expression("cityblock"),
-        ..DISTANCE
-    },
+    SimilarityRow { name: "cityblock", class: "Cityblock", onnx: Onnx::Expression("cityblock"), ..DISTANCE },
     SimilarityRow {
         name: "log",
         class: "Log",
@@ -368,12 +356,13 @@ impl Similarity for ConditionalKernel {
 
     fn block(&self, bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {
         let mut exact = vec![0.0; block.len()];
-        self.precise_block(0, bases, samples, &mut exact)?;
+        self.extension(0, bases, samples, Extension::Precise(&mut exact))?;
         block.iter_mut().zip(exact).for_each(|(out, exact)| *out = exact as f32);
         Ok(())
     }
 
-    fn precise_block(&self, _part: usize, bases: &Vectors, samples: &Vectors, block: &mut [f64]) -> Result<bool> {
+    fn extension(&self, _part: usize, bases: &Vectors, samples: &Vectors, wanted: Extension<'_>) -> Result<bool> {
+        let Extension::Precise(block) = wanted else { return Ok(false) };
         precise_values(bases, samples, self.measure(), block, |distances| self.apply(distances))?;
         Ok(true)
     }
@@ -383,8 +372,8 @@ impl Similarity for ConditionalKernel {
         Comparison::of_columns(quantity, basis, sample, share).map(Some)
     }
 
-    fn depends_on_differences(&self) -> bool {
-        true
+    fn metadata(&self) -> Metadata {
+        Metadata { depends_on_differences: true, ..Metadata::default() }
     }
 
     fn is_symmetric(&self, _part: usize) -> bool {
@@ -481,7 +470,7 @@ mod tests {
                 let kernel: ConditionalKernel = spec.parse().unwrap();
                 for (bases, samples) in [(&dense, &dense), (&sparse, &sparse), (&dense, &sparse), (&sparse, &dense)] {
                     let mut block = vec![0.0; n * n];
-                    assert!(kernel.precise_block(0, bases, samples, &mut block).unwrap());
+                    assert!(kernel.extension(0, bases, samples, Extension::Precise(&mut block)).unwrap());
                     for (at, found) in block.iter().enumerate() {
                         let pair = |j: usize| [at / n, at % n].map(|row| f64::from(values[row * n_features + j]));
                         let differences = (0..n_features).map(|j| (pair(j)[0] - pair(j)[1]).abs());

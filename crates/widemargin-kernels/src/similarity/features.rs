@@ -1,9 +1,9 @@
 //! The features of a sample themselves, for a linear model on them.
 
-use super::Similarity;
 use super::precomputed::fill;
 use super::row::{Definite, Onnx, SimilarityRow, built};
 use super::shared_features::check_widths;
+use super::{Extension, Metadata, Similarity};
 use crate::data::{CsrMatrix, Vectors};
 use crate::error::Result;
 use crate::spec::Step;
@@ -13,7 +13,7 @@ pub(super) const FEATURES: SimilarityRow = SimilarityRow {
     class: "Features",
     samples: &["vectors"],
     parameters: &[],
-    examples: &["features"],
+    examples: &[],
     definite: Definite::No,
     onnx: Onnx::Expression("x"),
     build: |step| built(Features::from_step(step)),
@@ -48,23 +48,17 @@ impl Similarity for Features {
         bases.n_cols()
     }
 
-    fn brings_columns(&self) -> bool {
-        true
-    }
-
-    fn compares(&self) -> bool {
-        false
-    }
-
     /// A shift of columns far from 0 is left to the centering of a normalization, or to the intercept.
-    fn depends_on_differences(&self) -> bool {
-        true
+    fn metadata(&self) -> Metadata {
+        Metadata { n_polynomials: 0, brings_columns: true, has_own_features: true, depends_on_differences: true }
     }
 
-    fn sparse_block(&self, _part: usize, bases: &Vectors, samples: &Vectors) -> Result<Option<CsrMatrix<f32>>> {
+    fn extension(&self, _part: usize, bases: &Vectors, samples: &Vectors, wanted: Extension<'_>) -> Result<bool> {
+        let Extension::Sparse(rows) = wanted else { return Ok(false) };
         check_widths(bases, samples)?;
-        let (Vectors::Sparse(bases), Vectors::Sparse(samples)) = (bases, samples) else { return Ok(None) };
-        Ok(Some(CsrMatrix { n_cols: bases.n_cols, ..samples.clone() }))
+        let (Vectors::Sparse(bases), Vectors::Sparse(samples)) = (bases, samples) else { return Ok(false) };
+        *rows = CsrMatrix { n_cols: bases.n_cols, ..samples.clone() };
+        Ok(true)
     }
 
     fn block(&self, bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {

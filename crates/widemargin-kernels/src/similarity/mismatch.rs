@@ -133,20 +133,19 @@ impl Similarity for Mismatch {
 
     /// Counts the distinct letters of the training strings; a larger alphabet stays.
     fn fit(&mut self, training: &Training<'_, Vec<String>>) -> Result<()> {
-        let mut letters = BTreeSet::new();
-        let n = training.samples.n_samples();
-        for first in (0..n).step_by(CHUNK_STRINGS) {
-            training.go_on("similarity")?;
-            let rows = first..n.min(first + CHUNK_STRINGS);
-            let strings = training.samples.chunk(rows.clone())?;
-            for (string, _) in strings.iter().zip(&training.weights[rows]).filter(|(_, weight)| **weight > 0.0) {
+        let work = |strings: Vec<String>, weights: &[f64]| {
+            let mut letters = BTreeSet::new();
+            for (string, _) in strings.iter().zip(weights).filter(|(_, weight)| **weight > 0.0) {
                 self.unit.each(string, |letter| {
                     if !letters.contains(letter) {
                         letters.insert(letter.to_owned());
                     }
                 });
             }
-        }
+            Ok(letters)
+        };
+        let mut letters = BTreeSet::new();
+        training.fold("similarity", CHUNK_STRINGS, work, |some| letters.extend(some))?;
         // An alphabet that was learned on some of the strings may be too small for all of them.
         let alphabet = letters.len().max(self.alphabet.unwrap_or(2));
         if self.alphabet != Some(alphabet) {

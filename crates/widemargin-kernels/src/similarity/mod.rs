@@ -57,5 +57,5 @@ pub use {
     crate::parameters::Arguments, crate::parameters::DefaultValue, crate::parameters::Parameter,
     crate::parameters::Values, crate::spec::Spec, crate::spec::Step, any::descriptor_rows, any::similarity_rows,
     comparison::ColumnMeaning, grid::LatentMatching, own_kernel::ScalarKernel, part_options::PartOptions,
-    polynomial::PolynomialSpace, row::Definite, row::Onnx, row::SimilarityRow,
+    polynomial::PolynomialSpace, row::Definite, row::Onnx, row::SimilarityRow, traits::Extension, traits::Metadata,
 };

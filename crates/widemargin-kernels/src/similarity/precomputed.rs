@@ -1,8 +1,8 @@
 //! Precomputed similarities or distances: a sample is its row of values, a column is a basis.
 
-use super::Similarity;
 use super::exponential::exponentials;
 use super::row::{Definite, Onnx, SimilarityRow, built};
+use super::{Metadata, Similarity};
 use crate::data::{Rows, Samples, Training, Vectors};
 use crate::error::{Error, Result};
 use crate::parameters::{Parameter, Values};
@@ -28,7 +28,7 @@ pub(super) const PRECOMPUTED: SimilarityRow = SimilarityRow {
         )
         .or("0"),
     ],
-    examples: &["precomputed"],
+    examples: &[],
     definite: Definite::No,
     onnx: Onnx::Expression("x"),
     build: |step| built(Precomputed::from_step(step)),
@@ -125,12 +125,8 @@ impl Similarity for Precomputed {
         bases.n_cols()
     }
 
-    fn n_polynomials(&self) -> usize {
-        self.n_polynomials
-    }
-
-    fn brings_columns(&self) -> bool {
-        true
+    fn metadata(&self) -> Metadata {
+        Metadata { n_polynomials: self.n_polynomials, brings_columns: true, ..Metadata::default() }
     }
 
     fn block(&self, bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {

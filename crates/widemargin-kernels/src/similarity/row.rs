@@ -20,8 +20,8 @@ pub struct SimilarityRow {
     pub samples: &'static [&'static str],
     /// Its parameters, in the order of the Python class.
     pub parameters: &'static [Parameter],
-    /// Specs that tests use.
-    pub examples: &'static [&'static str],
+    /// Specs that tests use; empty for the name alone.
+    pub(super) examples: &'static [&'static str],
     /// Whether it is a kernel.
     pub definite: Definite,
     /// How it is exported.
@@ -61,6 +61,11 @@ impl Onnx {
 }
 
 impl SimilarityRow {
+    /// Specs that tests use, at least one.
+    pub fn examples(&'static self) -> &'static [&'static str] {
+        if self.examples.is_empty() { std::slice::from_ref(&self.name) } else { self.examples }
+    }
+
     /// The parameters of a step.
     ///
     /// # Errors

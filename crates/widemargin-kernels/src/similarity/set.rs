@@ -17,7 +17,7 @@ use num_traits::Float;
 
 use super::any::kernel::{AnyKernel, other_kind};
 use super::row::{Definite, Onnx, SimilarityRow, arguments_among};
-use super::{Comparison, Similarity};
+use super::{Comparison, Extension, Similarity};
 use crate::data::{AnySamples, BitSets, Grids, Kind, Vectors};
 use crate::error::Result;
 use crate::spec::Step;
@@ -27,22 +27,14 @@ const COSINE: SimilarityRow = SimilarityRow {
     class: "Cosine",
     samples: &["bit sets", "vectors"],
     parameters: &[],
-    examples: &["cosine"],
+    examples: &[],
     definite: Definite::Positive,
     onnx: Onnx::Expression("cosine"),
     build: |step| Ok(Box::new(SetMeasure::from_step(step)?)),
 };
 
-pub(super) const ROWS: &[SimilarityRow] = &[
-    COSINE,
-    SimilarityRow {
-        name: "tanimoto",
-        class: "Tanimoto",
-        examples: &["tanimoto"],
-        onnx: Onnx::Expression("tanimoto"),
-        ..COSINE
-    },
-];
+pub(super) const ROWS: &[SimilarityRow] =
+    &[COSINE, SimilarityRow { name: "tanimoto", class: "Tanimoto", onnx: Onnx::Expression("tanimoto"), ..COSINE }];
 
 /// The similarity of sets, and of counts or any vectors, by the table above: `tanimoto` or `cosine`.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,14 +108,12 @@ impl Similarity for SetMeasure {
         }
     }
 
-    fn kernel_distances(
-        &self,
-        _part: usize,
-        bases: &AnySamples,
-        samples: &AnySamples,
-        block: &mut [f32],
-    ) -> Result<bool> {
-        let (AnySamples::Vectors(bases), AnySamples::Vectors(samples)) = (bases, samples) else { return Ok(false) };
+    fn extension(&self, _part: usize, bases: &AnySamples, samples: &AnySamples, wanted: Extension<'_>) -> Result<bool> {
+        let (Extension::Distances(block), AnySamples::Vectors(bases), AnySamples::Vectors(samples)) =
+            (wanted, bases, samples)
+        else {
+            return Ok(false);
+        };
         counts::fill_distances(self.is_cosine, bases, samples, block);
         Ok(true)
     }

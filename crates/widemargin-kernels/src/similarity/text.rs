@@ -19,7 +19,8 @@
 use rapidfuzz::distance::{damerau_levenshtein, indel, jaro, jaro_winkler, lcs_seq, levenshtein, osa};
 
 use super::Similarity;
-use super::comparison::{Comparison, MAX_CELLS, PathStep, Pieces};
+use super::alignment::{Gaps, Mode, path};
+use super::comparison::{Comparison, PathStep, Pieces};
 use super::ngram::NGRAM;
 use super::row::{Definite, SimilarityRow, built};
 use super::term_index::cells_per_pair;
@@ -185,15 +186,23 @@ impl Similarity for Edit {
 
     fn comparison(&self, _part: usize, basis: &Vec<String>, sample: &Vec<String>) -> Result<Option<Comparison>> {
         let costs = match self.metric {
-            EditMetric::Levenshtein => self.costs.map(|cost| cost as f64),
-            EditMetric::Osa => [1.0; 3],
-            EditMetric::Indel | EditMetric::Lcs => [1.0, 1.0, 2.0],
+            EditMetric::Levenshtein => self.costs.map(|cost| cost as i32),
+            EditMetric::Osa => [1; 3],
+            EditMetric::Indel | EditMetric::Lcs => [1, 1, 2],
             // Damerau's may insert between swapped characters, and Jaro has no path.
             EditMetric::Damerau | EditMetric::Jaro | EditMetric::JaroWinkler => return Ok(None),
         };
         let mut codes = UnitCodes::new(self.unit);
         let (x, y) = (codes.of(&basis[0]), codes.of(&sample[0]));
-        Ok(path(self.metric, costs, &x, &y))
+        let path = edits(costs, self.metric == EditMetric::Osa, &x, &y);
+        Ok(path.map(|mut path| {
+            if self.metric != EditMetric::Lcs {
+                return Comparison::of("cost of the edits", Pieces::Characters { path });
+            }
+            let is_pair = |step: &PathStep| step.basis.is_some() && step.sample.is_some();
+            path.iter_mut().for_each(|step| step.share = f64::from(u8::from(is_pair(step))));
+            Comparison::of("characters in common", Pieces::Characters { path })
+        }))
     }
 
     fn is_symmetric(&self, _part: usize) -> bool {
@@ -202,78 +211,30 @@ impl Similarity for Edit {
     }
 }
 
-/// The path from the basis x to the sample y; `None` for strings whose table would be too large.
+/// The path from the basis x to the sample y with the cost of each step; `None` for strings whose table would be too
+/// large.
 ///
-/// `costs` are those to insert, to delete and to substitute. With `osa`, neighbors may be swapped at a cost of 1; with
-/// `lcs`, the shares are the characters in common, not the costs.
-fn path(metric: EditMetric, costs: [f64; 3], x: &[u32], y: &[u32]) -> Option<Comparison> {
-    let [insert, delete, substitute] = costs;
-    let (m, n) = (x.len(), y.len());
-    if (m + 1).saturating_mul(n + 1) > MAX_CELLS {
-        return None;
-    }
-    let width = n + 1;
-    let mut table = vec![0.0f64; (m + 1) * width];
-    let pair = |i: usize, j: usize| if x[i] == y[j] { 0.0 } else { substitute };
+/// `costs` are those to insert, to delete and to substitute. If they swap, neighbors may be swapped at a cost of 1.
+fn edits([insert, delete, substitute]: [i32; 3], swap: bool, x: &[u32], y: &[u32]) -> Option<Vec<PathStep>> {
+    let pair = |i: usize, j: usize| if x[i] == y[j] { 0 } else { -i64::from(substitute) };
     let is_swapped = |i: usize, j: usize| {
-        metric == EditMetric::Osa
-            && i > 1
-            && j > 1
-            && x[i - 1] == y[j - 2]
-            && x[i - 2] == y[j - 1]
-            && x[i - 1] != y[j - 1]
+        swap && i > 1 && j > 1 && x[i - 1] == y[j - 2] && x[i - 2] == y[j - 1] && x[i - 1] != y[j - 1]
     };
-    for i in 0..=m {
-        for j in 0..=n {
-            let mut least = if i + j == 0 { 0.0 } else { f64::INFINITY };
-            if i > 0 {
-                least = least.min(table[(i - 1) * width + j] + delete);
-            }
-            if j > 0 {
-                least = least.min(table[i * width + j - 1] + insert);
-            }
-            if i > 0 && j > 0 {
-                least = least.min(table[(i - 1) * width + j - 1] + pair(i - 1, j - 1));
-            }
-            if is_swapped(i, j) {
-                least = least.min(table[(i - 2) * width + j - 2] + 1.0);
-            }
-            table[i * width + j] = least;
-        }
-    }
-    let (mut path, mut i, mut j) = (Vec::new(), m, n);
-    while i + j > 0 {
-        // Costs are whole numbers, so that the comparisons are exact.
-        let here = table[i * width + j];
-        let step = |basis: Option<usize>, sample: Option<usize>, share: f64| PathStep { basis, sample, share };
-        if i > 0 && j > 0 && table[(i - 1) * width + j - 1] + pair(i - 1, j - 1) == here {
+    // A cost is a negative score.
+    let gaps = [delete, insert].map(|cost| Gaps { open: -cost, extend: -cost });
+    let path = path(Mode::Global, gaps, pair, is_swapped, [x.len(), y.len()])?;
+    let steps = path.into_iter().flat_map(|PathStep { basis, sample, share }| {
+        let step = |basis, sample, cost| PathStep { basis, sample, share: f64::from(cost) };
+        let cost = -share as i32;
+        match (basis, sample) {
             // A character for which another is deleted and inserted is no pair.
-            if substitute == 2.0 && insert + delete == 2.0 && x[i - 1] != y[j - 1] {
-                path.push(step(None, Some(j - 1), insert));
-                path.push(step(Some(i - 1), None, delete));
-            } else {
-                path.push(step(Some(i - 1), Some(j - 1), pair(i - 1, j - 1)));
+            (Some(_), Some(_)) if cost == 2 && substitute == 2 && insert + delete == 2 => {
+                vec![step(basis, None, delete), step(None, sample, insert)]
             }
-            (i, j) = (i - 1, j - 1);
-        } else if is_swapped(i, j) && table[(i - 2) * width + j - 2] + 1.0 == here {
-            path.push(step(Some(i - 1), Some(j - 2), 0.0));
-            path.push(step(Some(i - 2), Some(j - 1), 1.0));
-            (i, j) = (i - 2, j - 2);
-        } else if i > 0 && table[(i - 1) * width + j] + delete == here {
-            path.push(step(Some(i - 1), None, delete));
-            i -= 1;
-        } else {
-            path.push(step(None, Some(j - 1), insert));
-            j -= 1;
+            _ => vec![step(basis, sample, cost)],
         }
-    }
-    path.reverse();
-    if metric == EditMetric::Lcs {
-        let is_pair = |step: &PathStep| step.basis.is_some() && step.sample.is_some();
-        path.iter_mut().for_each(|step| step.share = f64::from(u8::from(is_pair(step))));
-        return Some(Comparison::of("characters in common", Pieces::Characters { path }));
-    }
-    Some(Comparison::of("cost of the edits", Pieces::Characters { path }))
+    });
+    Some(steps.collect())
 }
 
 #[cfg(test)]

@@ -76,79 +76,31 @@ pub trait Similarity: Send + Sync + 'static {
         bases.len()
     }
 
-    /// How many of the last columns of `block` are not similarities but values of polynomials at the samples, against
-    /// which a conditionally positive definite similarity is definite: all but the constant, for the centered
-    /// normalizations.
+    /// Its properties that do not depend on samples.
     #[doc(hidden)]
-    fn n_polynomials(&self) -> usize {
-        0
-    }
-
-    /// True if samples provide the columns, so that no bases need to be selected.
-    #[doc(hidden)]
-    fn brings_columns(&self) -> bool {
-        false
-    }
-
-    /// False if the columns of all parts are no similarities but a sample's own features, between which and the bases
-    /// there is nothing that a Nyström map could take.
-    #[doc(hidden)]
-    fn compares(&self) -> bool {
-        true
+    fn metadata(&self) -> Metadata {
+        Metadata::default()
     }
 
     /// How many columns a part has that are a sample's own features, whatever the bases; none of a part that compares.
     /// `bases` are converted, as for [`Similarity::block`].
     #[doc(hidden)]
     fn own_features(&self, _part: usize, bases: &Self::Samples) -> Option<usize> {
-        (!self.compares()).then(|| self.n_columns(bases))
+        self.metadata().has_own_features.then(|| self.n_columns(bases))
     }
 
-    /// The columns of a part that are a sample's own features, sparse, where bases and samples are; none for others,
-    /// and where they are dense. `bases` and `samples` are converted, as for [`Similarity::block`].
+    /// Computes an [`Extension`] of one part, if the similarity has it for these samples; otherwise returns false.
+    /// `bases` and `samples` are converted, as for [`Similarity::block`].
     ///
     /// # Errors
     /// As for [`Similarity::block`].
     #[doc(hidden)]
-    fn sparse_block(
+    fn extension(
         &self,
         _part: usize,
         _bases: &Self::Samples,
         _samples: &Self::Samples,
-    ) -> Result<Option<CsrMatrix<f32>>> {
-        Ok(None)
-    }
-
-    /// Fills `block`, row-major samples × bases, with the squared distances s(x, x) + s(y, y) − s(x, y) − s(y, x) of
-    /// one part, if they can be computed more accurately than from these four numbers in single precision; otherwise
-    /// returns false. `bases` and `samples` are converted, as for [`Similarity::block`].
-    ///
-    /// # Errors
-    /// As for [`Similarity::block`].
-    #[doc(hidden)]
-    fn kernel_distances(
-        &self,
-        _part: usize,
-        _bases: &Self::Samples,
-        _samples: &Self::Samples,
-        _block: &mut [f32],
-    ) -> Result<bool> {
-        Ok(false)
-    }
-
-    /// Fills `block`, row-major samples × bases, with one part's similarities in double precision, where the similarity
-    /// has more digits than single precision; otherwise returns false, for any samples. `bases` and `samples` are
-    /// converted, as for [`Similarity::block`].
-    ///
-    /// # Errors
-    /// As for [`Similarity::block`].
-    #[doc(hidden)]
-    fn precise_block(
-        &self,
-        _part: usize,
-        _bases: &Self::Samples,
-        _samples: &Self::Samples,
-        _block: &mut [f64],
+        _wanted: Extension<'_>,
     ) -> Result<bool> {
         Ok(false)
     }
@@ -191,22 +143,7 @@ pub trait Similarity: Send + Sync + 'static {
         samples: &Self::Samples,
         block: &mut [f32],
     ) -> Result<()> {
-        let (n, n_columns) = (samples.len(), self.n_columns(bases));
-        let mut whole = vec![0.0; self.n_parts() * n * n_columns];
-        self.block(bases, samples, &mut whole)?;
-        let mut out = block.iter_mut();
-        for (part, rows) in whole.chunks((n * n_columns).max(1)).enumerate() {
-            let columns = self.options(part).columns(n_columns);
-            let values = rows.chunks(n_columns).flat_map(|row| columns.iter().map(|&column| row[column]));
-            values.zip(&mut out).for_each(|(value, out)| *out = value);
-        }
-        Ok(())
-    }
-
-    /// Whether it is invariant to offsets subtracted from both samples, such as those of vectors far from 0.
-    #[doc(hidden)]
-    fn depends_on_differences(&self) -> bool {
-        false
+        self.block(bases, samples, block)
     }
 
     /// True if s(x, y) = s(y, x) for all x and y by definition, so that a Gram matrix need not be checked.
@@ -232,6 +169,35 @@ pub trait Similarity: Send + Sync + 'static {
     fn column_meaning(&self, _part: usize, _samples: &Self::Samples) -> Result<ColumnMeaning> {
         Ok(ColumnMeaning::Unknown)
     }
+}
+
+/// Properties of a similarity that do not depend on samples.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Metadata {
+    /// How many of the last columns of a block are not similarities but values of polynomials at the samples, for which
+    /// a similarity is conditionally positive definite: all but the constant, for the centered normalizations.
+    pub n_polynomials: usize,
+    /// Whether samples provide the columns, so that no bases need to be selected.
+    pub brings_columns: bool,
+    /// Whether the columns of all parts are no similarities but a sample's own features, between which and the bases
+    /// there is nothing that a Nyström map could take.
+    pub has_own_features: bool,
+    /// Whether it is invariant to offsets subtracted from both samples, such as those of vectors far from 0.
+    pub depends_on_differences: bool,
+}
+
+/// What a part may compute in addition to similarities in single precision.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum Extension<'a> {
+    /// The squared distances s(x, x) + s(y, y) − s(x, y) − s(y, x), row-major samples × bases, if they can be computed
+    /// more accurately than from these four numbers in single precision.
+    Distances(&'a mut [f32]),
+    /// Similarities with more digits than single precision, row-major samples × bases.
+    Precise(&'a mut [f64]),
+    /// The columns that are a sample's own features, where they are sparse for bases and samples.
+    Sparse(&'a mut CsrMatrix<f32>),
 }
 
 /// The whole block of s(basis, sample), row-major samples × bases, for unconverted samples: for small blocks, tests and

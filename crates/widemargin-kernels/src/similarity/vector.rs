@@ -6,7 +6,7 @@ use super::exponential::{exponentials, wide_exponentials};
 use super::radial::Measure;
 use super::row::{Definite, Onnx, SimilarityRow, arguments_among, built};
 use super::shared_features::products;
-use super::{Comparison, Similarity};
+use super::{Comparison, Extension, Metadata, Similarity};
 use crate::data::{Training, Vectors};
 use crate::descriptor::{Spread, spread};
 use crate::error::{Error, Result};
@@ -47,7 +47,7 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         name: "linear",
         class: "Linear",
         parameters: &[],
-        examples: &["linear"],
+        examples: &[],
         onnx: Onnx::Expression("product"),
         ..RBF
     },
@@ -153,6 +153,31 @@ impl VectorSimilarity {
         }
     }
 
+    /// The squared distances of the kernel itself; false for one that is not definite.
+    fn kernel_distances(&self, bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<bool> {
+        if let VectorKernel::Sigmoid { .. } = self.kernel {
+            return Ok(false);
+        }
+        let gamma = self.gamma()?;
+        self.distances(bases, samples, block)?;
+        match self.kernel {
+            VectorKernel::Polynomial { degree, coef0 } => {
+                let values = |vectors| norms(vectors, |x| x * x).into_iter().map(move |norm| gamma * norm + coef0);
+                let of_bases: Vec<f64> = values(bases).collect();
+                for (row, x) in block.chunks_mut(of_bases.len().max(1)).zip(values(samples)) {
+                    for (d, y) in row.iter_mut().zip(&of_bases) {
+                        *d = polynomial_distance(degree, x, *y, gamma * f64::from(*d)) as f32;
+                    }
+                }
+            }
+            VectorKernel::Rbf | VectorKernel::Laplacian | VectorKernel::Canberra => {
+                block.iter_mut().for_each(|d| *d = (-2.0 * (-gamma * f64::from(*d)).exp_m1()) as f32);
+            }
+            VectorKernel::Linear | VectorKernel::Sigmoid { .. } => {}
+        }
+        Ok(true)
+    }
+
     fn gamma(&self) -> Result<f64> {
         let unlearned = "its gamma has not been learned yet: give one, or fit it";
         self.gamma.ok_or_else(|| Error::similarity(self.spec(), unlearned))
@@ -199,40 +224,22 @@ impl Similarity for VectorSimilarity {
         Ok(())
     }
 
-    /// Of distances, on which small eigenvalues depend; products have no more than single precision.
-    fn precise_block(&self, _part: usize, bases: &Vectors, samples: &Vectors, block: &mut [f64]) -> Result<bool> {
+    fn extension(&self, _part: usize, bases: &Vectors, samples: &Vectors, wanted: Extension<'_>) -> Result<bool> {
         let measure = match self.kernel {
-            VectorKernel::Rbf => Measure::Squared,
-            VectorKernel::Laplacian => Measure::Absolute,
-            _ => return Ok(false),
+            VectorKernel::Rbf => Some(Measure::Squared),
+            VectorKernel::Laplacian => Some(Measure::Absolute),
+            _ => None,
         };
-        let gamma = self.gamma()?;
-        precise_values(bases, samples, measure, block, |distances| wide_exponentials(-gamma, distances))?;
-        Ok(true)
-    }
-
-    fn kernel_distances(&self, _part: usize, bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<bool> {
-        if let VectorKernel::Sigmoid { .. } = self.kernel {
-            return Ok(false);
-        }
-        let gamma = self.gamma()?;
-        self.distances(bases, samples, block)?;
-        match self.kernel {
-            VectorKernel::Polynomial { degree, coef0 } => {
-                let values = |vectors| norms(vectors, |x| x * x).into_iter().map(move |norm| gamma * norm + coef0);
-                let of_bases: Vec<f64> = values(bases).collect();
-                for (row, x) in block.chunks_mut(of_bases.len().max(1)).zip(values(samples)) {
-                    for (d, y) in row.iter_mut().zip(&of_bases) {
-                        *d = polynomial_distance(degree, x, *y, gamma * f64::from(*d)) as f32;
-                    }
-                }
+        match (wanted, measure) {
+            // Of distances, on which small eigenvalues depend; products have no more than single precision.
+            (Extension::Precise(block), Some(measure)) => {
+                let gamma = self.gamma()?;
+                precise_values(bases, samples, measure, block, |distances| wide_exponentials(-gamma, distances))?;
+                Ok(true)
             }
-            VectorKernel::Rbf | VectorKernel::Laplacian | VectorKernel::Canberra => {
-                block.iter_mut().for_each(|d| *d = (-2.0 * (-gamma * f64::from(*d)).exp_m1()) as f32);
-            }
-            VectorKernel::Linear | VectorKernel::Sigmoid { .. } => {}
+            (Extension::Distances(block), _) => self.kernel_distances(bases, samples, block),
+            _ => Ok(false),
         }
-        Ok(true)
     }
 
     fn comparison(&self, _part: usize, basis: &Vectors, sample: &Vectors) -> Result<Option<Comparison>> {
@@ -245,8 +252,9 @@ impl Similarity for VectorSimilarity {
         .map(Some)
     }
 
-    fn depends_on_differences(&self) -> bool {
-        matches!(self.kernel, VectorKernel::Rbf | VectorKernel::Laplacian)
+    fn metadata(&self) -> Metadata {
+        let depends_on_differences = matches!(self.kernel, VectorKernel::Rbf | VectorKernel::Laplacian);
+        Metadata { depends_on_differences, ..Metadata::default() }
     }
 }
 

@@ -10,7 +10,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::data::Training;
 use crate::error::{Error, Result};
 use crate::par::Pool;
-use crate::similarity::Similarity;
+use crate::similarity::{Extension, Similarity};
 use crate::tuning::{CANDIDATES_PER_MEDOID, MAX_BASIS_CANDIDATES, MIN_BASIS_CANDIDATES};
 
 const MAX_ROUNDS: usize = 50;
@@ -59,7 +59,7 @@ fn distances<S: Similarity>(rows: &[usize], similarity: &S, training: &Training<
         let located = |error: Error| error.in_part_from(first).of_rows(rows);
         let mut known = Vec::with_capacity(n_parts);
         for (part, block) in block.chunks_mut(size).enumerate() {
-            known.push(similarity.kernel_distances(part, &all, &some, block).map_err(located)?);
+            known.push(similarity.extension(part, &all, &some, Extension::Distances(block)).map_err(located)?);
         }
         if known.contains(&false) {
             let mut similarities = vec![0.0f32; n_parts * size];

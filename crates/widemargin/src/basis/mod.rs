@@ -80,7 +80,7 @@ pub fn choose<S: Similarity>(
     }
     require(n_basis > 0, "n_basis", n_basis, "at least 1")?;
     let expected = "auto, index, every or random: medoids are not defined for a similarity with polynomials";
-    require(*choice != BasisChoice::KMedoids || similarity.n_polynomials() == 0, "basis", choice, expected)?;
+    require(*choice != BasisChoice::KMedoids || similarity.metadata().n_polynomials == 0, "basis", choice, expected)?;
     let weights = training.weights;
     let present: Vec<usize> = (0..n_samples).filter(|&row| weights[row] > 0.0).collect();
     if n_basis >= present.len() {

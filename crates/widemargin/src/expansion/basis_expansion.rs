@@ -126,12 +126,12 @@ impl<S: Similarity> BasisExpansion<S> {
         (normalization, cut): (Normalization, NystroemCut),
         training: &Training<'_, S::Samples>,
     ) -> Result<(Self, Option<DenseMatrix<f32>>)> {
-        let n_polynomials = similarity.n_polynomials();
+        let n_polynomials = similarity.metadata().n_polynomials;
         if n_polynomials > 0 && !matches!(normalization, Normalization::Centered(_)) {
             let expected = "centered: polynomials belong to a conditionally positive definite similarity";
             return Err(Error::parameter("normalization", normalization, expected));
         }
-        if !similarity.compares() && normalization.negative_eigenvalues().is_some() {
+        if similarity.metadata().has_own_features && normalization.negative_eigenvalues().is_some() {
             let expected = "mean-norm, z-score, covariance or none: features are no similarities between bases";
             return Err(Error::parameter("normalization", normalization, expected));
         }
@@ -231,7 +231,7 @@ impl<S: Similarity> BasisExpansion<S> {
     /// and negative eigenvalues.
     pub(crate) fn add_remarks(&self, notes: &mut Vec<String>, warnings: &mut Vec<String>) {
         let column = self.bases.offsets().and_then(|offsets| offsets.iter().position(|offset| *offset != 0.0));
-        if let Some(column) = column.filter(|_| !self.similarity.depends_on_differences()) {
+        if let Some(column) = column.filter(|_| !self.similarity.metadata().depends_on_differences) {
             let spec = self.similarity.spec();
             warnings.push(format!(
                 "column {column} lies so far from 0 for its range that '{spec}' loses digits in single precision: subtract \
@@ -418,7 +418,7 @@ impl<S: Similarity> BasisExpansion<S> {
         let parts = 0..similarity.n_parts();
         let has_own = parts.clone().any(|part| similarity.options(part).n_basis.is_some());
         let has_features = parts.clone().any(|part| similarity.own_features(part, &self.described).is_some());
-        if has_own || has_features || similarity.brings_columns() {
+        if has_own || has_features || similarity.metadata().brings_columns {
             let expected = "similarities that compare with all bases (no bases=…, not precomputed, not features), to leave bases out";
             return Err(Error::parameter("similarity", similarity.spec(), expected));
         }
@@ -480,7 +480,8 @@ impl<S: Similarity> BasisExpansion<S> {
     }
 
     fn nystroem(&self, cut: NystroemCut, training: &Training<'_, S::Samples>) -> Result<NystroemParts> {
-        let (n, n_columns, n_polynomials) = (self.bases.len(), self.n_columns(), self.similarity.n_polynomials());
+        let (n, n_columns, n_polynomials) =
+            (self.bases.len(), self.n_columns(), self.similarity.metadata().n_polynomials);
         if n_columns != n + n_polynomials {
             let (spec, normalization) = (self.similarity.spec(), self.normalization);
             let problem = format!(

@@ -8,7 +8,7 @@ use crate::data::{CsrMatrix, Samples, Source};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::similarity::Similarity;
+use crate::similarity::{Extension, Similarity};
 
 /// The similarities of some samples to the bases of one part, \[sample\]\[column\].
 pub(super) enum Compared {
@@ -87,14 +87,15 @@ impl<S: Similarity> BasisExpansion<S> {
         let (n_samples, samples) = (samples.len(), self.sound(samples, first_row)?);
         let located = |error: Error| error.in_part_from(first_row);
         let in_own_form = |part: usize| {
-            let rows = match stay_sparse && self.sparse[part] {
-                true => self.similarity.sparse_block(part, &self.described, &samples).map_err(located)?,
-                false => None,
-            };
-            match rows {
-                Some(rows) => Ok(Some(Compared::Sparse(rows))),
-                None => Ok(self.precise_values(part, &samples, first_row)?.map(Compared::Double)),
+            let mut rows = CsrMatrix::default();
+            let wanted = Extension::Sparse(&mut rows);
+            if stay_sparse
+                && self.sparse[part]
+                && self.similarity.extension(part, &self.described, &samples, wanted).map_err(located)?
+            {
+                return Ok(Some(Compared::Sparse(rows)));
             }
+            Ok(self.precise_values(part, &samples, first_row)?.map(Compared::Double))
         };
         let mut parts = (0..self.maps.len()).map(in_own_form).collect::<Result<Vec<_>>>()?;
         let is_left_out: Vec<bool> = parts.iter().map(Option::is_some).collect();
@@ -142,7 +143,7 @@ impl<S: Similarity> BasisExpansion<S> {
             }
         };
         let mut values = vec![0.0; samples.len() * columns.len()];
-        let is_precise = self.similarity.precise_block(part, bases, samples, &mut values);
+        let is_precise = self.similarity.extension(part, bases, samples, Extension::Precise(&mut values));
         if !is_precise.map_err(|error| error.in_part_from(first_row))? {
             return Ok(None);
         }
@@ -161,7 +162,7 @@ impl<S: Similarity> BasisExpansion<S> {
             return Ok(false);
         }
         let one = Samples::select(&*self.described, &[0]);
-        self.similarity.precise_block(part, &one, &one, &mut [0.0])
+        self.similarity.extension(part, &one, &one, Extension::Precise(&mut [0.0]))
     }
 
     /// The similarities of samples to the bases of a part that has double precision, samples × columns.

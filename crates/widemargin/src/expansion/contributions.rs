@@ -65,7 +65,7 @@ impl<S: Similarity> BasisExpansion<S> {
     /// samples bring the columns.
     pub(crate) fn norms_of_bases<W: Copy + Into<f64>>(&self, weights: &[W], n_problems: usize) -> Vec<f64> {
         let n_bases = self.bases().len();
-        if self.similarity.brings_columns() {
+        if self.similarity.metadata().brings_columns {
             return Vec::new();
         }
         let folded = FoldedDecision::new(&self.maps, weights, n_problems);

@@ -8,7 +8,7 @@ use super::part_map::{PartMap, n_joined};
 use crate::data::{CsrMatrix, DenseView, Rows, Samples, Training};
 use crate::error::Result;
 use crate::linalg;
-use crate::similarity::Similarity;
+use crate::similarity::{Extension, Similarity};
 
 /// The features of some samples in one part.
 pub(super) enum Part {
@@ -108,7 +108,7 @@ pub(super) fn apply(maps: &[PartMap], rows: &mut CsrMatrix<f32>) {
 pub(super) fn sparse_parts<S: Similarity>(similarity: &S, described: &S::Samples) -> Result<Vec<bool>> {
     let is_sparse = |part: usize| match similarity.own_features(part, described) {
         None => Ok(false),
-        Some(_) => Ok(similarity.sparse_block(part, described, described)?.is_some()),
+        Some(_) => similarity.extension(part, described, described, Extension::Sparse(&mut CsrMatrix::default())),
     };
     (0..similarity.n_parts()).map(is_sparse).collect()
 }

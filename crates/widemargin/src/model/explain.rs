@@ -36,7 +36,7 @@ impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
     pub(super) fn terms(&self, sample: &S::Samples, row: usize) -> Result<Vec<Term>> {
         let (expansion, k) = (&self.expansion, self.task.n_problems());
         let similarity = expansion.similarity();
-        let n_polynomials = similarity.n_polynomials();
+        let n_polynomials = similarity.metadata().n_polynomials;
         let mut terms = Vec::new();
         let parts = expansion.weighed_columns(self.task.weights(), k, sample.clone(), row)?;
         for (part, found) in parts.into_iter().enumerate() {

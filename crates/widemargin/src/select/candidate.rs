@@ -91,7 +91,7 @@ pub(super) fn common_normalization(mine: &Candidate, theirs: &Candidate) -> Resu
 
 /// Whether a candidate compares samples with bases.
 pub(super) fn compares(candidate: &Candidate) -> Result<bool> {
-    Ok(AnySimilarity::new(&candidate.similarity)?.compares())
+    Ok(!AnySimilarity::new(&candidate.similarity)?.metadata().has_own_features)
 }
 
 /// The steps of a candidate without their parameters.

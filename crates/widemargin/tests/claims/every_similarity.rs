@@ -90,7 +90,7 @@ fn forms(kind: &str, n: usize, widths: &[usize]) -> Vec<AnySamples> {
 pub fn for_every_similarity(mut test: impl FnMut(&SimilarityRow, &str, &AnySamples)) {
     for row in similarity_rows() {
         for samples in row.samples.iter().flat_map(|kind| samples_of(kind)) {
-            for spec in row.examples {
+            for spec in row.examples() {
                 test(row, spec, &samples);
             }
         }
@@ -147,7 +147,7 @@ fn by_definition(
 fn agrees_with_its_definition_and_is_symmetric_if_declared() {
     for_every_similarity(|row, spec, samples| {
         let (similarity, learned) = fitted(spec, samples);
-        if similarity.brings_columns() {
+        if similarity.metadata().brings_columns {
             return;
         }
         let definition = definitions::of(row.name);
@@ -232,7 +232,7 @@ fn a_model_scores_a_sample_alone_as_among_others_and_comes_back_from_its_file() 
     // Multiples of the rows of a grid.
     let widths = [(21, 11, 2), (3, 1, 2), (72, 200, 3)];
     for row in similarity_rows() {
-        let spec = row.examples.last().unwrap();
+        let spec = row.examples().last().unwrap();
         for kind in row.samples {
             if *kind != "vectors" {
                 forms(kind, MANY, &[]).iter().for_each(|samples| check_scores(spec, samples, 13, 3));
@@ -257,9 +257,9 @@ fn rows_are_sound() {
     let mut names = BTreeSet::new();
     for row in similarity_rows() {
         assert!(names.insert(row.name) && names.insert(row.class), "{} or {} is there twice", row.name, row.class);
-        let known = AnySimilarity::new(&row.examples[..1]).unwrap().takes();
+        let known = AnySimilarity::new(&row.examples()[..1]).unwrap().takes();
         assert_eq!(row.samples, &known[..row.samples.len()], "{}", row.name);
-        let example: Spec = row.examples[0].parse().unwrap();
+        let example: Spec = row.examples()[0].parse().unwrap();
         for parameter in row.parameters {
             let with = |text: &str| {
                 let mut step = example.steps[0].clone();

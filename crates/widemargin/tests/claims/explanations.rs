@@ -307,7 +307,7 @@ fn pieces_add_up_to_the_similarity() {
     let mut checked = BTreeSet::new();
     for_every_similarity(|row, spec, samples| {
         let (similarity, learned) = fitted(spec, samples);
-        if similarity.brings_columns() {
+        if similarity.metadata().brings_columns {
             return;
         }
         let block = pairwise(&similarity, samples, samples).unwrap();

@@ -5,7 +5,6 @@
 //! dilations that are 480,000 operations a series. The nine vectors of the series are loaded once for the eight
 //! kernels.
 
-use crate::isa::{Isa, dispatch};
 use crate::simd::Simd;
 
 /// Weights of a kernel.
@@ -23,21 +22,8 @@ const INSIDE: [[f32; SLACK]; 2] = [[1.0; SLACK], [0.0; SLACK]];
 /// Of each kernel the mean over the time steps of its response where that is the largest of the group, and the share of
 /// time steps at which it is the least; where several are equal, the first has it. `x` begins with the first tap of the
 /// first time step.
-pub(super) fn compete(
-    isa: Isa,
-    x: &[f32],
-    (dilation, n_steps): (usize, usize),
-    weights: &[f32],
-    out: &mut [f32; 2 * GROUP_SIZE],
-) {
-    dispatch!(isa, simd => simd.compiled(
-        #[inline(always)]
-        || compete_inlined(simd, x, (dilation, n_steps), weights, out)
-    ));
-}
-
 #[inline(always)]
-fn compete_inlined<S: Simd>(
+pub(super) fn compete<S: Simd>(
     simd: S,
     x: &[f32],
     (dilation, n_steps): (usize, usize),

@@ -25,8 +25,9 @@ use super::row::{DescriptorRow, fitted, rows_of};
 use super::{Descriptor, convolved};
 use crate::data::{DenseMatrix, Samples, Series, Training};
 use crate::error::{Error, Result};
-use crate::isa::Isa;
+use crate::isa::{Isa, dispatch};
 use crate::parameters::{Parameter, Values};
+use crate::simd::Simd;
 use crate::spec::Step;
 
 pub(crate) const HYDRA: DescriptorRow = DescriptorRow {
@@ -232,7 +233,8 @@ impl Work<'_> {
                     &self.sum
                 }
             };
-            compete(self.isa, &x[padding - LENGTH / 2 * dilation..], (dilation, source.n_steps), weights, out);
+            let (x, span) = (&x[padding - LENGTH / 2 * dilation..], (dilation, source.n_steps));
+            dispatch!(self.isa, simd => simd.compiled(#[inline(always)] || compete(simd, x, span, weights, out)));
             // A sum of responses may be below 0, and counts as 0.
             out.iter_mut().for_each(|share| *share = share.max(0.0).sqrt());
         }

@@ -179,18 +179,7 @@ impl Rows {
         }
     }
 
-    /// 3 x_p.
-    #[inline(always)]
-    fn x(&self, p: usize) -> &[f32] {
-        self.row(2 * p)
-    }
-
-    /// α + 3 x_p.
-    #[inline(always)]
-    fn alpha_and_x(&self, p: usize) -> &[f32] {
-        self.row(2 * p + 1)
-    }
-
+    /// Row 2p is 3 x_p, and row 2p + 1 is α + 3 x_p.
     #[inline(always)]
     fn row(&self, row: usize) -> &[f32] {
         let numbers = self.numbers.as_ref().expect("set before").numbers();
@@ -200,7 +189,7 @@ impl Rows {
     /// The convolution with a kernel, from vector `first` of the tile on.
     #[inline(always)]
     fn convolved<S: Simd, const N: usize>(&self, simd: S, [i, j, k]: [usize; 3], first: usize) -> [S::F32s; N] {
-        let (i, j, k) = (self.alpha_and_x(i), self.x(j), self.x(k));
+        let (i, j, k) = (self.row(2 * i + 1), self.row(2 * j), self.row(2 * k));
         let mut sums = [simd.splat(0.0); N];
         for (v, sum) in sums.iter_mut().enumerate() {
             let at = (first + v) * S::LANES;

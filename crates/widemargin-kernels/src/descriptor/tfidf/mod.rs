@@ -22,7 +22,6 @@ use super::row::{DescriptorRow, fitted};
 use super::term_columns::{Columns, Counts, columns_of, halves_of};
 use crate::data::{CsrMatrix, Training, Unit};
 use crate::error::{Error, Result};
-use crate::par::Pool;
 use crate::parameters::{Parameter, Span, Values};
 use crate::spec::Step;
 
@@ -114,12 +113,10 @@ impl Tfidf {
 
     /// In how many samples each term is: the sums are in the order of the samples, a chunk at a time.
     fn counts(&self, training: &Training<'_, Vec<String>>) -> Result<Counts> {
-        let (mut all, pool) = (Counts::default(), Pool::new(training.threads)?);
-        let chunk = |rows: std::ops::Range<usize>| {
-            training.go_on("describe")?;
-            let strings = training.samples.chunk(rows.clone())?;
+        let mut all = Counts::default();
+        let work = |strings: Vec<String>, weights: &[f64]| {
             let (mut counts, mut terms) = (Counts::default(), Vec::new());
-            for (string, &weight) in strings.iter().zip(&training.weights[rows]).filter(|(_, weight)| **weight > 0.0) {
+            for (string, &weight) in strings.iter().zip(weights).filter(|(_, weight)| **weight > 0.0) {
                 terms.clear();
                 each_term(string, self.by, self.unit, self.lengths, |term, _, _| terms.push(term));
                 terms.sort_unstable();
@@ -128,9 +125,8 @@ impl Tfidf {
             }
             Ok(counts)
         };
-        pool.fold_chunks(training.samples.n_samples(), CHUNK_STRINGS, chunk, |counts| {
+        training.fold("describe", CHUNK_STRINGS, work, |counts| {
             counts.into_iter().for_each(|(term, count)| *all.entry(term).or_default() += count);
-            Ok(())
         })?;
         Ok(all)
     }

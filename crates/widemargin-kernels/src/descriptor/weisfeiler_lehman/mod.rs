@@ -28,7 +28,6 @@ use super::row::{DescriptorRow, fitted};
 use super::term_columns::{Columns, columns_of, cut, halves_of};
 use crate::data::{CsrMatrix, Training};
 use crate::error::{Error, Result};
-use crate::par::Pool;
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 
@@ -129,24 +128,17 @@ impl WeisfeilerLehman {
     /// [`Error::Sample`] for a string that is not a graph; [`Error::Similarity`] where the graphs have no vertices;
     /// [`Error::Cancelled`].
     pub fn fit_graphs(&mut self, training: &Training<'_, Vec<String>>) -> Result<()> {
-        let (mut all, pool) = (BTreeSet::new(), Pool::new(training.threads)?);
-        let chunk = |rows: std::ops::Range<usize>| {
-            training.go_on("describe")?;
-            let (first, graphs) = (rows.start, training.samples.chunk(rows.clone())?);
+        let mut all = BTreeSet::new();
+        let work = |graphs: Vec<String>, weights: &[f64]| {
             let mut colors = Vec::new();
-            let present =
-                graphs.iter().zip(&training.weights[rows]).enumerate().filter(|(_, (_, weight))| **weight > 0.0);
-            for (at, (text, _)) in present {
-                colors.extend(self.colors(&self.read(first + at, text)?));
+            for (at, (text, _)) in graphs.iter().zip(weights).enumerate().filter(|(_, (_, weight))| **weight > 0.0) {
+                colors.extend(self.colors(&self.read(at, text)?));
             }
             colors.sort_unstable();
             colors.dedup();
             Ok(colors)
         };
-        pool.fold_chunks(training.samples.n_samples(), CHUNK_GRAPHS, chunk, |colors| {
-            all.extend(colors);
-            Ok(())
-        })?;
+        training.fold("describe", CHUNK_GRAPHS, work, |colors| all.extend(colors))?;
         if all.is_empty() {
             return Err(Error::similarity(self.spec(), "the training graphs have no vertices"));
         }

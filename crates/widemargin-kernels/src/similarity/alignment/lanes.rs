@@ -15,7 +15,7 @@ use crate::simd::Simd;
 
 /// The score of a gap's first character and of each further one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Gaps {
+pub(in crate::similarity) struct Gaps {
     pub open: i32,
     pub extend: i32,
 }

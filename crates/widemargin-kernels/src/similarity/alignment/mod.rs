@@ -21,13 +21,16 @@ mod matrices;
 mod path;
 mod scores;
 
-use self::lanes::{Gaps, Group, Work};
+pub(super) use self::lanes::Gaps;
+use self::lanes::{Group, Work};
 use self::matrices::Matrix;
-use self::scores::{Mode, Scores};
+pub(super) use self::path::path;
+pub(super) use self::scores::Mode;
+use self::scores::Scores;
 use super::ngram::NGRAM;
 use super::row::{Definite, SimilarityRow, built};
 use super::term_index::cells_per_pair;
-use super::{Comparison, Similarity};
+use super::{Comparison, Pieces, Similarity};
 use crate::data::{Unit, UnitCodes};
 use crate::error::{Error, Result};
 use crate::isa::Isa;
@@ -202,7 +205,12 @@ impl Similarity for Alignment {
         let mut codes = UnitCodes::new(self.unit);
         let x = self.encode(true, basis, &mut codes)?.remove(0);
         let y = self.encode(false, sample, &mut codes)?.remove(0);
-        Ok(path::path(self.mode, &self.scores, self.gaps, &x, &y))
+        let pair = |i: usize, j: usize| match self.scores {
+            Scores::Equal { same, other } => i64::from(if x[i] == y[j] { same } else { other }),
+            Scores::Matrix(matrix) => i64::from(matrix.score(x[i], y[j])),
+        };
+        let path = path(self.mode, [self.gaps; 2], pair, |_, _| false, [x.len(), y.len()]);
+        Ok(path.map(|path| Comparison::of("score of the alignment", Pieces::Characters { path })))
     }
 }
 

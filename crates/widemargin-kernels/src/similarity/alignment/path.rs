@@ -1,35 +1,39 @@
-//! The best alignment itself, by the recursion of Gotoh with its three tables.
+//! The best alignment itself, by the recursion of Gotoh.
 
 use super::lanes::Gaps;
-use super::scores::{Mode, Scores};
-use crate::similarity::comparison::{Comparison, MAX_CELLS, PathStep, Pieces};
-
-/// Which table a path is in: a pair, a gap in the sample, or one in the basis.
-#[derive(Clone, Copy, PartialEq)]
-enum State {
-    Pair,
-    Basis,
-    Sample,
-}
+use super::scores::Mode;
+use crate::similarity::comparison::{MAX_CELLS, PathStep};
 
 /// Minus infinity, from which no score can come back.
 const NEVER: i64 = i64::MIN / 4;
 
-/// The path of the best alignment of a basis x and a sample y, from its first pair or gap to its last; `None` where the
-/// tables would be too large. The shares are scores: the first character of a gap has the score of opening one.
-pub(super) fn path(mode: Mode, scores: &Scores, gaps: Gaps, x: &[i32], y: &[i32]) -> Option<Comparison> {
-    let (m, n) = (x.len(), y.len());
-    let width = n + 1;
-    if (m + 1).saturating_mul(width) > MAX_CELLS / 4 {
+/// The score of swapped neighbors.
+const SWAPPED: i64 = -1;
+
+/// The path of the best alignment of a basis x and a sample y of these lengths, from its first pair or gap to its last;
+/// `None` where the tables would be too large. The shares are scores: the first character of a gap has the score of
+/// opening one. `gaps` are those of characters of x alone, and of y alone. `pair` is the score of a pair, and the last two
+/// characters of the first i of x and of the first j of y may be paired crosswise where `is_swapped(i, j)`.
+pub(in crate::similarity) fn path(
+    mode: Mode,
+    gaps: [Gaps; 2],
+    pair: impl Fn(usize, usize) -> i64,
+    is_swapped: impl Fn(usize, usize) -> bool,
+    [m, n]: [usize; 2],
+) -> Option<Vec<PathStep>> {
+    let (width, is_affine) = (n + 1, gaps.iter().any(|gaps| gaps.open != gaps.extend));
+    let size = (m + 1).saturating_mul(width);
+    if size > if is_affine { MAX_CELLS / 4 } else { MAX_CELLS } {
         return None;
     }
-    let pair = |i: usize, j: usize| match scores {
-        Scores::Equal { same, other } => i64::from(if x[i] == y[j] { *same } else { *other }),
-        Scores::Matrix(matrix) => i64::from(matrix.score(x[i], y[j])),
+    // The best scores of alignments that end in any way, and of those that end in a gap of either kind, if the first
+    // character of a gap has another score than the others.
+    let mut best = vec![NEVER; size];
+    let mut of_gaps = gaps.map(|_| vec![NEVER; if is_affine { size } else { 0 }]);
+    let with_gap = |best: &[i64], of_gap: &[i64], before: usize, gaps: Gaps| {
+        let opened = best[before] + i64::from(gaps.open);
+        of_gap.get(before).map_or(opened, |longer| opened.max(longer + i64::from(gaps.extend)))
     };
-    let (open, extend) = (i64::from(gaps.open), i64::from(gaps.extend));
-    // The best scores of alignments that end in any way, with a character of x alone, and with one of y alone.
-    let [mut best, mut of_x, mut of_y] = std::array::from_fn(|_| vec![NEVER; (m + 1) * width]);
     for i in 0..=m {
         for j in 0..=n {
             let at = i * width + j;
@@ -38,14 +42,23 @@ pub(super) fn path(mode: Mode, scores: &Scores, gaps: Gaps, x: &[i32], y: &[i32]
                 Mode::Global => i + j == 0,
                 Mode::Semiglobal => i == 0 || j == 0,
             };
-            if i > 0 {
-                of_x[at] = (best[at - width] + open).max(of_x[at - width] + extend);
+            let mut value = if is_free { 0 } else { NEVER };
+            let before = [(i > 0).then(|| at - width), (j > 0).then(|| at - 1)];
+            for ((before, of_gap), gaps) in before.into_iter().zip(&mut of_gaps).zip(gaps) {
+                let Some(before) = before else { continue };
+                let score = with_gap(&best, of_gap, before, gaps);
+                value = value.max(score);
+                if let Some(of_gap) = of_gap.get_mut(at) {
+                    *of_gap = score;
+                }
             }
-            if j > 0 {
-                of_y[at] = (best[at - 1] + open).max(of_y[at - 1] + extend);
+            if i > 0 && j > 0 {
+                value = value.max(best[at - width - 1] + pair(i - 1, j - 1));
             }
-            let paired = if i > 0 && j > 0 { best[at - width - 1] + pair(i - 1, j - 1) } else { NEVER };
-            best[at] = paired.max(of_x[at]).max(of_y[at]).max(if is_free { 0 } else { NEVER });
+            if is_swapped(i, j) {
+                value = value.max(best[at - 2 * (width + 1)] + SWAPPED);
+            }
+            best[at] = value;
         }
     }
     let ends: Box<dyn Iterator<Item = (usize, usize)>> = match mode {
@@ -54,7 +67,8 @@ pub(super) fn path(mode: Mode, scores: &Scores, gaps: Gaps, x: &[i32], y: &[i32]
         Mode::Semiglobal => Box::new((0..=m).map(|i| (i, n)).chain((0..=n).map(|j| (m, j)))),
     };
     let (mut i, mut j) = ends.max_by_key(|(i, j)| best[i * width + j])?;
-    let (mut state, mut path) = (State::Pair, Vec::new());
+    // The gap that the path is in: 0 of x, 1 of y.
+    let (mut in_gap, mut path) = (None, Vec::new());
     loop {
         let at = i * width + j;
         let is_start = match mode {
@@ -62,26 +76,32 @@ pub(super) fn path(mode: Mode, scores: &Scores, gaps: Gaps, x: &[i32], y: &[i32]
             Mode::Global => i + j == 0,
             Mode::Semiglobal => (i == 0 || j == 0) && best[at] == 0,
         };
-        match state {
-            State::Pair if is_start => break,
-            State::Pair if i > 0 && j > 0 && best[at] == best[at - width - 1] + pair(i - 1, j - 1) => {
-                let share = pair(i - 1, j - 1) as f64;
-                path.push(PathStep { basis: Some(i - 1), sample: Some(j - 1), share });
+        let mut step = |basis, sample, share: i64| path.push(PathStep { basis, sample, share: share as f64 });
+        match in_gap {
+            None if is_start => break,
+            None if i > 0 && j > 0 && best[at] == best[at - width - 1] + pair(i - 1, j - 1) => {
                 (i, j) = (i - 1, j - 1);
+                step(Some(i), Some(j), pair(i, j));
             }
-            State::Pair if best[at] == of_x[at] => state = State::Basis,
-            State::Pair => state = State::Sample,
-            State::Basis | State::Sample => {
-                let is_basis = state == State::Basis;
-                let (of_gap, before) = if is_basis { (&of_x, at - width) } else { (&of_y, at - 1) };
-                let is_opened = of_gap[at] == best[before] + open;
-                let share = if is_opened { open } else { extend } as f64;
+            None if is_swapped(i, j) && best[at] == best[at - 2 * (width + 1)] + SWAPPED => {
+                (i, j) = (i - 2, j - 2);
+                step(Some(i + 1), Some(j), 0);
+                step(Some(i), Some(j + 1), SWAPPED);
+            }
+            None => {
+                let is_basis = i > 0 && best[at] == with_gap(&best, &of_gaps[0], at - width, gaps[0]);
+                in_gap = Some(usize::from(!is_basis));
+            }
+            Some(gap) => {
+                let (Gaps { open, extend }, before) = (gaps[gap], at - [width, 1][gap]);
+                let is_opened = of_gaps[gap].get(at).is_none_or(|score| *score == best[before] + i64::from(open));
                 (i, j) = (before / width, before % width);
-                path.push(PathStep { basis: is_basis.then_some(i), sample: (!is_basis).then_some(j), share });
-                state = if is_opened { State::Pair } else { state };
+                let share = i64::from(if is_opened { open } else { extend });
+                step((gap == 0).then_some(i), (gap == 1).then_some(j), share);
+                in_gap = in_gap.filter(|_| !is_opened);
             }
         }
     }
     path.reverse();
-    Some(Comparison::of("score of the alignment", Pieces::Characters { path }))
+    Some(path)
 }

@@ -14,7 +14,7 @@ pub(super) enum Scores {
 
 /// Which alignments are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mode {
+pub(in crate::similarity) enum Mode {
     /// Of any two substrings.
     Local,
     /// Of both strings from end to end.

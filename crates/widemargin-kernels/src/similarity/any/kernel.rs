@@ -2,9 +2,9 @@
 
 use std::any::Any;
 
-use crate::data::{AnySamples, CsrMatrix, Kind, Mapped, Training, Vectors};
+use crate::data::{AnySamples, Kind, Mapped, Training, Vectors};
 use crate::error::{Error, Result};
-use crate::similarity::{Comparison, Similarity};
+use crate::similarity::{Comparison, Extension, Metadata, Similarity};
 
 /// A part of [`super::AnySimilarity`]: a similarity of one kind of samples, which it is asked for as any kind.
 pub(in crate::similarity) trait AnyKernel: Similarity<Samples = AnySamples> + Any {
@@ -46,12 +46,12 @@ impl<S: Similarity<Samples: Kind>> Similarity for Typed<S> {
     /// Converts samples to the kind it compares, if possible. Vectors far from 0 become their differences from the
     /// offsets, where it depends on nothing else.
     fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
-        Ok(typed::<S>(&self.0.spec(), self.0.depends_on_differences(), samples)?.into_any())
+        Ok(typed::<S>(&self.0.spec(), self.0.metadata().depends_on_differences, samples)?.into_any())
     }
 
     fn fit(&mut self, training: &Training<'_, AnySamples>) -> Result<()> {
         // Computed before `fit` borrows the similarity mutably.
-        let (spec, has_differences) = (self.0.spec(), self.0.depends_on_differences());
+        let (spec, has_differences) = (self.0.spec(), self.0.metadata().depends_on_differences);
         let source = Mapped { source: training.samples, map: |samples| typed::<S>(&spec, has_differences, samples) };
         self.0.fit(&training.of(&source))
     }
@@ -60,22 +60,8 @@ impl<S: Similarity<Samples: Kind>> Similarity for Typed<S> {
         self.0.block(self.samples(bases)?, self.samples(samples)?, block)
     }
 
-    fn sparse_block(&self, part: usize, bases: &AnySamples, samples: &AnySamples) -> Result<Option<CsrMatrix<f32>>> {
-        self.0.sparse_block(part, self.samples(bases)?, self.samples(samples)?)
-    }
-
-    fn kernel_distances(
-        &self,
-        part: usize,
-        bases: &AnySamples,
-        samples: &AnySamples,
-        block: &mut [f32],
-    ) -> Result<bool> {
-        self.0.kernel_distances(part, self.samples(bases)?, self.samples(samples)?, block)
-    }
-
-    fn precise_block(&self, part: usize, bases: &AnySamples, samples: &AnySamples, block: &mut [f64]) -> Result<bool> {
-        self.0.precise_block(part, self.samples(bases)?, self.samples(samples)?, block)
+    fn extension(&self, part: usize, bases: &AnySamples, samples: &AnySamples, wanted: Extension<'_>) -> Result<bool> {
+        self.0.extension(part, self.samples(bases)?, self.samples(samples)?, wanted)
     }
 
     fn seconds_per_pair(&self, bases: &AnySamples) -> f64 {
@@ -86,20 +72,8 @@ impl<S: Similarity<Samples: Kind>> Similarity for Typed<S> {
         S::Samples::of(bases).map_or(0, |bases| self.0.n_columns(bases))
     }
 
-    fn brings_columns(&self) -> bool {
-        self.0.brings_columns()
-    }
-
-    fn compares(&self) -> bool {
-        self.0.compares()
-    }
-
-    fn n_polynomials(&self) -> usize {
-        self.0.n_polynomials()
-    }
-
-    fn depends_on_differences(&self) -> bool {
-        self.0.depends_on_differences()
+    fn metadata(&self) -> Metadata {
+        self.0.metadata()
     }
 
     fn is_symmetric(&self, part: usize) -> bool {

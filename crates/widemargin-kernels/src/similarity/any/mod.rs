@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use self::kernel::{AnyKernel, Typed};
 use super::grid::{GridMatching, PackedBases};
-use super::{ColumnMeaning, Comparison, PartOptions, Similarity, Spec};
-use crate::data::{AnySamples, CsrMatrix, Grids, Kind, Mapped, OwnSamples, Samples, SamplesView, Source, Training};
+use super::{ColumnMeaning, Comparison, Extension, Metadata, PartOptions, Similarity, Spec};
+use crate::data::{AnySamples, Grids, Kind, Mapped, OwnSamples, Samples, SamplesView, Source, Training};
 use crate::descriptor::Descriptor;
 use crate::error::{Error, Result};
 
@@ -82,12 +82,12 @@ impl AnySimilarity {
         for kernel in own {
             set.add_part(Spec { steps: Vec::new() }, None, kernel, PartOptions::default());
         }
-        let stands_alone = |part: &Part| part.kernel.brings_columns() && part.kernel.compares();
-        if set.parts.len() > 1 && set.parts.iter().any(stands_alone) {
+        let stands_alone = |own: &Metadata| own.brings_columns && !own.has_own_features;
+        if set.parts.len() > 1 && set.parts.iter().any(|part| stands_alone(&part.kernel.metadata())) {
             let expected = "precomputed similarities stand alone: concatenate the blocks in one file";
             return Err(Error::parameter("similarity", set.spec(), expected));
         }
-        match set.parts.iter().find(|part| part.kernel.n_polynomials() > 0) {
+        match set.parts.iter().find(|part| part.kernel.metadata().n_polynomials > 0) {
             Some(part) if set.parts.len() > 1 => {
                 let expected = "a similarity with polynomials cannot be combined";
                 Err(Error::parameter("similarity", part.kernel.spec(), expected))
@@ -115,12 +115,13 @@ impl AnySimilarity {
         let mut last = last.clone();
         let options = PartOptions::take(&mut last)?;
         let kernel = registry::similarity(&last)?;
-        if kernel.brings_columns() {
-            let expected = match kernel.compares() {
-                true if options != PartOptions::default() => {
+        let own = kernel.metadata();
+        if own.brings_columns {
+            let expected = match own.has_own_features {
+                false if options != PartOptions::default() => {
                     "no weight and no bases: precomputed similarities stand alone and bring their columns"
                 }
-                false if options.n_basis.is_some() => "no bases: features are a sample's own",
+                true if options.n_basis.is_some() => "no bases: features are a sample's own",
                 _ => "",
             };
             if !expected.is_empty() {
@@ -132,7 +133,7 @@ impl AnySimilarity {
     }
 
     fn add_part(&mut self, spec: Spec, node: Option<usize>, kernel: Box<dyn AnyKernel>, options: PartOptions) {
-        let input = Leaf { node, takes: kernel.takes(), has_differences: kernel.depends_on_differences() };
+        let input = Leaf { node, takes: kernel.takes(), has_differences: kernel.metadata().depends_on_differences };
         let known = self.leaves.iter().position(|leaf| *leaf == input);
         let leaf = known.unwrap_or_else(|| {
             self.leaves.push(input);
@@ -222,6 +223,41 @@ impl AnySimilarity {
         }
     }
 
+    /// Fills the blocks of the parts, one after another: `columns` has the width of the block of a part and the number
+    /// of bases with which it is compared, as in [`PartOptions::n_basis`]; none for a part that is left out.
+    fn fill(
+        &self,
+        bases: &AnySamples,
+        samples: &AnySamples,
+        block: &mut [f32],
+        columns: impl Fn(usize) -> Option<(usize, Option<usize>)>,
+    ) -> Result<()> {
+        let (n_columns, columns) = (self.n_columns(bases), (0..self.parts.len()).map(columns).collect::<Vec<_>>());
+        let (bases, samples) = self.described(bases, samples)?;
+        let (mut blocks, mut rest) = (Vec::with_capacity(self.parts.len()), block);
+        for (part, columns) in self.parts.iter().zip(&columns) {
+            let width = columns.map_or(0, |(width, _)| width);
+            let (own, left) = rest.split_at_mut(samples[part.leaf].len() * width);
+            blocks.push(own);
+            rest = left;
+        }
+        for (leaf, (bases, samples)) in bases.iter().zip(samples).enumerate() {
+            // Parts with the same number of bases share them. Features of a sample's own have no such number.
+            let distinct: BTreeSet<_> = self.of_leaf(leaf).filter_map(|part| Some(columns[part]?.1)).collect();
+            for shared in distinct {
+                let of = |part: usize| columns[part].is_some_and(|(_, n_basis)| n_basis == shared);
+                let options = PartOptions { n_basis: shared, ..PartOptions::default() };
+                if options.width(n_columns) == n_columns {
+                    self.leaf_blocks(leaf, of, bases, samples, &mut blocks)?;
+                } else {
+                    let own = Samples::select(bases, &options.columns(n_columns));
+                    self.leaf_blocks(leaf, of, &own, samples, &mut blocks)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The bases and samples of each leaf.
     fn described<'a>(
         &self,
@@ -274,13 +310,6 @@ impl Similarity for AnySimilarity {
         AnySimilarity::of_kernels(&specs[..specs.len() - own.len()], own).ok()
     }
 
-    /// Descriptors of vectors scale them, from their differences from the offsets.
-    fn depends_on_differences(&self) -> bool {
-        let is_of_differences =
-            |part: &Part| self.leaves[part.leaf].node.is_some() || part.kernel.depends_on_differences();
-        self.parts.iter().all(is_of_differences)
-    }
-
     fn fit(&mut self, training: &Training<'_, AnySamples>) -> Result<()> {
         for at in 0..self.nodes.len() {
             // Parents come first.
@@ -323,7 +352,7 @@ impl Similarity for AnySimilarity {
 
     fn n_columns(&self, bases: &AnySamples) -> usize {
         // Of those that compare, if any does.
-        let part = self.parts.iter().find(|part| part.kernel.compares()).or(self.parts.first());
+        let part = self.parts.iter().find(|part| !part.kernel.metadata().has_own_features).or(self.parts.first());
         match (bases, part) {
             (AnySamples::Described(leaves), Some(part)) => part.kernel.n_columns(&leaves[part.leaf]),
             _ => bases.len(),
@@ -331,16 +360,8 @@ impl Similarity for AnySimilarity {
     }
 
     fn block(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<()> {
-        let (bases, samples) = self.described(bases, samples)?;
-        let size = block.len() / self.parts.len();
-        let mut blocks: Vec<&mut [f32]> = block.chunks_mut(size.max(1)).collect();
-        if blocks.len() < self.parts.len() {
-            return Ok(());
-        }
-        for (leaf, (bases, samples)) in bases.iter().zip(samples).enumerate() {
-            self.leaf_blocks(leaf, |_| true, bases, samples, &mut blocks)?;
-        }
-        Ok(())
+        let n_columns = self.n_columns(bases);
+        self.fill(bases, samples, block, |_| Some((n_columns, None)))
     }
 
     fn options(&self, part: usize) -> PartOptions {
@@ -354,76 +375,40 @@ impl Similarity for AnySimilarity {
     fn own_features(&self, part: usize, bases: &AnySamples) -> Option<usize> {
         let Part { kernel, leaf, .. } = &self.parts[part];
         match bases {
-            AnySamples::Described(leaves) if !kernel.compares() => Some(kernel.n_columns(&leaves[*leaf])),
+            AnySamples::Described(leaves) if kernel.metadata().has_own_features => {
+                Some(kernel.n_columns(&leaves[*leaf]))
+            }
             _ => None,
         }
     }
 
     fn own_block(&self, left_out: &[bool], bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<()> {
         let n_columns = self.n_columns(bases);
-        let width = |part: usize| match self.own_features(part, bases) {
-            _ if left_out[part] => 0,
-            Some(features) => features,
-            None => self.parts[part].options.width(n_columns),
+        let columns = |part: usize| {
+            let PartOptions { n_basis, .. } = self.parts[part].options;
+            let width = || self.own_features(part, bases).unwrap_or(self.parts[part].options.width(n_columns));
+            (!left_out[part]).then(|| (width(), n_basis))
         };
-        let widths: Vec<usize> = (0..self.parts.len()).map(width).collect();
-        let (bases, samples) = self.described(bases, samples)?;
-        let (mut blocks, mut rest) = (Vec::with_capacity(self.parts.len()), block);
-        for (part, width) in self.parts.iter().zip(widths) {
-            let (own, left) = rest.split_at_mut(samples[part.leaf].len() * width);
-            blocks.push(own);
-            rest = left;
+        self.fill(bases, samples, block, columns)
+    }
+
+    fn extension(&self, part: usize, bases: &AnySamples, samples: &AnySamples, wanted: Extension<'_>) -> Result<bool> {
+        let (bases, samples) = self.of_part(part, bases, samples)?;
+        self.parts[part].kernel.extension(0, bases, samples, wanted)
+    }
+
+    fn metadata(&self) -> Metadata {
+        let of_parts = || self.parts.iter().map(|part| (part, part.kernel.metadata()));
+        // Descriptors of vectors scale them, from their differences from the offsets.
+        let is_of_differences =
+            |(part, own): (&Part, Metadata)| self.leaves[part.leaf].node.is_some() || own.depends_on_differences;
+        Metadata {
+            // Those that have some stand alone.
+            n_polynomials: of_parts().map(|(_, own)| own.n_polynomials).sum(),
+            brings_columns: of_parts().all(|(_, own)| own.brings_columns),
+            has_own_features: of_parts().all(|(_, own)| own.has_own_features),
+            depends_on_differences: of_parts().all(is_of_differences),
         }
-        for (leaf, (bases, samples)) in bases.iter().zip(samples).enumerate() {
-            // Parts with the same number of bases share them. Features of a sample's own have no such number.
-            let n_basis = |part: usize| self.parts[part].options.n_basis;
-            let distinct: BTreeSet<_> = self.of_leaf(leaf).filter(|&part| !left_out[part]).map(n_basis).collect();
-            for shared in distinct {
-                let of = |part: usize| !left_out[part] && n_basis(part) == shared;
-                let options = PartOptions { n_basis: shared, ..PartOptions::default() };
-                if options.width(n_columns) == n_columns {
-                    self.leaf_blocks(leaf, of, bases, samples, &mut blocks)?;
-                } else {
-                    let own = Samples::select(bases, &options.columns(n_columns));
-                    self.leaf_blocks(leaf, of, &own, samples, &mut blocks)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn sparse_block(&self, part: usize, bases: &AnySamples, samples: &AnySamples) -> Result<Option<CsrMatrix<f32>>> {
-        let (bases, samples) = self.of_part(part, bases, samples)?;
-        self.parts[part].kernel.sparse_block(0, bases, samples)
-    }
-
-    fn kernel_distances(
-        &self,
-        part: usize,
-        bases: &AnySamples,
-        samples: &AnySamples,
-        block: &mut [f32],
-    ) -> Result<bool> {
-        let (bases, samples) = self.of_part(part, bases, samples)?;
-        self.parts[part].kernel.kernel_distances(0, bases, samples, block)
-    }
-
-    fn precise_block(&self, part: usize, bases: &AnySamples, samples: &AnySamples, block: &mut [f64]) -> Result<bool> {
-        let (bases, samples) = self.of_part(part, bases, samples)?;
-        self.parts[part].kernel.precise_block(0, bases, samples, block)
-    }
-
-    fn n_polynomials(&self) -> usize {
-        // Those that have some stand alone.
-        self.parts.iter().map(|part| part.kernel.n_polynomials()).sum()
-    }
-
-    fn brings_columns(&self) -> bool {
-        self.parts.iter().all(|part| part.kernel.brings_columns())
-    }
-
-    fn compares(&self) -> bool {
-        self.parts.iter().any(|part| part.kernel.compares())
     }
 
     fn n_parts(&self) -> usize {

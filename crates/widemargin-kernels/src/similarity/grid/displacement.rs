@@ -30,7 +30,7 @@ pub(super) fn best(matching: &GridMatching, basis: &Grids, sample: &Grids) -> Op
     let inside = |row: i64, col: i64| (0..rows as i64).contains(&row) && (0..cols as i64).contains(&col);
     let cost = |by: Shift| matching.penalty * (by[0].pow(2) + by[1].pow(2)) as f64;
     let (shifts, locals) = (shifts([whole; 2]), shifts([local; 2]));
-    let matched = |z: Shift| {
+    let matched = |&z: &Shift| {
         let cell = |c: usize| {
             let moved = |u: &Shift| {
                 let (row, col) = ((c / cols) as i64 + z[0] + u[0], (c % cols) as i64 + z[1] + u[1]);
@@ -38,18 +38,11 @@ pub(super) fn best(matching: &GridMatching, basis: &Grids, sample: &Grids) -> Op
                 let value = sample.map_or(0.0, |[row, col]| product(c, row * cols + col));
                 CellMatch { basis: [c / cols, c % cols], sample, share: value - cost(*u) - cost(z) / n as f64 }
             };
-            let first = moved(&[0, 0]);
-            locals[1..].iter().map(moved).fold(first, |best, next| if next.share > best.share { next } else { best })
+            locals.iter().map(moved).reduce(|best, next| if next.share > best.share { next } else { best })
         };
-        (0..n).map(cell).collect::<Vec<CellMatch>>()
+        let cells: Vec<CellMatch> = (0..n).filter_map(cell).collect();
+        (cells.iter().map(|cell| cell.share).sum::<f64>(), cells)
     };
-    let total = |cells: &[CellMatch]| cells.iter().map(|cell| cell.share).sum::<f64>();
-    let first = matched([0, 0]);
-    let better = |best: (f64, Vec<CellMatch>), z: &Shift| {
-        let next = matched(*z);
-        let value = total(&next);
-        if value > best.0 { (value, next) } else { best }
-    };
-    let (_, cells) = shifts[1..].iter().fold((total(&first), first), better);
+    let (_, cells) = shifts.iter().map(matched).reduce(|best, next| if next.0 > best.0 { next } else { best })?;
     Some(Comparison::of("products of the cells, less penalties", Pieces::Cells { grid: [rows, cols], cells }))
 }

@@ -16,9 +16,9 @@ use crate::data::{AnySamples, Grids, Mapped, Samples, Training};
 use crate::error::Result;
 use crate::isa::Isa;
 use crate::parameters::{Arguments, Parameter, Values};
-use crate::similarity::Similarity;
 use crate::similarity::any::kernel::AnyKernel;
 use crate::similarity::row::{Definite, Onnx, SimilarityRow, arguments_among, built};
+use crate::similarity::{Extension, Similarity};
 use crate::spec::Step;
 
 use super::base;
@@ -201,7 +201,7 @@ impl LatentMatching {
     /// K(x, x) − 2 K(x, y) + K(y, y) of all pairs. If the base does not compute them, they come from the K of each
     /// sample with itself.
     fn distances(&self, bases: &AnySamples, samples: &AnySamples, values: &[f32], block: &mut [f32]) -> Result<()> {
-        if self.base.kernel_distances(0, bases, samples, block)? {
+        if self.base.extension(0, bases, samples, Extension::Distances(block))? {
             return Ok(());
         }
         let own = |all: &AnySamples| -> Result<Vec<f32>> {

@@ -119,11 +119,9 @@ impl PackedBases {
     pub fn fill(&self, samples: &Grids, blocks: &mut [&mut [f32]]) -> Result<()> {
         let (n_jobs, size) = (self.similarities.len(), self.n_bases * samples.len());
         if blocks.len() != n_jobs || blocks.iter().any(|block| block.len() != size) {
-            return Err(Error::Shape {
-                what: "blocks of grid similarities".into(),
-                found: format!("{:?} values", blocks.iter().map(|block| block.len()).collect::<Vec<_>>()),
-                expected: format!("{n_jobs} blocks of {} samples × {} bases", samples.len(), self.n_bases),
-            });
+            let found = format!("{:?} values", blocks.iter().map(|block| block.len()).collect::<Vec<_>>());
+            let expected = format!("{n_jobs} blocks of {} samples × {} bases", samples.len(), self.n_bases);
+            return Err(Error::shape("blocks of grid similarities", found, expected));
         }
         match self.similarities.first() {
             Some(first) if size > 0 => {

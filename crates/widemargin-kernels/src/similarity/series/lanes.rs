@@ -68,7 +68,7 @@ impl Group {
         offsets: &Offsets,
         work: &'w mut Work,
     ) -> &'w [f32] {
-        let x = Side { values: x, second: &extra.second, gaps: &extra.gaps, edge: &extra.edge };
+        let x = extra.side(x);
         self.fill(isa, rule, (x, x.values.len() / self.channels, false), bands, offsets, work)
     }
 
@@ -85,28 +85,22 @@ impl Group {
         self.fill(isa, rule, (self.side(), self.longest, true), bands, offsets, work)
     }
 
-    /// Calls `use_it` with the table of a sample and the only member, laid out for the lanes that the group was made
-    /// for.
-    pub fn with_table<T>(
-        &self,
-        values: &[f32],
-        extra: &Extra,
-        band: usize,
-        offsets: &Offsets,
-        work: &mut Work,
-        use_it: impl FnOnce(Table<'_>) -> T,
-    ) -> Option<T> {
-        let (rows, columns) = (values.len() / self.channels, self.longest);
-        let x = Side { values, second: &extra.second, gaps: &extra.gaps, edge: &extra.edge };
-        let offsets = self.offsets_of(rows, band, offsets, &mut work.offsets);
-        let (y, channels) = (self.side(), self.channels);
-        let table = Table { x, y, x_has_lanes: false, channels, rows, columns, band, limits: None, offsets };
-        tile::reaches(&table, self.lengths.len()).then(|| use_it(table))
+    /// The table of a sample and the members, within a band and the limits of each lane, laid out for the lanes that the
+    /// group was made for.
+    pub fn table<'a>(
+        &'a self,
+        (x, rows, x_has_lanes): (Side<'a>, usize, bool),
+        (band, limits): (usize, Option<&'a [f32]>),
+        offsets: OffsetsOfPair<'a>,
+    ) -> Table<'a> {
+        let (channels, columns) = (self.channels, self.longest);
+        let table = Table { x, y: self.side(), x_has_lanes, channels, rows, columns, band, limits, offsets };
+        assert!(tile::reaches(&table, self.lengths.len()));
+        table
     }
 
     fn side(&self) -> Side<'_> {
-        let Extra { second, gaps, edge } = &self.extra;
-        Side { values: &self.values, second, gaps, edge }
+        self.extra.side(&self.values)
     }
 
     fn fill<'w, F: Rule>(
@@ -128,18 +122,9 @@ impl Group {
         self.put_edge::<F>(band, work);
         // If the band of every lane covers the whole table, the bands need not be checked.
         let whole = narrowest + 1 >= columns.max(rows);
-        let table = Table {
-            x,
-            y: self.side(),
-            x_has_lanes,
-            channels: self.channels,
-            rows,
-            columns,
-            band,
-            limits: (narrowest < band && !whole).then_some(work.limits.as_slice()),
-            offsets: self.offsets_of(rows, band, offsets, &mut work.offsets),
-        };
-        assert!(tile::reaches(&table, lanes));
+        let limits = (narrowest < band && !whole).then_some(work.limits.as_slice());
+        let offsets = self.offsets_of(rows, band, offsets, &mut work.offsets);
+        let table = self.table((x, rows, x_has_lanes), (band, limits), offsets);
         debug_assert!(rows <= columns + band && columns <= rows + band);
         dispatch!(isa, simd => fill(simd, rule, table, &mut work.row));
         work.found.clear();
@@ -166,7 +151,7 @@ impl Group {
     }
 
     /// The numbers of the pairs of a sample of `rows` steps and each member.
-    fn offsets_of<'a>(
+    pub fn offsets_of<'a>(
         &self,
         rows: usize,
         band: usize,

@@ -1,6 +1,6 @@
 //! The path of an elastic distance: the table once more, whole, and from its last cell back to where each came from.
 
-use super::lanes::{Group, Work};
+use super::lanes::Group;
 use super::rule::{Extra, Neighbors, Place, Rule, Table};
 use crate::data::Series;
 use crate::isa::Isa;
@@ -18,15 +18,14 @@ pub(super) fn path<F: Rule>(rule: F, band: usize, y: &Series, x: &Series) -> Opt
     let extra = |series: &Series| vec![rule.extra(series.series(0), series.channels())];
     let (of_y, of_x): (Vec<Extra>, Vec<Extra>) = (extra(y), extra(x));
     let group = Group::new(isa, y, &of_y, &[0]);
-    let (offsets, mut work) = (rule.offsets(m.max(n)), Work::default());
-    group.with_table(x.series(0), &of_x[0], band, &offsets, &mut work, |table| {
-        table.check::<F>(isa.lanes());
-        let mut filled =
-            Filled { rule, table, values: vec![f32::INFINITY; m * n], edges: [&of_x[0].edge, &of_y[0].edge] };
-        filled.fill();
-        let path = filled.back();
-        Comparison::of("cost of the path", Pieces::TimeSteps { path })
-    })
+    let (offsets, mut numbers) = (rule.offsets(m.max(n)), Vec::new());
+    let numbers = group.offsets_of(m, band, &offsets, &mut numbers);
+    let table = group.table((of_x[0].side(x.series(0)), m, false), (band, None), numbers);
+    table.check::<F>(isa.lanes());
+    let mut filled = Filled { rule, table, values: vec![f32::INFINITY; m * n], edges: [&of_x[0].edge, &of_y[0].edge] };
+    filled.fill();
+    let path = filled.back();
+    Some(Comparison::of("cost of the path", Pieces::TimeSteps { path }))
 }
 
 /// A table with a row for each step of the sample and a column for each of the basis.

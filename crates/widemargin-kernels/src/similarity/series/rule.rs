@@ -77,6 +77,13 @@ pub(super) struct Extra {
     pub edge: Vec<f32>,
 }
 
+impl Extra {
+    /// A side of a table with these values and a series' own.
+    pub fn side<'a>(&'a self, values: &'a [f32]) -> Side<'a> {
+        Side { values, second: &self.second, gaps: &self.gaps, edge: &self.edge }
+    }
+}
+
 /// Numbers that depend on a = |i − j|, and perhaps on the length M of the longer series.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Offsets {

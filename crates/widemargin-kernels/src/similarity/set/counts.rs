@@ -2,6 +2,7 @@
 
 use crate::data::{Rows, Samples, Vectors};
 use crate::error::Result;
+use crate::linalg::factor::dot;
 use crate::memory;
 use crate::similarity::distances;
 use crate::similarity::shared_features::check_widths;
@@ -30,7 +31,7 @@ pub(super) fn fill(
     for (row, out) in block.chunks_mut(bases.len().max(1)).enumerate() {
         dense.fill(0.0);
         samples.for_each_nonzero(row, |column, value| dense[column] = value);
-        let square = product(&dense, &dense);
+        let square = dot(&dense, &dense);
         for (basis, out) in out.iter_mut().enumerate() {
             *out = value(product_with(bases, basis, &dense), square, squares[basis]) as f32;
         }
@@ -69,7 +70,7 @@ pub(super) fn fill_distances(is_cosine: bool, bases: &Vectors, samples: &Vectors
     };
     for (row, out) in block.chunks_mut(bases.len().max(1)).enumerate() {
         let x = dense_row(samples, row, bases.n_cols());
-        let xx = product(&x, &x);
+        let xx = dot(&x, &x);
         let a = unit(xx);
         for (basis, out) in out.iter_mut().enumerate() {
             let (yy, b) = (squares[basis], unit(squares[basis]));
@@ -92,24 +93,11 @@ fn dense_row(vectors: &Vectors, row: usize, n_cols: usize) -> Vec<f64> {
 /// The product of one basis with a dense row: one multiply-add per stored value of the basis.
 fn product_with(bases: &Vectors, basis: usize, dense: &[f64]) -> f64 {
     match bases {
-        Vectors::Dense(matrix) => product(matrix.row(basis), dense),
+        Vectors::Dense(matrix) => dot(matrix.row(basis), dense),
         Vectors::Sparse(matrix) => {
             matrix.row(basis).map(|(column, value)| f64::from(value) * dense[column as usize]).sum()
         }
     }
-}
-
-/// With eight accumulators, to hide the latency of additions.
-fn product<T: Copy + Into<f64>>(x: &[T], y: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    let (x_eights, y_eights) = (x.chunks_exact(8), y.chunks_exact(8));
-    let rest: f64 = x_eights.remainder().iter().zip(y_eights.remainder()).map(|(&x, y)| x.into() * y).sum();
-    for (x, y) in x_eights.zip(y_eights) {
-        for lane in 0..8 {
-            sums[lane] += x[lane].into() * y[lane];
-        }
-    }
-    sums.iter().sum::<f64>() + rest
 }
 
 #[cfg(test)]

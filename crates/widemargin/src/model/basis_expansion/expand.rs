@@ -47,7 +47,7 @@ pub(crate) struct Expansion<S: Similarity> {
 impl<S: Similarity> Expansion<S> {
     /// The distinct samples that are bases, each with the position of its basis.
     pub fn bases_of_rows(&self, distinct: &Distinct) -> HashMap<usize, usize> {
-        if self.expansion.similarity().brings_columns() {
+        if self.expansion.similarity().metadata().brings_columns {
             return HashMap::new();
         }
         let places = self.basis.rows.iter().map(|&row| distinct.places[row]).enumerate();
@@ -173,7 +173,7 @@ impl<S: Similarity> Expander<S> {
     /// A copy for a fit on some of the samples; none if that is not of the same kind, because bases are rows of all
     /// samples or samples are rows of similarities to all, or if the similarity cannot be copied.
     pub fn for_some(&self) -> Option<Self> {
-        if matches!(self.basis, BasisChoice::Rows(_)) || self.similarity.brings_columns() {
+        if matches!(self.basis, BasisChoice::Rows(_)) || self.similarity.metadata().brings_columns {
             return None;
         }
         let Expander { n_basis, normalization, cut, seed, .. } = *self;
@@ -251,12 +251,12 @@ impl<S: Similarity> Expander<S> {
         }
         let distinct = training.distinct;
         let chosen = match &self.basis {
-            choice if self.similarity.brings_columns() => {
+            choice if self.similarity.metadata().brings_columns => {
                 // Any sample shows how many columns there are.
                 let first: Vec<usize> = distinct.rows.iter().min().copied().into_iter().collect();
                 let n_samples = training.samples.n_samples();
                 let described = self.similarity.describe(training.samples.select(&first)?)?;
-                let n_columns = self.similarity.n_columns(&described) - self.similarity.n_polynomials();
+                let n_columns = self.similarity.n_columns(&described) - self.similarity.metadata().n_polynomials;
                 // A Nyström map needs the similarities between the bases: the rows of samples that are the columns.
                 let rows = match choice {
                     _ if self.normalization.negative_eigenvalues().is_none() => first,
@@ -306,7 +306,7 @@ impl<S: Similarity> Expander<S> {
     /// Selects distinct samples, in the order of the samples, for a fit that reads them in passes.
     fn bases_in_order(&self, labels: &Labels, training: &Training<'_, S::Samples>) -> Result<(S::Samples, Bases)> {
         let similarity = &self.similarity;
-        let mut chosen = if similarity.brings_columns() {
+        let mut chosen = if similarity.metadata().brings_columns {
             Bases { rows: vec![0], warning: None }
         } else {
             let (codes, n_classes) = labels.strata();

@@ -214,7 +214,7 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         (n, stages): (usize, Vec<Stage>),
     ) -> Self {
         let mut report = closed_form_report(&half_norms(&task.weights, 1), n, stages);
-        let is_blind = task.threshold <= 0.0 && !expansion.similarity().brings_columns();
+        let is_blind = task.threshold <= 0.0 && !expansion.similarity().metadata().brings_columns;
         report.warnings.extend(is_blind.then(|| {
             format!(
                 "the threshold is {:.3}, and the scores of samples that are far from all others are about 0: they may not be detected; use \
@@ -252,7 +252,7 @@ fn warning_of_distances<S: Similarity>(expansion: &BasisExpansion<S>) -> Result<
     let (similarity, bases) = (expansion.similarity(), expansion.described());
     let is_centered = matches!(expansion.normalization(), Normalization::Centered(_));
     let has_features = (0..similarity.n_parts()).any(|part| similarity.own_features(part, bases).is_some());
-    if has_features || similarity.brings_columns() {
+    if has_features || similarity.metadata().brings_columns {
         return Ok(None);
     }
     let step = bases.len().div_ceil(MAX_COMPARED_BASES).max(1);

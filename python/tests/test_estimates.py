@@ -9,7 +9,7 @@ import pytest
 from compared import expected_error
 from problems import fitted, outcome, problem
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.metrics import balanced_accuracy_score, r2_score
 
 import widemargin as wm
@@ -441,3 +441,17 @@ def test_a_path_does_not_end_where_the_loss_is_above_that_of_a_constant(kernel):
     )
     assert pytest.approx(timed.C_) == alone.C_
     assert balanced_accuracy_score(y, alone.predict(X)) > 0.7
+
+
+def test_the_only_sample_of_a_class_counts_as_a_mistake():
+    X = load_iris().data
+    with pytest.warns(UserWarning, match="no better than always predicting the largest class"):
+        fitted = wm.BasisExpansionSVC().fit(X, np.arange(150) == 3)
+    assert fitted.report_["estimate"]["n_samples"] == 149
+    assert fitted.estimated_score_ < 1
+
+
+def test_free_polynomials_without_a_leave_one_out_loss_are_named():
+    X, y = load_wine(return_X_y=True)
+    with pytest.raises(ValueError, match=r"kernel = thin-plate .*polynomials are free, set them to penalized"):
+        wm.ThinPlateSVC("thin_plate", polynomials="free").fit(X, y)

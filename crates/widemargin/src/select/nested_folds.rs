@@ -11,7 +11,7 @@ use crate::model::{
     StandardTargets,
 };
 use crate::monitor::Monitor;
-use crate::problem::{HeldOutScores, Loss, count};
+use crate::problem::{HeldOutScores, Loss, OneVsRest, count};
 use crate::similarity::{AnySimilarity, Similarity};
 use crate::solve::EstimateMethod;
 use crate::solve::ridge::Fitted;
@@ -47,9 +47,9 @@ impl SimilaritySearch {
     }
 
     /// The parameters with the results of a search, and where its similarity was selected on few samples, or its columns
-    /// weighted on not many more, with the decision values of five folds of searches and fits, for the estimate. A class
-    /// of one sample is in no fold. None where contents are drawn several times; a note for multilabel targets, and
-    /// where the time limit or a fold does not allow them.
+    /// weighted on not many more, with the decision values of five folds of searches and fits, for the estimate. None
+    /// where contents are drawn several times; a note for multilabel targets, and where the time limit or a fold does not
+    /// allow them.
     ///
     /// # Errors
     /// [`Error::Cancelled`]; as for [`AnySimilarity::new`].
@@ -114,6 +114,16 @@ impl SimilaritySearch {
                 let values = found.row(at).iter().copied().map(f64::from);
                 scores.push(values, labels.codes()[place], weights[place], count(weights[place], units[place]));
             }
+        }
+        // Without its only sample a class is unknown: that sample is taken for one of the largest class.
+        let (targets, largest) = (OneVsRest::of(&labels), (0..sizes.len()).max_by_key(|&code| sizes[code]));
+        for place in (0..weights.len()).filter(|&place| sizes[labels.codes()[place] as usize] == 1) {
+            let value = |problem| if Some(problem) == largest { 1.0 } else { -1.0 };
+            let values = match targets.n_problems() {
+                1 => vec![-targets.sign(place, 0)],
+                n_problems => (0..n_problems).map(value).collect(),
+            };
+            scores.push(values.into_iter(), labels.codes()[place], weights[place], 1.0);
         }
         Ok(Some(scores))
     }

@@ -122,7 +122,11 @@ impl<T> SplineParams<T> {
             // Errors of one candidate, such as too little memory, occur with the others too.
             let is_common = table.tried.windows(2).all(|pair| pair[0].loss == pair[1].loss);
             let name = |point: &KernelPoint| point.kernel.to_string();
-            return Err(table.nothing(("kernel", "auto"), "a kernel that can be fitted", is_common, name));
+            let requested = match self.open_kernels() {
+                [kernel] => kernel.to_string(),
+                _ => "auto".into(),
+            };
+            return Err(table.nothing(("kernel", &requested), "a kernel that can be fitted", is_common, name));
         }
         let one = |tried: &Tried<KernelPoint>| {
             let KernelPoint { kernel, standardized, r2 } = tried.point;

@@ -386,7 +386,9 @@ impl Fit<'_, '_> {
             let attempt = fit.exact(&scaled, fit.space(&scaled)?)?;
             let best = &attempt.fitted.outcome.best.point;
             last = Some((point.kernel, best.lambda));
-            let loss = best.loo_squared_hinge.ok_or_else(|| "no C of the path could be solved".to_owned());
+            let without = "no C of the path has a leave-one-out loss (if polynomials are free, set them to penalized, or \
+                           take more samples)";
+            let loss = best.loo_squared_hinge.ok_or_else(|| without.to_owned());
             Ok((LeftOut::of(loss, best.loo_error), best.lambda))
         })?;
         if !choice.tried.is_empty() {

@@ -95,7 +95,7 @@ fn thin_plates() -> Vec<Problem> {
         (CLASSES[0], "rbf:gamma=2", Auto, Some(15), Standardize::Yes, auto, SquaredHinge),
         (CLASSES[2], "distance", Free, Some(15), Standardize::No, CChoice::Value(3.0), SquaredHinge),
         (CLASSES[2], "thin-plate", Free, Some(15), Standardize::No, auto, SquaredError),
-        (CLASSES[1], "distance", Free, Some(15), Standardize::No, CChoice::Value(0.3), Hinge),
+        (CLASSES[1], "distance", Free, Some(15), Standardize::No, CChoice::Value(30.0), Hinge),
         (CLASSES[0], "thin-plate", Free, Some(15), Standardize::No, CChoice::Value(3.0), Hinge),
     ];
     type Row = (Task, &'static str, Polynomials, Option<usize>, Standardize, CChoice, Loss);

@@ -117,9 +117,9 @@ fn indicators_of(array: &mut Array<Input>) -> Result<Indicators, Failure> {
     let is_fortran = array.header.fortran;
     let values = if is_fortran { (0..n * k).map(|at| values[(at % k) * n + at / k]).collect() } else { values };
     if let Some(at) = values.iter().position(|value| !(value.is_nan() || [0.0, 1.0].contains(value))) {
-        let (row, column, value) = (at / k, at % k, values[at]);
+        let (row, column, value) = (at / k + 1, at % k + 1, values[at]);
         let expected = "expected 1 for a label that the sample has, 0 or NaN";
-        return Err(Problem::new(format!("row {row}, column {column} (from 0): {value}, {expected}")).into());
+        return Err(Problem::new(format!("row {row}, column {column}: {value}, {expected}")).into());
     }
     Ok(Indicators { names: (0..k as i64).map(Label::Integer).collect(), values, are_listed: false })
 }

@@ -54,13 +54,24 @@ pub(super) fn indicator(cell: &str, numbers: Numbers) -> Result<f64, Problem> {
 }
 
 /// The finite number of a cell in a column of features.
-pub(super) fn feature(cell: &str, numbers: Numbers, column: usize, is_label_specified: bool) -> Result<f64, Problem> {
+///
+/// `cure_of_text` is the help for a cell that is text.
+pub(super) fn feature(
+    cell: &str,
+    numbers: Numbers,
+    column: usize,
+    cure_of_text: impl FnOnce() -> String,
+) -> Result<f64, Problem> {
     match numbers.number(cell) {
         Some(value) if value.is_finite() => Ok(value),
         _ if is_missing(cell) => Err(Problem::missing().kind(ProblemKind::NotNumeric)),
         Some(_) => Err(not_finite(cell)),
         None => {
-            Err(unreadable(cell, numbers, column).unwrap_or_else(|| not_a_number(cell, column + 1, is_label_specified)))
+            let not_a_number = || {
+                let problem = Problem::new(format!("'{}' is not a number", excerpt(cell))).help(cure_of_text());
+                problem.kind(ProblemKind::NotNumeric)
+            };
+            Err(unreadable(cell, numbers, column).unwrap_or_else(not_a_number))
         }
     }
 }
@@ -68,18 +79,6 @@ pub(super) fn feature(cell: &str, numbers: Numbers, column: usize, is_label_spec
 /// The problem of an infinite number.
 pub(super) fn not_finite(cell: &str) -> Problem {
     Problem::new(format!("'{}' is not a finite number", excerpt(cell))).help(IMPUTE)
-}
-
-fn not_a_number(cell: &str, number: usize, is_label_specified: bool) -> Problem {
-    let cause = match is_label_specified {
-        true => {
-            format!("features read in blocks (--memory-limit) are numbers: leave the column out with --drop {number}")
-        }
-        false => format!("if this column holds the labels, pass --label {number}"),
-    };
-    Problem::new(format!("'{}' is not a number", excerpt(cell)))
-        .help(format!("{cause}; if the samples are strings, pass --format strings:{number}"))
-        .kind(ProblemKind::NotNumeric)
 }
 
 /// Appends the features of a cell of a column that is known, and returns the remark on a category that did not occur in

@@ -21,6 +21,8 @@ pub(super) struct Columns {
     pub roles: Roles,
     /// Whether the caller specified the label column, or that there is none.
     pub is_label_specified: bool,
+    /// Whether the label column of training data is known: the caller specified it, or a header names the columns.
+    pub is_label_known: bool,
     /// The columns of features, in the order of the file; of known columns in theirs.
     pub features: Vec<usize>,
 }
@@ -55,6 +57,9 @@ impl Columns {
         }
         let mut features: Vec<usize> = (0..header.n).filter(|&column| roles.is_free(column)).collect();
         if features.is_empty() {
+            if let Some(problem) = nothing_left(&header, options) {
+                return Err(problem.into());
+            }
             return Err(match roles.indicators.is_empty() {
                 true => records.one_column(),
                 false => Problem::new("no feature columns: all columns are labels").into(),
@@ -69,7 +74,8 @@ impl Columns {
         if header.names.is_some() {
             records.skip_header();
         }
-        Ok(Columns { header, roles, is_label_specified: !is_auto, features })
+        let is_label_known = !is_auto || (trained.is_none() && header.names.is_some() && roles.label.is_some());
+        Ok(Columns { header, roles, is_label_specified: !is_auto, is_label_known, features })
     }
 
     /// The columns that are not features, as a model stores them.
@@ -85,11 +91,37 @@ impl Columns {
         }
     }
 
+    /// The help for a text in a column of numbers.
+    pub fn cure_of_text(&self, column: usize) -> String {
+        let number = column + 1;
+        let cause = match self.is_label_known {
+            true => format!(
+                "features read in blocks (--memory-limit, or a folder of files) are numbers: leave the column out with \
+                 --drop {}, or train in memory, on one file without --memory-limit",
+                self.header.flag_value(column)
+            ),
+            false => format!("if this column holds the labels, pass --label {number}"),
+        };
+        format!("{cause}; if the samples are strings, pass --format strings:{number}")
+    }
+
     /// The names of the columns of features.
     pub fn names(&self) -> Option<Vec<String>> {
         let names = self.header.names.as_ref()?;
         Some(self.features.iter().map(|&column| names[column].clone()).collect())
     }
+}
+
+/// The problem of a table whose columns are all named as something else than features.
+fn nothing_left(header: &Header, options: &ReadOptions) -> Option<Problem> {
+    let mut flags: Vec<&str> = options.other_columns().map(|(flag, _)| flag).collect();
+    flags.dedup();
+    if header.n == 1 || flags.is_empty() {
+        return None;
+    }
+    let flags = flags.join(" and ");
+    let problem = Problem::new(format!("no feature columns are left after {flags}"));
+    Some(problem.help(format!("name fewer of the {} columns with {flags}", header.n)))
 }
 
 /// The first cells of a line in messages.

@@ -84,6 +84,15 @@ impl Header {
         (0..self.n).rfind(|&column| self.is_one_of(column, &LABEL_NAMES))
     }
 
+    /// A column as the value of a flag that names it: its name in quotes, or its number if the name is not found so.
+    pub fn flag_value(&self, column: usize) -> String {
+        let is_found = |name: &&str| {
+            let Ok(value) = name.parse();
+            !name.contains('\'') && self.find(&value) == Ok(column)
+        };
+        self.name(column).filter(is_found).map_or_else(|| (column + 1).to_string(), |name| format!("'{name}'"))
+    }
+
     /// The name of a column in messages: its name in quotes, or its number from 1.
     pub fn called(&self, column: usize) -> String {
         self.name(column).map_or_else(|| (column + 1).to_string(), |name| format!("'{}'", excerpt(name)))

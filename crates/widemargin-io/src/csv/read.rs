@@ -127,7 +127,7 @@ impl Reader {
         let (columns, numbers) = (&self.columns, self.records.numbers);
         for (at, &column) in columns.features.iter().enumerate() {
             let Some(known) = &self.known else {
-                let value = |cell: &str| feature(cell, numbers, column, columns.is_label_specified);
+                let value = |cell: &str| feature(cell, numbers, column, || columns.cure_of_text(column));
                 rows.values.push(self.cell(line, column, value)?);
                 continue;
             };
@@ -225,7 +225,13 @@ pub(crate) fn read_labels(path: &Path, delimiter: u8, options: &ReadOptions) -> 
         1 => Roles { label: Some(0), ..Roles::default() },
         _ => Roles { indicators: (0..n).collect(), ..Roles::default() },
     };
-    let columns = Columns { header: Header { names, n }, roles, is_label_specified: true, features: Vec::new() };
+    let columns = Columns {
+        header: Header { names, n },
+        roles,
+        is_label_specified: true,
+        is_label_known: true,
+        features: Vec::new(),
+    };
     let mut reader = Reader { records, columns, known: None, training: None };
     Ok(reader.next(usize::MAX, Table::default())?.unwrap_or_default())
 }

@@ -5,6 +5,7 @@ use std::io::{self, Chain, Read};
 use std::path::Path;
 
 use csv::{ByteRecord, ReaderBuilder, Terminator};
+use widemargin::data::Decimal;
 
 use super::cell::trimmed;
 use super::delimiter::{delimiter_of, in_every_line, is_comment, without_sign};
@@ -83,8 +84,13 @@ impl Records {
             records.read()?;
         }
         records.read_ahead()?;
-        let cells = records.ahead.iter().flat_map(|ahead| ahead.record.iter()).map(trimmed);
-        records.numbers = Numbers::of(options.decimal.or(options.notation.decimal), cells, delimiter);
+        let cells = || records.ahead.iter().flat_map(|ahead| ahead.record.iter()).map(trimmed);
+        // Between commas there are no decimal commas, unless cells are in quotes.
+        let may_be = |decimal: &Decimal| {
+            *decimal == Decimal::Point || delimiter != b',' || cells().any(|cell| cell.contains(','))
+        };
+        let decimal = options.decimal.or(options.notation.decimal.filter(may_be));
+        records.numbers = Numbers::of(decimal, cells(), delimiter);
         Ok(records)
     }
 

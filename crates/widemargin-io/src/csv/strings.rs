@@ -44,7 +44,7 @@ pub(crate) fn open_strings(path: &Path, options: &ReadOptions) -> Result<Reader,
     if has_header {
         records.skip_header();
     }
-    let columns = Columns { header, roles, is_label_specified: true, features: Vec::new() };
+    let columns = Columns { header, roles, is_label_specified: true, is_label_known: true, features: Vec::new() };
     Ok(Reader { records, columns, known: None, training: None })
 }
 

@@ -45,7 +45,7 @@ pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> 
             }
         });
         if let Some((column, value)) = beyond {
-            let place = format!("row {row}, column {column} (from 0)");
+            let place = format!("row {}, column {}", row + 1, column + 1);
             let problem = Problem::new(format!("{place}: {value:?} is beyond the single precision it is read in"));
             return Err(problem.help("rescale the column, or write .csv or .npz").into());
         }

@@ -190,9 +190,9 @@ fn labels_of<T: Element + ToString>(values: &[T]) -> Result<Vec<Label>, Problem>
     values.iter().enumerate().map(label).collect()
 }
 
-/// The problem of an infinite value or NaN.
+/// The problem of an infinite value or NaN. `row` and `column` count from 0, messages from 1.
 pub(crate) fn not_finite(row: usize, column: usize, value: f64) -> Problem {
-    Problem::new(format!("row {row}, column {column} (from 0): {value} is not a finite number")).help(IMPUTE)
+    Problem::new(format!("row {}, column {}: {value} is not a finite number", row + 1, column + 1)).help(IMPUTE)
 }
 
 impl Values {

@@ -46,6 +46,15 @@ impl Archive {
         if names.is_empty() { "nothing".into() } else { names.join(", ") }
     }
 
+    /// The names of the arrays other than these, for messages; `None` if there are none.
+    pub fn others(&self, known: &[&str]) -> Option<String> {
+        let names = self.zip.file_names_raw().map(|name| String::from_utf8_lossy(name));
+        let names = names.map(|name| name.strip_suffix(".npy").unwrap_or(&name).to_owned());
+        let others: Vec<String> = names.filter(|name| !known.contains(&name.as_str())).collect();
+        let shown: Vec<String> = others.iter().take(12).map(|name| excerpt(name)).collect();
+        (!others.is_empty()).then(|| shown.join(", "))
+    }
+
     /// Reads an array, up to its end.
     pub fn read<T>(
         &mut self,

@@ -3,7 +3,7 @@
 use widemargin::data::{AnySamples, Images, Labels, Series};
 
 use super::archive::{Archive, check_length, in_array};
-use super::sparse::read_sparse;
+use super::sparse::{SPARSE, read_sparse};
 use crate::error::{Failure, Problem};
 use crate::input::Input;
 use crate::npy::{Header, Values, dense, not_finite};
@@ -65,7 +65,17 @@ fn read(mut archive: Archive, labeled: bool) -> Result<Table, Failure> {
     } else {
         None
     };
-    Ok(Table { samples, labels, feature_names, ..Table::default() })
+    Ok(Table { samples, labels, feature_names, remarks: unused(&archive).into_iter().collect(), ..Table::default() })
+}
+
+/// The remark on arrays that are not read.
+fn unused(archive: &Archive) -> Option<String> {
+    let samples: &[&str] = if archive.has("format") { &SPARSE } else { &["X"] };
+    let names = archive.others(&[samples, &["labels", "y", "feature_names"]].concat())?;
+    Some(format!(
+        "arrays not used: {names}; weights, groups and names of samples are read from columns of a CSV or TSV file, with \
+         --weight-column, --group and --id"
+    ))
 }
 
 /// Vectors, n × features; images, n × height × width or n × height × width × channels in bytes; or series,

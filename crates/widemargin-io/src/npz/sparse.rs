@@ -13,6 +13,10 @@ use crate::table::{Samples, sort_rows};
 /// Archives with more rows than this per stored value, plus a million, are rejected.
 const MAX_ROWS_PER_VALUE: usize = 16;
 
+/// The arrays of `scipy.sparse.save_npz` in all formats.
+pub(super) const SPARSE: [&str; 9] =
+    ["format", "shape", "data", "indptr", "indices", "row", "col", "coords", "_is_array"];
+
 /// The sizes that this system can count.
 const AT_LEAST_0: &str = "at least 0";
 

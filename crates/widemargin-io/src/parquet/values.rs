@@ -25,7 +25,7 @@ pub(super) struct Cells {
 
 impl Cells {
     fn problem(&self, row: usize, problem: Problem) -> Failure {
-        problem.at(format!("row {} (from 0), {}", self.first_row + row, self.called))
+        problem.at(format!("row {}, {}", self.first_row + row + 1, self.called))
     }
 
     /// The failure of rows that are missing.

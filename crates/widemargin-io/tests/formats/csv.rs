@@ -1,7 +1,8 @@
 //! CSV and TSV: supported tables, and errors for others.
 
 use crate::common::{file, labels, message, read_bytes, rows};
-use widemargin_io::{Block, Blocks, LabelColumn, ReadOptions};
+use widemargin::data::Notation;
+use widemargin_io::{Block, Blocks, Decimal, LabelColumn, ReadOptions};
 
 fn label(spec: &str) -> ReadOptions {
     ReadOptions { label: spec.parse().unwrap(), ..Default::default() }
@@ -57,7 +58,15 @@ fn finds_header_and_label() {
 fn rejects_invalid_cells_by_line_and_column() {
     let default = ReadOptions::default;
     for (text, options, expected, help) in [
-        ("a,b,y\n1,2,0\n1,x,0\n", default(), "line 3, column 'b': 'x' is not a number", Some("--label 2")),
+        ("a,b,y\n1,2,0\n1,x,0\n", default(), "line 3, column 'b': 'x' is not a number", Some("--drop 'b', or train")),
+        ("a,7,y\n1,2,0\n1,x,0\n", default(), "line 3, column '7': 'x' is not a number", Some("--drop 2, or train")),
+        ("a,b,c\n1,2,0\n1,x,w\n", default(), "line 3, column 'b': 'x' is not a number", Some("--label 2")),
+        (
+            "a,b,y\n1,2,0\n1,3,0\n",
+            ReadOptions { drop: ["a", "b"].map(|name| name.parse().unwrap()).to_vec(), ..default() },
+            "no feature columns are left after --drop",
+            Some("name fewer of the 3 columns with --drop"),
+        ),
         ("1,2,0\n\n\n1,2,x\n", default(), "line 4, column 3: 'x' is not a number", Some("--label 3")),
         ("a,b,y\n1,2,0\n\n1,,0\n", default(), "line 4, column 'b': missing value", Some("impute")),
         ("a,b,y\n1,2,0\n1,NA,0\n", default(), "line 3, column 'b': missing value", Some("impute")),
@@ -122,4 +131,20 @@ fn blocks_are_the_whole() {
     }
     assert_eq!(whole.line(0), Some(3));
     assert_eq!(LabelColumn::default(), LabelColumn::Auto);
+}
+
+#[test]
+fn a_decimal_comma_of_training_does_not_apply_between_commas() {
+    let trained = Notation { decimal: Some(Decimal::Comma), first_index: None };
+    let options = ReadOptions { notation: trained, label: LabelColumn::None, ..ReadOptions::default() };
+    for (text, first) in [
+        ("a,b\n-1.234,1.126\n2.500,7\n", [-1.234, 1.126]),
+        ("a,b\n\"-1,234\",\"1.126,5\"\n\"2,5\",7\n", [-1.234, 1126.5]),
+        ("a;b\n-1.234;1.126\n2.500;7\n", [-1234.0, 1126.0]),
+    ] {
+        assert_eq!(rows(&read_bytes("a.csv", text, &options).unwrap())[0], first, "{text}");
+    }
+    let late = format!("a,b\n{}\"2,5\",1\n", "1.234,1\n".repeat(2000));
+    let (text, help) = message("a.csv", late, &options);
+    assert!(text.starts_with("line 2002, column 'a': '2,5' has a decimal comma") && help.is_some(), "{text}");
 }

@@ -136,8 +136,8 @@ fn rejects_invalid_arrays() {
         (b"\x93NUMPY\x02\x00\xff\xff\xff\xff{".to_vec(), "damaged NPY header: it claims 4294967295 bytes"),
         (b"PK\x03\x04 and so on".to_vec(), "not an NPY array (it does not start with \\x93NUMPY)"),
         (b"\x93NUM".to_vec(), "not an NPY array (it does not start with \\x93NUMPY)"),
-        (nan, "row 1, column 0 (from 0): NaN is not a finite number"),
-        (infinite, "row 0, column 1 (from 0): inf is not a finite number"),
+        (nan, "row 2, column 1: NaN is not a finite number"),
+        (infinite, "row 1, column 2: inf is not a finite number"),
         (Vec::new(), "the file is empty"),
     ] {
         let (found, _) = message("a.npy", &bytes, &ReadOptions::default());
@@ -163,5 +163,5 @@ fn blocks_are_the_whole() {
     let scratch = file("a.npy", npy("<f4", false, "(1000, 3)", &le(&bad, f32::to_le_bytes)));
     let options = ReadOptions { block_bytes: Some(120), ..Default::default() };
     let error = Blocks::open(&scratch.path, &options).unwrap().find_map(Result::err).unwrap();
-    assert!(error.to_string().ends_with("row 700, column 1 (from 0): NaN is not a finite number"), "{error}");
+    assert!(error.to_string().ends_with("row 701, column 2: NaN is not a finite number"), "{error}");
 }

@@ -135,7 +135,7 @@ fn rejects_invalid_archives() {
         (with(csr(), "data", f32s(&[0.0, 1.0])), "array 'data': shape (2,), expected (4,), one an index", None),
         (
             with(csr(), "data", f32s(&[0.0, 1.0, 2.0, f32::NAN])),
-            "array 'data': row 2, column 1 (from 0): NaN is not a finite number",
+            "array 'data': row 3, column 2: NaN is not a finite number",
             Some("impute"),
         ),
         (
@@ -306,7 +306,21 @@ fn labels_are_read_from_another_file() {
     }
     let two = le(&[1.0, 0.0, 2.0, 0.0, 0.0, 1.0], f32::to_le_bytes);
     std::fs::write(path("two.npy"), npy("<f4", false, "(3, 2)", &two)).unwrap();
-    assert!(read("two.npy").unwrap_err().to_string().contains("row 1, column 0 (from 0): 2, expected 1"));
+    assert!(read("two.npy").unwrap_err().to_string().contains("row 2, column 1: 2, expected 1"));
     let mut blocks = Blocks::open(&path("x.npy"), &options("few.txt")).unwrap();
     assert!(blocks.by_ref().any(|block| block.is_err()));
+}
+
+#[test]
+fn arrays_that_are_not_read_are_named() {
+    let dense = || vec![("X", npy("<f4", false, "(2, 1)", &le(&[1.0, 2.0], f32::to_le_bytes))), ("y", i64s(&[1, 2]))];
+    let remarks = |arrays: &Arrays| read_bytes("a.npz", npz(arrays, false), &ReadOptions::default()).unwrap().remarks;
+    for arrays in [dense(), csr(), csc(), coo(), with(csr(), "_is_array", i64s(&[1]))] {
+        assert!(remarks(&arrays).is_empty());
+    }
+    let found = remarks(&with(dense(), "sample_weight", f32s(&[1.0, 2.0])));
+    assert!(found[0].starts_with("arrays not used: sample_weight; weights, "), "{found:?}");
+    assert!(found[0].contains("--weight-column"), "{found:?}");
+    // Of a dense archive.
+    assert!(remarks(&with(dense(), "data", f32s(&[1.0])))[0].contains("not used: data; "));
 }

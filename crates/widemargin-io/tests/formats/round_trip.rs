@@ -154,7 +154,7 @@ fn libsvm_text_that_is_written_is_read_back() {
     for value in [1e39, -1e300] {
         let folder = tempfile::tempdir().unwrap();
         let error = write(&table(vec![1.0, 2.0, 3.0, value], 2), &folder.path().join("a.svm"), None).unwrap_err();
-        let place = "row 1, column 1 (from 0): ";
+        let place = "row 2, column 2: ";
         assert!(error.is_input() && error.to_string().contains(place) && error.help().is_some(), "{error}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }

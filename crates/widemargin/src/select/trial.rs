@@ -377,12 +377,11 @@ impl<'a> Trial<'a> {
             let is_open = || self.point(best).is_cheap || self.is_within(best, least, CLEAR_DIFFERENCE);
             loss(best) <= PROMISING_LOSS * loss(least) || (loss(best) <= self.policy.within * loss(least) && is_open())
         };
-        // Where there are many samples, bases must be better than features alone: than those of a descriptor, which
-        // gain from more samples, by the part of the loss that is worth the cost; than unchanged columns, which may not
-        // gain, by any amount.
-        let cheap = self.table.ranked().into_iter().find(|&at| has_many && self.point(at).is_cheap);
-        let most =
-            |cheap: usize| loss(cheap) * if self.name(cheap) == "features" { 1.0 } else { 1.0 - COSTLY_LOSS_GAIN };
+        // Where there are many samples, bases must be better than the features of a descriptor, which gain from more
+        // samples, by the part of the loss that is worth the cost. Unchanged columns gain little, where kernels gain most.
+        let is_described = |at: usize| self.point(at).is_cheap && self.name(at) != "features";
+        let cheap = self.table.ranked().into_iter().find(|&at| has_many && is_described(at));
+        let most = |cheap: usize| loss(cheap) * (1.0 - COSTLY_LOSS_GAIN);
         let is_worth_more =
             |at: usize| self.point(at).is_cheap || cheap.is_none_or(|cheap| loss(scales[at]) < most(cheap));
         (0..scales.len()).filter(|&at| is_near(at) && is_worth_more(at) && !is_known(at)).collect()

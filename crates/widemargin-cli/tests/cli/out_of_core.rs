@@ -135,7 +135,7 @@ fn rejects_what_cannot_be_fitted_in_blocks() {
     std::fs::File::create(folder.path("bad.npy")).unwrap().write_all(&bytes).unwrap();
     folder
         .run("train --method basis-expansion bad.npy --label -1 -o m --memory-limit 1GB")
-        .fails(2, &["bad.npy", "row 400", "NaN"]);
+        .fails(2, &["bad.npy", "row 401", "NaN"]);
     folder
         .run_with_input("train --method basis-expansion - --format npy -o m --memory-limit 1GB", "x")
         .fails(2, &["standard input"]);

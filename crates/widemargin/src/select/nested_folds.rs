@@ -123,7 +123,7 @@ impl SimilaritySearch {
                 1 => vec![-targets.sign(place, 0)],
                 n_problems => (0..n_problems).map(value).collect(),
             };
-            scores.push(values.into_iter(), labels.codes()[place], weights[place], 1.0);
+            scores.push(values, labels.codes()[place], weights[place], 1.0);
         }
         Ok(Some(scores))
     }

@@ -48,16 +48,12 @@ impl BasisVisits<'_, '_> {
         all.all(|(factor, sums)| factor.is_determined() || sums.n_support == 0)
     }
 
-    fn losses_are_rounded(&self) -> bool {
-        self.batched_newton.losses.iter().any(|loss| loss.is_rounded())
-    }
-
     /// Minimizes all problems from these points (problems × width). Of rounded losses, once a problem is solved well
     /// enough, its derivatives become the multipliers of the next, narrower one, until the gap is at most `tol`. This is
     /// the method of multipliers, whose gap falls faster than the width.
     fn minimize(&mut self, lambdas: Lambdas, starts: &[f64], tol: f64) -> Result<Option<Vec<Solution>>> {
         let (stop, monitor) = (self.run.settings.stop, self.run.monitor);
-        if !self.losses_are_rounded() {
+        if !self.run.settings.losses.are_rounded() {
             let ended = self.batched_newton.minimize(lambdas, starts, stop, monitor)?;
             let solved = |(at, (ended, factor))| (self.solved(at, ended, lambdas.last), factor);
             return Ok(ended.map(|ended| ended.into_iter().enumerate().map(solved).collect()));
@@ -128,7 +124,7 @@ impl BasisVisits<'_, '_> {
         let (mut sums, mut loo_values) = (None, Vec::new());
         // If the rows inside the margin do not determine the polynomials, the solution without a row is not determined.
         let factors = factors.into_iter().collect::<Option<Vec<_>>>();
-        if self.losses_are_rounded() {
+        if self.run.settings.losses.are_rounded() {
             if settings.losses.has_folds {
                 let start = flat(solutions.iter().map(|solution| &solution.point));
                 sums = self.folds(lambdas, &start)?;
@@ -203,7 +199,7 @@ impl BasisVisits<'_, '_> {
     /// With rounded losses nearly all samples have a derivative, and those of a fold do not add up to 0 as those of all do:
     /// fits without a fold start from the last one without it, if there is one.
     fn folds(&mut self, lambdas: Lambdas, start: &[f64]) -> Result<Option<LeaveOneOutSums>> {
-        let (mut sums, is_rounded) = (LeaveOneOutSums::default(), self.losses_are_rounded());
+        let (mut sums, is_rounded) = (LeaveOneOutSums::default(), self.run.settings.losses.are_rounded());
         if is_rounded && self.fold_points.is_empty() {
             self.fold_points = vec![start.to_vec(); N_FOLDS as usize];
         }

@@ -159,6 +159,11 @@ impl RowsState {
         (root * y, self.losses[problem].pieces(y, root, multiplier))
     }
 
+    /// Whether a loss is rounded.
+    pub(crate) fn are_rounded(&self) -> bool {
+        self.losses.iter().any(|loss| loss.is_rounded())
+    }
+
     /// The derivatives of rounded losses at the current points: the multipliers of the next, narrower ones.
     pub(crate) fn derivatives(&self, row_data: RowData<'_>) -> Vec<f64> {
         let n = row_data.roots.len().max(1);
@@ -173,7 +178,7 @@ impl RowsState {
     /// Excludes a fold, or none. Rounded losses go on with the multipliers of the last fit without it, or of that of all
     /// rows.
     pub(crate) fn exclude(&mut self, row_data: RowData<'_>, fold: Option<u32>) {
-        if self.losses.iter().any(|loss| loss.is_rounded()) {
+        if self.are_rounded() {
             self.multipliers_of_others.resize(1 + N_FOLDS as usize, Vec::new());
             let place = |fold: Option<u32>| fold.map_or(0, |fold| 1 + fold as usize);
             self.multipliers_of_others[place(self.absent)] = self.derivatives(row_data);

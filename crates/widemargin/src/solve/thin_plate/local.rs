@@ -163,8 +163,7 @@ impl RowSums for Local<'_> {
             n_penalized: self.feature_map.n_penalized(),
             n_free: self.feature_map.n_free(),
             n_problems: self.row_data.targets.n_problems(),
-            shares_first_hessian: self.row_data.targets.share_first_hessian()
-                && !self.state.losses.iter().any(|loss| loss.is_rounded()),
+            shares_first_hessian: self.row_data.targets.share_first_hessian() && !self.state.are_rounded(),
         }
     }
 

@@ -423,12 +423,10 @@ impl<V: Visit> Walk<'_, V> {
                 }
                 let (best_at, best) = self.best.as_ref().ok_or_else(overflow)?;
                 let has_risen = (f64::from(at) - best_at) * f64::from(direction) >= f64::from(patience);
+                let ends = has_risen || is_steep(&losses, best.loss()) || (direction < 0 && is_level(&losses));
                 // A large λ tends to a constant: what is much worse than that is not the best.
-                if direction > 0 && best.loss() > LOSS_OF_CONSTANT * (1.0 + LAMBDA_PATH_STEEP) {
-                    at += direction;
-                    continue;
-                }
-                if has_risen || is_steep(&losses, best.loss()) || (direction < 0 && is_level(&losses)) {
+                let is_useless = direction > 0 && best.loss() > LOSS_OF_CONSTANT * (1.0 + LAMBDA_PATH_STEEP);
+                if ends && !is_useless {
                     break;
                 }
                 at += direction;

@@ -9,8 +9,7 @@ use crate::instant::Instant;
 use crate::monitor::Monitor;
 use crate::partition::Workers;
 use crate::problem::{
-    Block, HeldOutScores, LinearObjective, LinearProblem, Objective, OneVsRest, RemoteObjective, SampledObjective,
-    Shape,
+    Block, BlockObjective, HeldOutScores, LinearProblem, Objective, OneVsRest, RemoteObjective, SampledObjective, Shape,
 };
 use crate::solve::newton::{self, NewtonSettings, NewtonSolution, NewtonStart};
 use crate::solve::{Calibration, EstimateMethod, Report, Stage};
@@ -86,7 +85,7 @@ pub(super) fn solve(
             let (codes, costs) = stand_ins(picked, labeled.labels, &costs);
             let (block, targets) = (Block::from(features), OneVsRest::of(labeled.labels).with_codes(&codes));
             let problem = LinearProblem { targets, costs: &costs, loss: shape.loss, intercept: shape.intercept };
-            let here = || LinearObjective::new(&[block], problem, settings.threads);
+            let here = || BlockObjective::new(block, problem, settings.threads);
             let first = newton::solve(&mut here()?, settings, None, monitor)?;
             let start = NewtonStart { weights: &first.weights, intercepts: &first.intercepts };
             let mut rows = SampledObjective::new(rows, here()?)?;

@@ -135,7 +135,7 @@ impl PartData {
                     _ => return Err(wrong_rows("single precision")),
                 };
                 let problem = LinearProblem { targets: targets.targets(), costs, loss: *loss, intercept: *intercept };
-                let mut objective = BlockObjective::alone(block, problem, 1)?;
+                let mut objective = BlockObjective::new(block, problem, 1)?;
                 match state {
                     None => {}
                     Some(PartState::Linear(state)) => objective.recall(state.clone())?,

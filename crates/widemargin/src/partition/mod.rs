@@ -2,7 +2,7 @@
 //!
 //! All that a fit asks of its rows is a sum over them. A [`Query`] is such a question as a value: it can be put to any
 //! part of the rows, and the answers of several parts make one. An [`Executor`] puts it to all of them: those in memory
-//! ([`LinearObjective`](crate::problem::LinearObjective)), those that are read in passes (`PassObjective`,
+//! ([`BlockObjective`](crate::problem::BlockObjective)), those that are read in passes (`PassObjective`,
 //! [`SampleStream`]), or those of other machines ([`Remote`]), to which it goes as bytes. So a solver is written once,
 //! and so is a new statistic.
 

@@ -48,7 +48,7 @@ pub struct BlockObjective<'a> {
     /// Whether some rows count for nothing.
     pub(super) holds_out: bool,
     /// Its strict limit stops passes over the rows.
-    pub(super) monitor: Monitor<'a>,
+    monitor: Monitor<'a>,
 }
 
 /// The stage of a pass that was stopped.
@@ -86,32 +86,25 @@ impl Shard {
     }
 }
 
-/// Checks that blocks and problem have the same rows, and the values of the costs; returns the number of rows.
-pub(super) fn check_rows(blocks: &[Block<'_>], problem: &LinearProblem<'_>) -> Result<usize> {
-    let n_rows: usize = blocks.iter().map(Block::n_rows).sum();
-    let n_features = blocks.first().map_or(0, Block::n_features);
-    if n_rows == 0 {
-        return Err(Error::NoSamples(""));
-    }
-    if let Some((at, block)) = blocks.iter().enumerate().find(|(_, block)| block.n_features() != n_features) {
-        let found = format!("{} features", block.n_features());
-        return Err(Error::shape(format!("block {at}"), found, format!("{n_features}, as block 0 has")));
-    }
-    problem.check(n_rows)?;
-    Ok(n_rows)
-}
-
 impl<'a> BlockObjective<'a> {
-    /// The objective over a single block; for the arguments see [`LinearObjective::new`].
+    /// The objective over rows in memory. `threads` threads run each pass, 0 meaning one per core. Results do not depend on
+    /// the number of threads.
     ///
     /// # Errors
-    /// As for [`LinearObjective::new`].
-    ///
-    /// [`LinearObjective::new`]: super::LinearObjective::new
-    pub fn alone(block: Block<'a>, problem: LinearProblem<'a>, threads: usize) -> Result<Self> {
-        check_rows(&[block], &problem)?;
+    /// [`Error::Shape`] if rows and problem are inconsistent, [`Error::Weight`] for a negative or non-finite cost,
+    /// [`Error::NoSamples`] without rows, [`Error::Threads`].
+    pub fn new(block: Block<'a>, problem: LinearProblem<'a>, threads: usize) -> Result<Self> {
+        if block.n_rows() == 0 {
+            return Err(Error::NoSamples(""));
+        }
+        problem.check(block.n_rows())?;
         let shards = Shard::all(block.n_rows(), problem.targets.n_problems());
         Ok(BlockObjective::of_shards((block, 0), problem, Arc::new(Pool::new(threads)?), shards))
+    }
+
+    /// The same, whose passes over the rows fail soon after a strict limit of the monitor.
+    pub(crate) fn monitored(self, monitor: Monitor<'a>) -> Self {
+        BlockObjective { monitor, ..self }
     }
 
     /// The state.

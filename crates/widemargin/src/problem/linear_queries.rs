@@ -195,6 +195,24 @@ pub trait Objective: Executor<Of = LinearRows> {
     }
 }
 
+impl Executor for BlockObjective<'_> {
+    type Of = LinearRows;
+
+    fn reduce<Q: Query<Of = LinearRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
+        query.answer(self, monitor)
+    }
+}
+
+impl Objective for BlockObjective<'_> {
+    fn shape(&self) -> Shape {
+        self.shape()
+    }
+
+    fn cost(&self) -> Cost {
+        self.cost()
+    }
+}
+
 impl<E: Objective> Objective for Recorded<'_, E> {
     fn shape(&self) -> Shape {
         self.inner.shape()

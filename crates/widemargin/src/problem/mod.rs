@@ -3,7 +3,6 @@
 mod block;
 mod block_objective;
 mod held_out;
-mod linear_objective;
 mod linear_problem;
 mod linear_queries;
 mod loss;
@@ -18,7 +17,6 @@ pub use block::Block;
 pub use block_objective::{BlockObjective, ObjectiveState};
 pub use held_out::HeldOutScores;
 pub(crate) use held_out::{HeldOutRows, Judged, count, n_independent, typical_weight, without_bases};
-pub use linear_objective::LinearObjective;
 pub use linear_problem::LinearProblem;
 pub use linear_queries::{LINEAR_QUERIES, LinearRows, Objective, RemoteObjective};
 pub use loss::{Loss, LossAt};

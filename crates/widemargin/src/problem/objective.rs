@@ -5,9 +5,8 @@
 //! ½‖w_k‖² + Σ_i c_i · loss(y_ik · (w_kᵀφ_i + b_k)),
 //!
 //! plus ½b_k² if the intercept is penalized. An [`Objective`](super::Objective) provides the sums over i, for many problems in one pass;
-//! the penalty is left to the solver, since it does not depend on rows. Because every result is a sum over rows, the
-//! sum of two objectives over different rows is again an objective ([`super::LinearObjective`]): rows may be in several
-//! blocks, on disk, or on other machines.
+//! the penalty is left to the solver, since it does not depend on rows. Because every result is a sum over rows, these
+//! may be in memory ([`super::BlockObjective`]), on disk, or on other machines.
 //!
 //! An objective stores, for each row, the scores w_kᵀφ_i of the current point and those of one direction, so that a
 //! line search does not read φ. *Points* are `[problem][coordinate]`: the features' weights and then the intercept,

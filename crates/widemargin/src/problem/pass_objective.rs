@@ -189,7 +189,7 @@ impl Objective for PassObjective<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problem::{Intercept, LinearObjective, Loss, OneVsRest};
+    use crate::problem::{Intercept, Loss, OneVsRest};
     use crate::solve::newton::{self, NewtonSettings};
 
     struct Matrix(Vec<f32>, usize);
@@ -239,7 +239,7 @@ mod tests {
         let (targets, loss) = (OneVsRest::new(&codes, 3), Loss::SquaredHinge);
         let problem = LinearProblem { targets, costs: &costs, loss, intercept: Intercept::Free };
         let block = DenseView::new(&rows.0, n, d).unwrap().into();
-        let mut here = LinearObjective::new(&[block], problem, 1).unwrap();
+        let mut here = BlockObjective::new(block, problem, 1).unwrap();
         let settings = NewtonSettings { threads: 1, ..NewtonSettings::default() };
         let memory = newton::solve(&mut here, &settings, None, &Monitor::none()).unwrap();
 

@@ -6,7 +6,7 @@ use crate::linear_common::Case;
 use widemargin::Error;
 use widemargin::data::DenseView;
 use widemargin::monitor::Monitor;
-use widemargin::problem::{Block, Intercept, LinearObjective, LinearProblem, Loss};
+use widemargin::problem::{Block, BlockObjective, Intercept, LinearProblem, Loss};
 use widemargin::solve::Status;
 use widemargin::solve::newton::{NewtonSettings, NewtonStart, Preconditioning, solve};
 
@@ -15,7 +15,7 @@ fn errors_name_values_that_are_not_finite() {
     for bad in [f32::NAN, f32::INFINITY, 1e30] {
         let mut case = Case::new(600, 5, 3, 1.0, 1);
         case.phi[417 * 5 + 2] = bad;
-        let mut objective = case.objective(&[case.block()], 1);
+        let mut objective = case.objective(1);
         let start = NewtonStart { weights: &[0.1; 15], intercepts: &[0.0; 3] };
         for start in [None, Some(start)] {
             let found = solve(&mut objective, &NewtonSettings::default(), start, &Monitor::none());
@@ -32,23 +32,19 @@ fn errors_name_values_that_are_not_finite() {
 #[test]
 fn shapes_and_parameters_are_checked() {
     let case = Case::new(20, 4, 3, 1.0, 1);
-    let blocks = [case.block()];
-    let make = |blocks: &[Block<'_>], costs: &[f64]| {
+    let make = |block: Block<'_>, costs: &[f64]| {
         let (loss, intercept) = (Loss::SquaredHinge, Intercept::Free);
         let problem = LinearProblem { targets: case.targets(), costs, loss, intercept };
-        LinearObjective::new(blocks, problem, 1).map(|_| ())
+        BlockObjective::new(block, problem, 1).map(|_| ())
     };
-    assert!(matches!(make(&blocks, &[1.0; 19]), Err(Error::Shape { .. })));
-    assert!(matches!(make(&[], &[]), Err(Error::NoSamples(_))));
+    assert!(matches!(make(case.block(), &[1.0; 19]), Err(Error::Shape { .. })));
+    assert!(matches!(make(DenseView::new(&[], 0, 4).unwrap().into(), &[]), Err(Error::NoSamples(_))));
     let mut costs = [1.0; 20];
     costs[7] = -1.0;
-    assert!(matches!(make(&blocks, &costs), Err(Error::Weight { row: 7, .. })));
-    let (left, right) =
-        (DenseView::new(&case.phi[..40], 10, 4).unwrap(), DenseView::new(&case.phi[40..], 20, 2).unwrap());
-    assert!(matches!(make(&[left.into(), right.into()], &[1.0; 30]), Err(Error::Shape { .. })));
+    assert!(matches!(make(case.block(), &costs), Err(Error::Weight { row: 7, .. })));
 
     let run = |settings: NewtonSettings, start: Option<NewtonStart<'_>>| {
-        solve(&mut case.objective(&blocks, 1), &settings, start, &Monitor::none()).map(|_| ())
+        solve(&mut case.objective(1), &settings, start, &Monitor::none()).map(|_| ())
     };
     let with = |tol: f64, max_iter: u32| NewtonSettings { tol, max_iter, ..NewtonSettings::default() };
     assert!(matches!(run(with(0.0, 9), None), Err(Error::Parameter { name: "tol", .. })));
@@ -62,11 +58,11 @@ fn shapes_and_parameters_are_checked() {
 fn limits_are_statuses_and_their_gaps_are_true() {
     let case = Case::new(500, 30, 3, 100.0, 2);
     let settings = NewtonSettings { tol: 1e-6, max_iter: 1, ..NewtonSettings::default() };
-    let found = case.solve_with(&[case.block()], &settings);
+    let found = case.solve_with(&settings);
     assert!(found.problems.iter().any(|one| one.status == Status::IterationLimit));
     let report = found.report(Vec::new(), &settings);
     assert!(report.warnings[0].contains("not converged after 1 Newton steps"), "{:?}", report.warnings);
-    let mut objective = case.objective(&[case.block()], 1);
+    let mut objective = case.objective(1);
     let monitor = Monitor::none().with_time_limit(Duration::ZERO);
     let early = solve(&mut objective, &NewtonSettings::default(), None, &monitor).unwrap();
     assert!(early.problems.iter().all(|one| one.status == Status::TimeLimit));
@@ -92,7 +88,7 @@ fn degenerate_problems_end_well() {
     for case in [constant, none, one, weightless, huge] {
         for preconditioner in [Preconditioning::Gram, Preconditioning::Diagonal] {
             let settings = NewtonSettings { preconditioner, ..NewtonSettings::default() };
-            let found = case.solve_with(&[case.block()], &settings);
+            let found = case.solve_with(&settings);
             assert!(found.problems.iter().all(|one| one.status == Status::Converged), "{case:?} {found:?}");
             assert!(found.weights.iter().all(|w| w.is_finite()) && found.intercepts.iter().all(|b| b.is_finite()));
         }

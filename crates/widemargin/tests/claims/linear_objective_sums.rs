@@ -2,7 +2,6 @@
 //! their formulas, lines by their definition.
 
 use crate::linear_common::{Case, INTERCEPTS, LOSSES};
-use widemargin::data::DenseView;
 use widemargin::monitor::Monitor;
 use widemargin::problem::{Intercept, Line, Objective};
 
@@ -30,7 +29,7 @@ fn gradients_products_and_lines() {
             let mine: Vec<f64> = live.iter().flat_map(|&k| &all[k * m..(k + 1) * m]).copied().collect();
             let directions: Vec<f64> = mine.iter().map(|w| 0.3 - w).collect();
             let intercepts: Vec<f64> = mine.chunks(m).map(|point| point[d]).collect();
-            let mut objective = case.objective(&[case.block()], 1);
+            let mut objective = case.objective(1);
             objective.set_point(&live, &mine).unwrap();
             objective.set_direction(&live, &directions).unwrap();
             let gradient = objective.gradient(&live, &intercepts).unwrap();
@@ -89,7 +88,7 @@ fn gram_and_diagonal_are_those_of_the_mean_hessian() {
         }
         let (m, all) = (d + 1, points(&case));
         let small: Vec<f64> = all.iter().map(|w| w / d as f64).collect();
-        let mut objective = case.objective(&[case.block()], 2);
+        let mut objective = case.objective(2);
         let live = [0, 1, 2];
         let intercepts: Vec<f64> = small.chunks(m).map(|point| point[d]).collect();
         objective.set_point(&live, &small).unwrap();
@@ -121,9 +120,7 @@ fn active_rows_make_each_hessian() {
     let mut case = Case::new(300, 12, 3, 0.3, 8);
     case.costs.iter_mut().enumerate().for_each(|(i, c)| *c *= (i % 3) as f64);
     let (m, all) = (13, points(&case));
-    let (first, rest) = case.phi.split_at(120 * 12);
-    let blocks = [first, rest].map(|rows| DenseView::new(rows, rows.len() / 12, 12).unwrap().into());
-    let mut objective = case.objective(&blocks, 1);
+    let mut objective = case.objective(1);
     objective.set_point(&[0, 1, 2], &all).unwrap();
     for (k, point) in all.chunks(m).enumerate() {
         let is_active = |&i: &usize| case.costs[i] > 0.0 && case.margin(i, k, point) < 1.0;
@@ -148,7 +145,7 @@ fn penalties_do_not_enter_the_sums() {
     let case = Case::new(50, 4, 3, 1.0, 1);
     for intercept in INTERCEPTS {
         let case = Case { intercept, ..case.clone() };
-        let mut objective = case.objective(&[case.block()], 1);
+        let mut objective = case.objective(1);
         objective.set_point(&[0], &[0.0; 5]).unwrap();
         let sums = objective.gradient(&[0], &[0.0]).unwrap().sums[0];
         assert_eq!((sums.value, sums.dual_norm, sums.n_support), (50.0, 100.0, 50));

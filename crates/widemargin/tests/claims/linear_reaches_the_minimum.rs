@@ -58,7 +58,7 @@ proptest! {
         (case.loss, case.intercept) = (LOSSES[loss], INTERCEPTS[intercept]);
         let kinds = [Preconditioning::Auto, Preconditioning::Gram, Preconditioning::Diagonal];
         let settings = NewtonSettings { tol, preconditioner: kinds[preconditioner], ..NewtonSettings::default() };
-        let found = case.solve_with(&[case.block()], &settings);
+        let found = case.solve_with(&settings);
         for k in 0..found.problems.len() {
             let (minimum, _) = case.minimum(k);
             let mut point: Vec<f64> = found.weights[k * d..(k + 1) * d].iter().map(|w| f64::from(*w)).collect();

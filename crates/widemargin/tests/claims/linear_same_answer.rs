@@ -2,7 +2,7 @@
 
 use crate::linear_common::Case;
 use widemargin::monitor::Monitor;
-use widemargin::problem::{LinearObjective, Loss};
+use widemargin::problem::Loss;
 use widemargin::solve::newton::{NewtonSettings, NewtonSolution, NewtonStart, solve};
 
 /// Largest relative difference of objectives, and largest difference of weights.
@@ -17,7 +17,7 @@ fn the_number_of_threads_changes_no_bit() {
     // The second has few active rows.
     for case in [Case::new(3000, 700, 3, 1.0, 6), Case::new(900, 700, 3, 100.0, 6)] {
         let run = |threads: usize| {
-            let mut objective = case.objective(&[case.block()], threads);
+            let mut objective = case.objective(threads);
             let settings = NewtonSettings { threads, ..NewtonSettings::default() };
             solve(&mut objective, &settings, None, &Monitor::none()).unwrap()
         };
@@ -34,7 +34,7 @@ fn a_start_at_the_answer_ends_at_once() {
     let found = case.solve(1e-4);
     let start = NewtonStart { weights: &found.weights, intercepts: &found.intercepts };
     let again = |settings: &NewtonSettings| {
-        let mut objective = case.objective(&[case.block()], 1);
+        let mut objective = case.objective(1);
         solve(&mut objective, settings, Some(start), &Monitor::none()).unwrap()
     };
     let at_once = again(&NewtonSettings { tol: 1e-3, ..NewtonSettings::default() });
@@ -49,7 +49,7 @@ fn a_start_at_the_answer_ends_at_once() {
 #[test]
 fn an_objective_can_be_used_again() {
     let case = Case::new(300, 10, 3, 1.0, 13);
-    let mut objective: LinearObjective<'_> = case.objective(&[case.block()], 1);
+    let mut objective = case.objective(1);
     let settings = NewtonSettings::default();
     let first = solve(&mut objective, &settings, None, &Monitor::none()).unwrap();
     assert_eq!(first, solve(&mut objective, &settings, None, &Monitor::none()).unwrap());

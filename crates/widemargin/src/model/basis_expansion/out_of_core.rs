@@ -28,7 +28,7 @@ use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::partition::Recorded;
 use crate::problem::{
-    Block, HeldOutRows, HeldOutScores, LinearObjective, LinearProblem, OneVsRest, PassObjective, Penalty, Room,
+    Block, BlockObjective, HeldOutRows, HeldOutScores, LinearProblem, OneVsRest, PassObjective, Penalty, Room,
     SampledObjective,
 };
 use crate::similarity::Similarity;
@@ -221,7 +221,7 @@ impl<S: Similarity> Blocks<'_, S> {
         let targets = OneVsRest::of(self.labels).with_codes(&codes);
         let of_sample = LinearProblem { targets, costs: &stand, ..self.problem };
         let phi = Block::from(DenseView::new(&self.hessian_sample.phi, self.hessian_sample.rows.len(), d)?);
-        let mut of_resident = LinearObjective::new(&[phi], of_sample, settings.threads)?;
+        let mut of_resident = BlockObjective::new(phi, of_sample, settings.threads)?;
         let first = newton::solve(&mut of_resident, settings, start, monitor)?;
         if self.plan.is_whole() {
             let megabytes = size_of_val(self.hessian_sample.phi.as_slice()) as f64 / 1e6;
@@ -239,7 +239,7 @@ impl<S: Similarity> Blocks<'_, S> {
         };
         let all = PassObjective::new(self.pieces, self.problem, room, self.pool.clone(), *monitor)?;
         let all = Recorded::new(all, self.resources.checkpoint, answers)?;
-        let sample = LinearObjective::new(&[phi], of_sample, settings.threads)?;
+        let sample = BlockObjective::new(phi, of_sample, settings.threads)?;
         let mut objective = SampledObjective::new(all, sample)?;
         let start = NewtonStart { weights: &first.weights, intercepts: &first.intercepts };
         let solution = newton::solve(&mut objective, settings, Some(start), monitor)?;

@@ -3,7 +3,7 @@
 use crate::data::{DenseView, Labels, Vectors};
 use crate::error::Result;
 use crate::monitor::Monitor;
-use crate::problem::{Block, Intercept, LinearObjective, LinearProblem, Loss, OneVsRest, Penalty};
+use crate::problem::{Block, BlockObjective, Intercept, LinearProblem, Loss, OneVsRest, Penalty};
 use crate::solve::dual::DualSettings;
 use crate::solve::dual::linear;
 use crate::solve::l1::{self, L1Settings};
@@ -77,7 +77,7 @@ impl Solver {
         let default = NewtonSettings::default();
         let max_iter = self.max_iter.unwrap_or(default.max_iter);
         let settings = NewtonSettings { tol, max_iter, threads, ..default };
-        let mut objective = LinearObjective::new(&[Block::of(phi)?], problem, threads)?;
+        let mut objective = BlockObjective::new(Block::of(phi)?, problem, threads)?;
         let mut descended = None;
         // Sparse rows descend in the dual first, from 0 or from known dual variables.
         if let (Vectors::Sparse(rows), Loss::SquaredHinge) = (phi, loss)

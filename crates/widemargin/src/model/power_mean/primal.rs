@@ -11,7 +11,7 @@ use crate::linalg::factor::{Cholesky, Matrix, add_gram};
 use crate::model::PowerMeanParams;
 use crate::monitor::{Monitor, Stopped};
 use crate::par::Pool;
-use crate::problem::{Block, HeldOutRows, Intercept, LinearObjective, LinearProblem, Loss};
+use crate::problem::{Block, BlockObjective, HeldOutRows, Intercept, LinearProblem, Loss};
 use crate::solve::dual::{DualProblem, DualSettings, DualSolution};
 use crate::solve::newton::{self, NewtonSettings, NewtonStart};
 use crate::solve::{ProblemReport, Status};
@@ -61,9 +61,9 @@ impl PowerMeanParams {
         let n_problems = problem.targets.n_problems();
         let (d, loss) = (phi.n_cols, Loss::SquaredHinge);
         let block = Block::from(phi.view()?);
-        let (blocks, targets) = ([block], problem.targets);
-        let all = LinearProblem { targets, costs: problem.costs, loss, intercept: Intercept::None };
-        let mut objective = LinearObjective::new(&blocks, all, self.threads)?.monitored(*monitor);
+        let (targets, costs) = (problem.targets, problem.costs);
+        let all = LinearProblem { targets, costs, loss, intercept: Intercept::None };
+        let mut objective = BlockObjective::new(block, all, self.threads)?.monitored(*monitor);
         let start = transposed(&solution.weights, d, n_problems);
         let start = NewtonStart { weights: &start, intercepts: &vec![0.0; n_problems] };
         let settings = NewtonSettings {
@@ -75,13 +75,13 @@ impl PowerMeanParams {
         let solved = newton::solve(&mut objective, &settings, Some(start), monitor)?;
         let solved_rows = SolvedRows { phi: block, problem: all, weights: &solved.weights };
         let rows: Vec<usize> = held_out.iter().flat_map(HeldOutRows::rows).collect();
-        let loo_values = solved_rows.leave_one_out(&rows, shares, &Pool::new(self.threads)?)?;
+        let loo_values = solved_rows.leave_one_out(&rows, shares, &Pool::new(self.threads)?);
         let sets = if loo_values.is_some() { &[] } else { held_out };
         solution.held_out = loo_values.unwrap_or_else(|| vec![Vec::new(); n_problems]);
         for set in sets {
             let costs = set.rest(problem.costs.to_vec());
             let rest = LinearProblem { costs: &costs, ..all };
-            let mut rest = LinearObjective::new(&blocks, rest, self.threads)?.monitored(*monitor);
+            let mut rest = BlockObjective::new(block, rest, self.threads)?.monitored(*monitor);
             // From 0: at the solution the gap may be below this already, with weights that know the rows.
             let settings = NewtonSettings { tol: self.tol.max(PRIMAL_HELD_OUT_TOL), ..settings };
             let without = newton::solve(&mut rest, &settings, None, &monitor.without_progress())?;
@@ -116,19 +116,13 @@ impl SolvedRows<'_> {
     /// With the Hessian H = I + Σ 2c φφᵀ over the rows within the margin and h = 2c φᵀH⁻¹φ times the share, a row within
     /// the margin gets y − (y − f)/(1 − h), which is exact where its absence moves no other row over the margin; any
     /// other row gets f, which is exact. n d² + d³/3 flops a problem for n rows within the margin and d coordinates.
-    fn leave_one_out(&self, rows: &[usize], shares: &[f64], pool: &Pool) -> Result<Option<Vec<Vec<f32>>>> {
+    fn leave_one_out(&self, rows: &[usize], shares: &[f64], pool: &Pool) -> Option<Vec<Vec<f32>>> {
         let (n, d) = (self.phi.n_rows(), self.phi.n_features());
         if d > MAX_HESSIAN_COORDINATES || n.saturating_mul(d) > MAX_HESSIAN_NUMBERS {
-            return Ok(None);
+            return None;
         }
-        let mut found = Vec::with_capacity(self.problem.targets.n_problems());
-        for (problem, weights) in self.weights.chunks_exact(d).enumerate() {
-            match self.of_problem(problem, weights, (rows, shares), pool)? {
-                Some(values) => found.push(values),
-                None => return Ok(None),
-            }
-        }
-        Ok(Some(found))
+        let of_problem = |(problem, weights)| self.of_problem(problem, weights, (rows, shares), pool);
+        self.weights.chunks_exact(d).enumerate().map(of_problem).collect()
     }
 
     fn of_problem(
@@ -137,7 +131,7 @@ impl SolvedRows<'_> {
         weights: &[f32],
         (rows, shares): (&[usize], &[f64]),
         pool: &Pool,
-    ) -> Result<Option<Vec<f32>>> {
+    ) -> Option<Vec<f32>> {
         let (d, targets) = (self.phi.n_features(), self.problem.targets);
         let costs = targets.costs(self.problem.costs, problem);
         let values: Vec<f64> = (0..costs.len()).map(|row| self.phi.dot(row, weights)).collect();
@@ -156,7 +150,7 @@ impl SolvedRows<'_> {
             add_gram(&mut hessian, &scaled, &vec![1.0; d], pool);
         }
         (0..d).for_each(|at| hessian.set(at, at, hessian.at(at, at) + 1.0));
-        let Some(factor) = Cholesky::new(hessian) else { return Ok(None) };
+        let factor = Cholesky::new(hessian)?;
         let places: Vec<Option<usize>> = rows.iter().map(|row| within.binary_search(row).ok()).collect();
         let inside: Vec<usize> = places.iter().flatten().copied().collect();
         let columns = inside.iter().flat_map(|&at| (0..d).map(move |c| (c, at)));
@@ -169,7 +163,7 @@ impl SolvedRows<'_> {
             let y = targets.sign(row, problem);
             (y - (y - values[row]) / (1.0 - shares[row] * leverage).max(f64::EPSILON)) as f32
         };
-        Ok(Some(rows.iter().zip(&places).map(value).collect()))
+        Some(rows.iter().zip(&places).map(value).collect())
     }
 }
 
@@ -218,10 +212,9 @@ mod tests {
         let targets = OneVsRest::new(&codes, classes);
         let phi = Block::from(view);
         let solve = |costs: &[f64]| {
-            let blocks = [phi];
             let (loss, intercept) = (Loss::SquaredHinge, Intercept::None);
             let problem = LinearProblem { targets, costs, loss, intercept };
-            let mut objective = LinearObjective::new(&blocks, problem, 1).unwrap();
+            let mut objective = BlockObjective::new(phi, problem, 1).unwrap();
             let settings = NewtonSettings { tol: 1e-8, threads: 1, ..NewtonSettings::default() };
             newton::solve(&mut objective, &settings, None, &Monitor::none()).unwrap().weights
         };
@@ -234,7 +227,7 @@ mod tests {
             let rows: Vec<usize> = (0..20).chain(50..70).collect();
             // Of some rows one of four samples is left out.
             let shares: Vec<f64> = (0..n).map(|row| if row % 4 == 0 { 0.25 } else { 1.0 }).collect();
-            let found = solved.leave_one_out(&rows, &shares, &Pool::new(1).unwrap()).unwrap().unwrap();
+            let found = solved.leave_one_out(&rows, &shares, &Pool::new(1).unwrap()).unwrap();
             let (mut away, mut moved) = (0.0, 0.0);
             for (at, &row) in rows.iter().enumerate() {
                 let mut rest = costs.clone();

@@ -304,7 +304,7 @@ fn rejects_parts_that_do_not_fit() {
     let rows = |costs| {
         let (loss, intercept) = (Loss::SquaredHinge, widemargin::model::Intercept::Free);
         let problem = LinearProblem { targets: OneVsRest::new(&codes, 2), costs, loss, intercept };
-        BlockObjective::alone(block(), problem, 1)
+        BlockObjective::new(block(), problem, 1)
     };
     assert!(matches!(rows(&costs[1..]), Err(Error::Shape { .. })));
     assert!(matches!(rows(&costs).unwrap().recall(ObjectiveState::default()), Err(Error::Shape { .. })));

@@ -5,7 +5,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use widemargin::data::DenseView;
 use widemargin::monitor::Monitor;
-use widemargin::problem::{Block, Intercept, LinearObjective, LinearProblem, Loss, OneVsRest};
+use widemargin::problem::{Block, BlockObjective, Intercept, LinearProblem, Loss, OneVsRest};
 use widemargin::solve::newton::{NewtonSettings, NewtonSolution, solve};
 
 /// Rows of Φ, classes, and how they are to be learned.
@@ -52,18 +52,18 @@ impl Case {
         DenseView::new(&self.phi, self.n_rows(), self.n_features).unwrap().into()
     }
 
-    pub fn objective<'a>(&'a self, blocks: &[Block<'a>], threads: usize) -> LinearObjective<'a> {
+    pub fn objective(&self, threads: usize) -> BlockObjective<'_> {
         let problem =
             LinearProblem { targets: self.targets(), costs: &self.costs, loss: self.loss, intercept: self.intercept };
-        LinearObjective::new(blocks, problem, threads).unwrap()
+        BlockObjective::new(self.block(), problem, threads).unwrap()
     }
 
     pub fn solve(&self, tol: f64) -> NewtonSolution {
-        self.solve_with(&[self.block()], &NewtonSettings { tol, ..NewtonSettings::default() })
+        self.solve_with(&NewtonSettings { tol, ..NewtonSettings::default() })
     }
 
-    pub fn solve_with(&self, blocks: &[Block<'_>], settings: &NewtonSettings) -> NewtonSolution {
-        solve(&mut self.objective(blocks, 1), settings, None, &Monitor::none()).unwrap()
+    pub fn solve_with(&self, settings: &NewtonSettings) -> NewtonSolution {
+        solve(&mut self.objective(1), settings, None, &Monitor::none()).unwrap()
     }
 
     /// The objective of problem `k` at a point (weights, then intercept), from its definition.

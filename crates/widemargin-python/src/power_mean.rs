@@ -11,7 +11,7 @@ use widemargin::model::{
     self, AnyModel, CChoice, FeatureMax, PowerMeanChoice, PowerMeanMetadata, PowerMeanParams, PowerMeanSvc,
     TrainingSettings,
 };
-use widemargin::similarity::{AdditiveKernel, OwnKernel, ScalarFunction, ScalarKernel};
+use widemargin::similarity::{AdditiveKernel, OwnKernel, ScalarKernel};
 
 use crate::convert::{self, Common};
 use crate::errors::raise;
@@ -48,26 +48,16 @@ impl KernelArgument {
 
 /// The kernel of a Python function.
 pub(crate) fn own_kernel((function, name): PythonCall, to_caller: &ToCaller) -> ScalarKernel {
-    let called = PythonFunction { function: Arc::new(function), name: name.clone(), to_caller: to_caller.clone() };
-    OwnKernel::new(&name, called).into()
-}
-
-/// A Python function of two arrays.
-struct PythonFunction {
-    function: Arc<Py<PyAny>>,
-    name: String,
-    to_caller: ToCaller,
-}
-
-impl ScalarFunction for PythonFunction {
-    fn values(&self, x: &[f64], y: &[f64]) -> Result<Vec<f64>> {
-        let (function, x, y) = (Arc::clone(&self.function), x.to_vec(), y.to_vec());
-        ask(&self.to_caller, &self.name, move |py| {
+    let (function, to_caller, own) = (Arc::new(function), to_caller.clone(), name.clone());
+    let of_pairs = move |x: &[f64], y: &[f64]| {
+        let (function, x, y) = (Arc::clone(&function), x.to_vec(), y.to_vec());
+        ask(&to_caller, &own, move |py| {
             let arguments = (PyArray1::from_vec(py, x), PyArray1::from_vec(py, y));
             let values = function.bind(py).call1(arguments)?;
             convert::vector::<f64>(&values)
         })
-    }
+    };
+    OwnKernel::of_pairs(&name, of_pairs).into()
 }
 
 /// The kernel of a map, its nodes and, for a custom kernel, the grid and the values of its table.

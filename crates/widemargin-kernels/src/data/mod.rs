@@ -59,7 +59,7 @@ pub use {
     distinct::common_divisor_of, far_vectors::FarVectors, fingerprint::fingerprints, fold_classes::FoldClasses,
     labels::LabelParts, notation::Decimal, notation::Notation, offsets::ColumnRanges, offsets::Offsets,
     offsets::offsets_of, resources::load as load_checkpoint, resources::save as save_checkpoint, rows::PickedRows,
-    rows::visit_histogram, sparse::Index, string_units::Unit, table_columns::ColumnKind, table_columns::Encoded,
+    rows::visit_histogram, string_units::Unit, table_columns::ColumnKind, table_columns::Encoded,
     table_columns::TableColumn, table_columns::TableColumns, table_columns::as_boolean, training::About,
     training::Picked, weights::check_costs, weights::effective_weights, weights::samples_at,
 };
@@ -73,8 +73,4 @@ mod sealed {
     pub trait Sealed {}
     impl Sealed for f32 {}
     impl Sealed for f64 {}
-    impl Sealed for i32 {}
-    impl Sealed for i64 {}
-    impl Sealed for u32 {}
-    impl Sealed for usize {}
 }

@@ -1,20 +1,14 @@
 //! Sparse rows in compressed form (CSR, as in SciPy).
 
-use super::{Element, Rows, sealed::Sealed};
+use super::{Element, Rows};
 use crate::error::{Error, Result};
 use crate::memory::prefetch;
 
-/// An index type of a sparse matrix: `u32`, `i32`, `i64` or `usize`.
-#[doc(hidden)]
-pub trait Index: Copy + TryInto<usize> + Send + Sync + Sealed + 'static {
-    /// The index as `usize`, or `None` if it is negative.
-    #[inline]
-    fn to_usize(self) -> Option<usize> {
-        self.try_into().ok()
-    }
+/// `None` for a negative index.
+#[inline]
+fn to_usize(index: impl TryInto<usize>) -> Option<usize> {
+    index.try_into().ok()
 }
-
-impl<T: Copy + TryInto<usize> + Send + Sync + Sealed + 'static> Index for T {}
 
 /// A borrowed CSR matrix of samples × features.
 ///
@@ -27,7 +21,7 @@ pub struct CsrView<'a, T, I = u32, P = usize> {
     n_cols: usize,
 }
 
-impl<'a, T: Element, I: Index, P: Index> CsrView<'a, T, I, P> {
+impl<'a, T: Element, I: Copy + TryInto<usize>, P: Copy + TryInto<usize>> CsrView<'a, T, I, P> {
     /// A view of the three CSR arrays.
     ///
     /// # Errors
@@ -43,11 +37,11 @@ impl<'a, T: Element, I: Index, P: Index> CsrView<'a, T, I, P> {
         let Some(last) = indptr.last() else {
             return wrong("indptr", "it is empty".into(), "n_rows + 1 entries".into());
         };
-        if indptr[0].to_usize() != Some(0) || last.to_usize() != Some(values.len()) {
+        if to_usize(indptr[0]) != Some(0) || to_usize(*last) != Some(values.len()) {
             return wrong("indptr", "other ends".into(), format!("first 0 and last {}", values.len()));
         }
         for row in 0..indptr.len() - 1 {
-            let (start, end) = (indptr[row].to_usize(), indptr[row + 1].to_usize());
+            let (start, end) = (to_usize(indptr[row]), to_usize(indptr[row + 1]));
             let (Some(start), Some(end)) = (start, end) else {
                 let found = format!("a negative entry at row {row} (from 0)");
                 return wrong("indptr", found, "entries of at least 0".into());
@@ -57,7 +51,7 @@ impl<'a, T: Element, I: Index, P: Index> CsrView<'a, T, I, P> {
             }
             let mut previous = None;
             for index in &indices[start..end] {
-                let Some(column) = index.to_usize() else {
+                let Some(column) = to_usize(*index) else {
                     return wrong("indices", format!("a negative one in row {row} (from 0)"), "at least 0".into());
                 };
                 if column >= n_cols {
@@ -76,7 +70,7 @@ impl<'a, T: Element, I: Index, P: Index> CsrView<'a, T, I, P> {
 
     fn range(&self, row: usize) -> std::ops::Range<usize> {
         // `new` has checked every entry: the fallback is never used.
-        self.indptr[row].to_usize().unwrap_or(0)..self.indptr[row + 1].to_usize().unwrap_or(0)
+        to_usize(self.indptr[row]).unwrap_or(0)..to_usize(self.indptr[row + 1]).unwrap_or(0)
     }
 
     /// Number of stored values.
@@ -92,7 +86,7 @@ impl<'a, T: Element, I: Index, P: Index> CsrView<'a, T, I, P> {
     }
 }
 
-impl<T: Element, I: Index, P: Index> Rows for CsrView<'_, T, I, P> {
+impl<T: Element, I: Copy + TryInto<usize> + Sync, P: Copy + TryInto<usize> + Sync> Rows for CsrView<'_, T, I, P> {
     fn n_rows(&self) -> usize {
         self.indptr.len() - 1
     }
@@ -107,7 +101,7 @@ impl<T: Element, I: Index, P: Index> Rows for CsrView<'_, T, I, P> {
         for (index, &value) in self.indices[range.clone()].iter().zip(&self.values[range]) {
             let value: f64 = value.into();
             if value != 0.0 {
-                visit(index.to_usize().unwrap_or(0), value);
+                visit(to_usize(*index).unwrap_or(0), value);
             }
         }
     }

@@ -45,7 +45,7 @@ pub use gappy::Gappy;
 pub use grid::GridMatching;
 pub use mismatch::Mismatch;
 pub use ngram::NGram;
-pub use own_kernel::{OwnKernel, ScalarFunction};
+pub use own_kernel::OwnKernel;
 pub use precomputed::Precomputed;
 pub use series::Dtw;
 pub use set::SetMeasure;

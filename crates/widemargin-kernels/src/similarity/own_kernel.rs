@@ -13,25 +13,14 @@ use crate::error::{Error, Result};
 /// How a kernel of one's own is named in models and messages.
 const PREFIX: &str = "own:";
 
-/// A function of two numbers above 0.
-pub trait ScalarFunction: Send + Sync {
-    /// k(x_i, y_i) of every pair. One of the two numbers may be 0, where the kernel must be 0.
-    ///
-    /// # Errors Any error of the function; it ends the fit.
-    fn values(&self, x: &[f64], y: &[f64]) -> Result<Vec<f64>>;
-}
-
-impl<F: Fn(f64, f64) -> f64 + Send + Sync> ScalarFunction for F {
-    fn values(&self, x: &[f64], y: &[f64]) -> Result<Vec<f64>> {
-        Ok(x.iter().zip(y).map(|(&x, &y)| self(x, y)).collect())
-    }
-}
+/// A function of pairs of numbers.
+type Pairs = dyn Fn(&[f64], &[f64]) -> Result<Vec<f64>> + Send + Sync;
 
 /// A user-defined additive kernel.
 #[derive(Clone)]
 pub struct OwnKernel {
     name: Arc<str>,
-    function: Arc<dyn ScalarFunction>,
+    function: Arc<Pairs>,
 }
 
 impl OwnKernel {
@@ -44,7 +33,13 @@ impl OwnKernel {
     /// let kernel = OwnKernel::new("min", |x: f64, y: f64| x.min(y));
     /// assert_eq!(kernel.to_string(), "own:min");
     /// ```
-    pub fn new(name: &str, function: impl ScalarFunction + 'static) -> Self {
+    pub fn new(name: &str, function: impl Fn(f64, f64) -> f64 + Send + Sync + 'static) -> Self {
+        Self::of_pairs(name, move |x, y| Ok(x.iter().zip(y).map(|(&x, &y)| function(x, y)).collect()))
+    }
+
+    /// The same of a function of many pairs at once: k(x_i, y_i) of each. One of the two numbers may be 0, where the
+    /// kernel must be 0. An error of the function ends the fit.
+    pub fn of_pairs(name: &str, function: impl Fn(&[f64], &[f64]) -> Result<Vec<f64>> + Send + Sync + 'static) -> Self {
         OwnKernel { name: format!("{PREFIX}{name}").into(), function: Arc::new(function) }
     }
 
@@ -55,7 +50,7 @@ impl OwnKernel {
     /// where there is not one a pair; errors of the function.
     #[doc(hidden)]
     pub fn values(&self, x: &[f64], y: &[f64]) -> Result<Vec<f64>> {
-        let values = self.function.values(x, y)?;
+        let values = (self.function)(x, y)?;
         if values.len() != x.len() {
             return Err(self.wrong(format!("{} values for {} pairs", values.len(), x.len())));
         }

@@ -401,7 +401,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The numbers of one tensor, which must have exactly this type and shape.
-    pub fn tensor<T: Number>(&self, name: &str, shape: &[usize]) -> Result<Vec<T>> {
+    pub(crate) fn tensor<T: Number>(&self, name: &str, shape: &[usize]) -> Result<Vec<T>> {
         let tensor = self.tensors.tensor(name).map_err(|_| self.wrong(format!("the tensor '{name}' is missing")))?;
         if tensor.dtype() != T::DTYPE || tensor.shape() != shape {
             return Err(self.wrong(format!(
@@ -420,7 +420,7 @@ impl<'a> Reader<'a> {
 }
 
 /// A number a tensor may hold, little-endian.
-pub trait Number: Copy + 'static {
+pub(crate) trait Number: Copy + 'static {
     const DTYPE: Dtype;
     fn from_bytes(bytes: &[u8]) -> Self;
     fn is_finite(self) -> bool;

@@ -214,6 +214,22 @@ pub fn add_lower_product(out: &mut Matrix, scale: f64, a: Side<'_>, b: Side<'_>)
     clear_upper_halves();
 }
 
+/// (I − QQᵀ) A (I − QQᵀ) of a symmetric A, in its place, for orthonormal columns Q; returns AQ.
+pub fn project_off(matrix: &mut Matrix, q: &Matrix) -> Matrix {
+    if q.n_cols == 0 {
+        return q.clone();
+    }
+    let along = product(Side::Plain(matrix), Side::Plain(q));
+    let inner = product(Side::Transposed(q), Side::Plain(&along));
+    // Q(B − ½QS)ᵀ + (B − ½QS)Qᵀ = QBᵀ + BQᵀ − QSQᵀ with B = AQ and S = QᵀB.
+    let mut half = along.clone();
+    add_product(&mut half, -0.5, Side::Plain(q), Side::Plain(&inner));
+    add_lower_product(matrix, -1.0, Side::Plain(q), Side::Transposed(&half));
+    add_lower_product(matrix, -1.0, Side::Plain(&half), Side::Transposed(q));
+    matrix.mirror_lower();
+    along
+}
+
 /// Columns of the sum per task of [`add_outer`]; fixed, so that results do not depend on the number of threads.
 const PANEL: usize = 128;
 
@@ -382,9 +398,14 @@ impl Cholesky {
     /// The solution x of A x = b.
     pub fn solve(&self, b: Vec<f64>) -> Vec<f64> {
         let mut x = Matrix { n_rows: b.len(), n_cols: 1, values: b };
-        self.solve_lower(&mut x);
-        self.solve_lower_transposed(&mut x);
+        self.solve_columns(&mut x);
         x.values
+    }
+
+    /// A⁻¹ · x, in place.
+    pub fn solve_columns(&self, x: &mut Matrix) {
+        self.solve_lower(x);
+        self.solve_lower_transposed(x);
     }
 
     /// L⁻¹ · x, in place.

@@ -14,9 +14,10 @@ use crate::monitor::Monitor;
 use crate::partition::{self, Entry, SamplePart, SampleRows};
 use crate::problem::{
     Block, BlockObjective, Intercept, LINEAR_QUERIES, LinearProblem, Loss, ObjectiveState, OneVsRest, ProblemTargets,
+    RowFeatures,
 };
-use crate::solve::ridge::{RIDGE_QUERIES, RidgeFeatures, RidgePart, RidgeRows, roots};
-use crate::solve::thin_plate::{BASIS_QUERIES, BasisFeatures, BasisRows, PartRows, RowSums, RowsState};
+use crate::solve::ridge::{RIDGE_QUERIES, RidgePart, RidgeRows, roots};
+use crate::solve::thin_plate::{BASIS_QUERIES, BasisRows, PartRows, RowSums, RowsState};
 
 /// The answers of workers for samples: a statistic is a file of its own and one line here.
 const SAMPLE_QUERIES: &[Entry<SampleRows>] = &[
@@ -64,7 +65,7 @@ pub enum PartData {
 
 /// The features of a regression.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "as in `RidgeFeatures`")]
+#[expect(missing_docs, reason = "as in `RowFeatures`")]
 pub enum PartFeatures {
     /// As they are, in single precision.
     Plain { has_intercept: bool },
@@ -145,35 +146,31 @@ impl PartData {
                 Ok((answer, Some(PartState::Linear(objective.into_state()))))
             }
             PartData::Bases { targets, n_penalized, roots, units } => {
-                let (features, targets) = (BasisFeatures::Weighted(double(rows)?), targets.targets().into());
-                let rows = PartRows { features, n_penalized: *n_penalized, targets, roots, units, threads: 1 };
-                on_bases(rows, query, state, monitor)
+                let features = PartFeatures::Lifted { n_penalized: *n_penalized }.of(rows)?;
+                let targets = targets.targets().into();
+                on_bases(PartRows { features, targets, roots, units, threads: 1 }, query, state, monitor)
             }
-            PartData::Ridge { targets, weights, units, features: PartFeatures::Plain { has_intercept } }
-                if partition::is_about::<BasisRows>(query) =>
-            {
-                let features = BasisFeatures::Plain { values: single(rows)?, has_intercept: *has_intercept };
-                let roots = roots(weights);
+            PartData::Ridge { targets, weights, units, features } if partition::is_about::<BasisRows>(query) => {
+                let (features, roots) = (features.of(rows)?, roots(weights));
                 let n_outputs = targets.len() / weights.len().max(1);
                 let targets = ProblemTargets::Outputs { values: targets, n_outputs };
-                let n_penalized = rows.n_cols();
-                let rows = PartRows { features, n_penalized, targets, roots: &roots, units, threads: 1 };
-                on_bases(rows, query, state, monitor)
+                on_bases(PartRows { features, targets, roots: &roots, units, threads: 1 }, query, state, monitor)
             }
             PartData::Ridge { targets, weights, units, features } => {
-                let width = rows.n_cols();
-                let features = match *features {
-                    PartFeatures::Plain { has_intercept } => {
-                        RidgeFeatures::Plain { values: single(rows)?, has_intercept }
-                    }
-                    PartFeatures::Lifted { n_penalized } => {
-                        RidgeFeatures::Lifted { values: double(rows)?, n_penalized }
-                    }
-                };
-                let mut part = RidgePart { features, width, targets, weights, units };
+                let mut part = RidgePart { features: features.of(rows)?, targets, weights, units };
                 stateless(partition::answer(RIDGE_QUERIES, query, &mut part, monitor))
             }
         }
+    }
+}
+
+impl PartFeatures {
+    fn of(self, rows: AnyRows<'_>) -> Result<RowFeatures<'_>> {
+        let width = rows.n_cols();
+        Ok(match self {
+            PartFeatures::Plain { has_intercept } => RowFeatures::Plain { values: single(rows)?, width, has_intercept },
+            PartFeatures::Lifted { n_penalized } => RowFeatures::Weighted { values: double(rows)?, width, n_penalized },
+        })
     }
 }
 

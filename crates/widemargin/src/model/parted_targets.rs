@@ -2,10 +2,11 @@
 
 use crate::data::{Fingerprint, Targets};
 use crate::error::Result;
+use crate::linalg::factor::Matrix;
 use crate::macros::getters;
 use crate::model::StandardTargets;
 use crate::problem::without_bases;
-use crate::solve::ridge::RowTargets;
+use crate::solve::ridge::Fitted;
 
 /// The targets and weights of all samples, standardized: with mean 0, where there is an intercept, and a largest
 /// magnitude of
@@ -14,12 +15,8 @@ use crate::solve::ridge::RowTargets;
 pub struct PartedTargets {
     pub(crate) standard: StandardTargets,
     pub(crate) has_intercept: bool,
-    n_outputs: usize,
-    /// Samples × outputs, row-major; 0 for samples without weight.
-    values: Vec<f64>,
-    weights: Vec<f64>,
-    /// The part of each weight that leave-one-out removes.
-    units: Vec<f64>,
+    /// Of all samples; targets are 0 of those without weight.
+    pub(crate) fitted: Fitted,
 }
 
 impl PartedTargets {
@@ -35,28 +32,34 @@ impl PartedTargets {
         let present: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] > 0.0).collect();
         let of_present: Vec<f64> = present.iter().map(|&row| weights[row]).collect();
         let standard = StandardTargets::new(&targets.of_rows(&present), (&of_present, &of_present), has_intercept)?;
-        let k = targets.n_outputs();
-        let mut values = vec![0.0; targets.len() * k];
+        let mut values = Matrix::zeros(targets.n_outputs(), targets.len());
         for (at, &row) in present.iter().enumerate() {
-            (0..k).for_each(|output| values[row * k + output] = standard.values.at(at, output));
+            values.col_mut(row).iter_mut().enumerate().for_each(|(output, y)| *y = standard.values.at(at, output));
         }
-        Ok(PartedTargets { standard, has_intercept, n_outputs: k, values, units: weights.clone(), weights })
+        let fitted = Fitted { targets: values, units: weights.clone(), weights };
+        Ok(PartedTargets { standard, has_intercept, fitted })
     }
 
     /// The same if these of all samples are bases, which leave-one-out does not judge unless the others are too few.
     #[must_use]
-    pub fn with_bases(self, bases: &[usize]) -> Self {
-        let (weights, standard) = (&self.weights, self.standard);
+    pub fn with_bases(mut self, bases: &[usize]) -> Self {
+        let Fitted { weights, units, .. } = &mut self.fitted;
         let class = |row| u32::from(weights[row] <= 0.0);
-        let units = without_bases((weights.clone(), weights), bases, |_| false, class).units;
-        PartedTargets { standard: standard.left_out(&self.weights, &units), units, ..self }
+        *units = without_bases((weights.clone(), weights), bases, |_| false, class).units;
+        PartedTargets { standard: self.standard.left_out(weights, units), ..self }
     }
 
-    getters! {
-        /// Numbers a sample.
-        copy n_outputs: usize;
-        /// The standardized targets, samples × outputs, row-major; 0 for samples without weight.
-        values: &[f64];
+    /// Numbers a sample.
+    pub fn n_outputs(&self) -> usize {
+        self.fitted.targets.n_rows()
+    }
+
+    /// The standardized targets, samples × outputs, row-major; 0 for samples without weight.
+    pub fn values(&self) -> &[f64] {
+        self.fitted.targets.values()
+    }
+
+    getters! { fitted =>
         /// The weights.
         weights: &[f64];
         /// The part of each weight that leave-one-out removes: all of it, since equal samples are not merged, and none
@@ -64,34 +67,26 @@ impl PartedTargets {
         units: &[f64];
     }
 
-    /// The same for the rows of this process.
-    pub(crate) fn row_targets(&self) -> RowTargets<'_> {
-        RowTargets { values: &self.values, n_outputs: self.n_outputs, weights: &self.weights, units: &self.units }
-    }
-
     /// The sum of the weights.
     pub fn total(&self) -> f64 {
-        self.weights.iter().sum()
+        self.fitted.total()
     }
 
     /// The same of the samples of weight above 0 alone.
     pub fn present(&self) -> PartedTargets {
-        let (k, weights) = (self.n_outputs, &self.weights);
-        let rows = || (0..weights.len()).filter(|&row| weights[row] > 0.0);
-        PartedTargets {
-            values: rows().flat_map(|row| self.values[row * k..][..k].iter().copied()).collect(),
-            weights: rows().map(|row| weights[row]).collect(),
-            units: rows().map(|row| self.units[row]).collect(),
-            ..self.clone()
-        }
+        let Fitted { targets, weights, units } = &self.fitted;
+        let rows: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] > 0.0).collect();
+        let of_rows = |all: &[f64]| rows.iter().map(|&row| all[row]).collect();
+        let (weights, units) = (of_rows(weights), of_rows(units));
+        PartedTargets { fitted: Fitted { targets: targets.select_cols(&rows), weights, units }, ..self.clone() }
     }
 
     /// Their identity, with the number of outputs.
     pub(crate) fn fingerprint(&self) -> String {
         let mut values = Fingerprint::default();
-        let all = self.values.iter().chain(&self.standard.scales).chain(&self.standard.means);
+        let all = self.values().iter().chain(&self.standard.scales).chain(&self.standard.means);
         all.enumerate().for_each(|(at, value)| values.add(at, value.to_bits()));
-        format!("{} outputs, {:032x}", self.n_outputs, values.finish())
+        format!("{} outputs, {:032x}", self.n_outputs(), values.finish())
     }
 
     /// Samples of weight above 0.

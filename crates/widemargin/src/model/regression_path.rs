@@ -6,8 +6,10 @@ use crate::data::Targets;
 use crate::error::{Error, Result, require};
 use crate::linalg::factor::Matrix;
 use crate::model::CChoice;
+use crate::monitor::Monitor;
+use crate::partition::Executor;
 use crate::problem::typical_weight;
-use crate::solve::ridge::{LeaveOneOut, Spectrum};
+use crate::solve::ridge::{LeaveOneOut, PartedRidge, RidgeRows};
 use crate::solve::{EstimateMethod, ProblemReport, Report, Stage, Status, effective_number, explained_standard_error};
 
 /// The estimates at one C, by leave-one-out or by folds (see [`RegressionPoint::method`]).
@@ -195,11 +197,11 @@ impl RegressionSelection {
     pub fn of(
         c: CChoice,
         targets: &StandardTargets,
-        spectrum: &Spectrum,
-        leave_one_out: impl FnOnce(&[f64]) -> Result<Vec<LeaveOneOut>>,
+        (ridge, rows): (&PartedRidge, &mut impl Executor<Of = RidgeRows>),
+        monitor: &Monitor<'_>,
     ) -> Result<Self> {
-        let lambdas = || spectrum.lambdas(targets.typical_weight);
-        let points = leave_one_out(&c.value().map_or_else(lambdas, |c| vec![0.5 / c]))?;
+        let lambdas = || ridge.spectrum.lambdas(targets.typical_weight);
+        let points = ridge.leave_one_out(rows, &c.value().map_or_else(lambdas, |c| vec![0.5 / c]), monitor)?;
         let finite = points.iter().filter(|point| point.squared_errors.iter().all(|error| error.is_finite()));
         let path: Vec<RegressionPoint> = finite.map(|point| targets.point(point)).collect();
         let best = path.iter().reduce(|best, point| if point.loo_r2 > best.loo_r2 { point } else { best });
@@ -235,7 +237,7 @@ mod tests {
         let (ones, column) = (vec![1.0; n], |values: &[f64]| Matrix::from_columns(values.to_vec(), n, 1));
         let standard = StandardTargets::new(&Targets::new(targets.to_vec(), 1).unwrap(), (&ones, &ones), true).unwrap();
         let values: Vec<f64> = values.iter().map(|value| (value - standard.means[0]) / standard.scales[0]).collect();
-        let fitted = Fitted { targets: standard.values.clone(), weights: ones.clone(), units: ones.clone() };
+        let fitted = Fitted::new(&standard.values, ones.clone(), ones.clone());
         let point = standard.point(&fitted.leave_one_out(1.0, &column(&values), &ones));
         (point.loo_r2, point.loo_r2_std)
     }

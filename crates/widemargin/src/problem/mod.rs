@@ -11,6 +11,7 @@ mod one_vs_rest;
 mod pass_objective;
 mod pieces;
 mod problem_targets;
+mod row_features;
 mod sampled;
 
 pub use block::Block;
@@ -27,4 +28,5 @@ pub(crate) use pass_objective::{PassObjective, Pieces, Room};
 pub use pieces::SmoothLoss;
 pub(crate) use pieces::{PieceAt, Pieces as LossPieces};
 pub use problem_targets::ProblemTargets;
+pub use row_features::RowFeatures;
 pub use sampled::SampledObjective;

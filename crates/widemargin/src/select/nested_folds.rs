@@ -193,7 +193,7 @@ impl SimilaritySearch {
                 }
             }
         }
-        let fitted = Fitted { targets: standard.values.clone(), weights: weights.clone(), units: weights.clone() };
+        let fitted = Fitted::new(&standard.values, weights.clone(), weights.clone());
         let estimate = fitted.leave_one_out(0.5 / c, &values, &vec![1.0; weights.len()]);
         let point = RegressionPoint { c, method: EstimateMethod::Folds, ..standard.point(&estimate) };
         let selection = RegressionSelection { lambda: estimate.lambda, path: vec![point.clone()] };

@@ -20,7 +20,7 @@ use crate::parameters::List;
 use crate::problem::{Block, Loss, OneVsRest, count, typical_weight};
 use crate::search::{LeftOut, mean_and_error};
 use crate::similarity::AnySimilarity;
-use crate::solve::thin_plate::{PathOptions, Problems, leave_one_out_path, leave_one_out_ridge};
+use crate::solve::thin_plate::{PathOptions, Problems, fit_squared, leave_one_out_path};
 use crate::tuning::{MAX_MERGED_SAMPLES, MIN_RIDGE_PROBLEMS};
 
 const FLIPPED: Normalization = Normalization::Centered(NegativeEigenvalues::Flip);
@@ -288,7 +288,8 @@ impl<'a> Subset<'a> {
         let problems = Problems { targets, weights: &self.weights, units: &self.units };
         let (phi, intercept, k) = (Block::of(features)?, self.search.intercept, targets.n_problems());
         let best = if point.fitted == Loss::SquaredError {
-            leave_one_out_ridge(phi, &problems, near, intercept, &self.pool, quiet)?
+            let path = PathOptions { near, is_short: true, ..PathOptions::default() };
+            fit_squared(phi, &problems, path, intercept, &self.pool, quiet)?.outcome.best
         } else {
             let path = PathOptions { near, stays, ..PathOptions::default() };
             leave_one_out_path(phi, &problems, (path, self.is_part), intercept, &self.pool, quiet)?.best

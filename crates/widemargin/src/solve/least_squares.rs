@@ -13,7 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use super::ridge::{Fitted, Ridge};
 use super::thin_plate::{LeaveOneOutSums, Problems};
+use crate::error::Result;
 use crate::linalg::factor::Matrix;
+use crate::monitor::Monitor;
 use crate::tuning::{C_PER_DECADE, LEAST_SQUARES_PATH};
 
 /// The leave-one-out results of one C.
@@ -53,17 +55,17 @@ impl Part {
         let rows: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] * of_problem(row) > 0.0).collect();
         let (n, k) = (rows.len(), problems.len());
         let gram = if n == weights.len() { gram.clone() } else { gram.select_rows(&rows).select_cols(&rows) };
-        let signs = (0..n * k).map(|at| targets.sign(rows[at % n], problems.start + at / n)).collect();
+        let signs = (0..n * k).map(|at| targets.sign(rows[at / k], problems.start + at % k)).collect();
         let times = |values: &[f64]| rows.iter().map(|&row| values[row] * of_problem(row)).collect::<Vec<f64>>();
         let (weights, units) = (times(weights), times(units));
         let units = units.iter().zip(&weights).map(|(unit, weight)| unit.min(*weight)).collect();
-        let fitted = Fitted { targets: Matrix::from_columns(signs, n, k), weights, units };
+        let fitted = Fitted { targets: Matrix::from_columns(signs, k, n), weights, units };
         Some(Part { ridge: Ridge::of_kernel(gram, Matrix::zeros(n, 0), fitted)?, rows, problems })
     }
 
     /// The sum of the weights.
     fn total(&self) -> f64 {
-        self.ridge.spectrum().total_weight()
+        self.ridge.parted.spectrum.total_weight()
     }
 }
 
@@ -79,39 +81,42 @@ impl<'a> LeastSquares<'a> {
     /// The weighted mean of the kernel's diagonal: the unit of λ.
     pub fn unit(&self) -> f64 {
         let sum = |of: fn(&Part) -> f64| self.parts.iter().map(of).sum::<f64>();
-        sum(|part| part.ridge.spectrum().unit() * part.total()) / sum(Part::total)
+        sum(|part| part.ridge.parted.spectrum.unit() * part.total()) / sum(Part::total)
     }
 
     /// Leave-one-out at one C.
-    pub fn leave_one_out(&self, c: f64) -> TriedC {
-        let values = self.decision_values(c);
-        let values: Vec<Vec<f64>> = (0..values.n_cols()).map(|problem| values.col(problem).to_vec()).collect();
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled).
+    pub fn leave_one_out(&self, c: f64, monitor: &Monitor<'_>) -> Result<TriedC> {
+        let values = self.decision_values(c, monitor)?;
         let sums = LeaveOneOutSums::of(&values, self.problems);
         let loo_squared_hinge = sums.mean_hinge(values.len());
-        TriedC { c, loo_squared_hinge, loo_error: sums.error(), label_errors: sums.label_errors() }
+        Ok(TriedC { c, loo_squared_hinge, loo_error: sums.error(), label_errors: sums.label_errors() })
     }
 
-    /// The decision value of each sample without one copy of it, samples × problems; 0 where a problem does not know
+    /// The decision value of each sample without one copy of it, one vector per problem; 0 where a problem does not know
     /// the sample.
-    pub fn decision_values(&self, c: f64) -> Matrix {
-        let mut loo_values = Matrix::zeros(self.problems.weights.len(), self.problems.targets.n_problems());
-        for part in &self.parts {
-            let values = part.ridge.loo_values(0.5 / c);
-            for (at, problem) in part.problems.clone().enumerate() {
-                let out = loo_values.col_mut(problem);
-                part.rows.iter().zip(values.col(at)).for_each(|(&row, value)| out[row] = *value);
+    fn decision_values(&self, c: f64, monitor: &Monitor<'_>) -> Result<Vec<Vec<f64>>> {
+        let mut loo_values = vec![vec![0.0; self.problems.weights.len()]; self.problems.targets.n_problems()];
+        for Part { rows, problems, ridge } in &self.parts {
+            let values = ridge.parted.loo_values(&mut ridge.rows(), 0.5 / c, monitor)?;
+            for (&row, values) in rows.iter().zip(values.chunks(problems.len())) {
+                loo_values[problems.clone()].iter_mut().zip(values).for_each(|(own, value)| own[row] = *value);
             }
         }
-        loo_values
+        Ok(loo_values)
     }
 }
 
 /// The leave-one-out losses on a grid of C: from 1e-4 to 500 in units of one over `unit`, the kernel's mean diagonal,
 /// four a decade. Beyond it leverages tend to 1, where leave-one-out is undetermined.
-pub(crate) fn path(machine: &LeastSquares<'_>, unit: f64) -> Vec<TriedC> {
-    LEAST_SQUARES_PATH
-        .map(|at| machine.leave_one_out(10f64.powf(f64::from(at) / f64::from(C_PER_DECADE)) / unit))
-        .collect()
+///
+/// # Errors
+/// [`Error::Cancelled`](crate::Error::Cancelled).
+pub(crate) fn path(machine: &LeastSquares<'_>, unit: f64, monitor: &Monitor<'_>) -> Result<Vec<TriedC>> {
+    let c = |at: i32| 10f64.powf(f64::from(at) / f64::from(C_PER_DECADE)) / unit;
+    LEAST_SQUARES_PATH.map(|at| machine.leave_one_out(c(at), monitor)).collect()
 }
 
 #[cfg(test)]
@@ -144,10 +149,8 @@ mod tests {
             matrix.set(a, a, matrix.at(a, a) + 0.5 / c / weights[i]);
         }
         let factor = Cholesky::new(matrix).unwrap();
-        let mut x = Matrix::from_columns(present.iter().map(|&i| targets[i]).collect(), n, 1);
-        factor.solve_lower(&mut x);
-        factor.solve_lower_transposed(&mut x);
-        present.iter().zip(x.col(0)).map(|(&i, a)| a * kernel(points[i], at)).sum()
+        let x = factor.solve(present.iter().map(|&i| targets[i]).collect());
+        present.iter().zip(&x).map(|(&i, a)| a * kernel(points[i], at)).sum()
     }
 
     #[test]
@@ -160,7 +163,7 @@ mod tests {
         let machine = LeastSquares::new(gram, &problems).unwrap();
         for c in [0.01, 1.0, 30.0] {
             let (mut hinge, mut wrong) = (0.0, 0.0);
-            let values = machine.decision_values(c);
+            let values = machine.decision_values(c, &Monitor::none()).unwrap();
             for i in 0..n {
                 let mut without = weights.clone();
                 without[i] -= 1.0;
@@ -169,14 +172,14 @@ mod tests {
                         let targets: Vec<f64> =
                             codes.iter().map(|&code| if code == problem { 1.0 } else { -1.0 }).collect();
                         let truth = fitted(&points, &without, &targets, c, points[i]);
-                        assert!((values.at(i, problem as usize) - truth).abs() < 1e-9, "{c} {i} {problem}");
+                        assert!((values[problem as usize][i] - truth).abs() < 1e-9, "{c} {i} {problem}");
                         hinge += weights[i] * (1.0 - targets[i] * truth).max(0.0).powi(2) / 3.0;
                         truth
                     })
                     .collect();
                 wrong += if OneVsRest::decide(&scores) == codes[i] as usize { 0.0 } else { weights[i] };
             }
-            let (total, ours) = (weights.iter().sum::<f64>(), machine.leave_one_out(c));
+            let (total, ours) = (weights.iter().sum::<f64>(), machine.leave_one_out(c, &Monitor::none()).unwrap());
             assert!((ours.loo_squared_hinge - hinge / total).abs() < 1e-9);
             assert!((ours.loo_error - wrong / total).abs() < 1e-12);
         }
@@ -190,7 +193,7 @@ mod tests {
         let of = |factor: f64| {
             let gram = (0..n * n).map(|at| factor * kernel(points[at % n], points[at / n])).collect();
             let machine = LeastSquares::new(Matrix::from_columns(gram, n, n), &problems).unwrap();
-            path(&machine, machine.unit())
+            path(&machine, machine.unit(), &Monitor::none()).unwrap()
         };
         for (one, other) in of(1.0).iter().zip(of(64.0)) {
             assert!((one.c / other.c / 64.0 - 1.0).abs() < 1e-9);

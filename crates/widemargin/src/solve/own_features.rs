@@ -109,8 +109,7 @@ mod tests {
             }
         }
         let factor = Cholesky::new(hessian).unwrap();
-        factor.solve_lower(&mut side);
-        factor.solve_lower_transposed(&mut side);
+        factor.solve_columns(&mut side);
         side.into_values()
     }
 

@@ -1,7 +1,7 @@
 //! C by leave-one-out in closed form, on some of the samples if there are many.
 //!
 //! For the squared hinge and squared error, the decision value of a sample that the fit did not see follows from the
-//! solution with it (`solve/thin_plate/feature_matrix.rs`, `leave_one_out_ridge.rs`). C keeps its meaning with the
+//! solution with it (`solve/thin_plate/feature_matrix.rs`, `squared_fit.rs`). C keeps its meaning with the
 //! number of samples: it is the weight of each.
 
 use super::solver::{Solution, Solver, Start};

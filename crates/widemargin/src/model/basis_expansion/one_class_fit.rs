@@ -131,12 +131,12 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
 
         let warning = warning_of_distances(&made.expansion)?;
 
-        let targets = Matrix::from_columns(vec![1.0; weights.len()], weights.len(), 1);
+        let targets = Matrix::from_columns(vec![1.0; weights.len()], 1, weights.len());
         let units = weights_of_one(weights);
         let fitted = Fitted { targets, weights: weights.clone(), units: units.clone() };
         let pool = Pool::new(threads)?;
         let solver = FeatureRidge::new(&made.phi, false, fitted, &pool, monitor)?;
-        let lambda = penalty(solver.spectrum(), made.phi.n_cols(), self.task.shrinkage);
+        let lambda = penalty(&solver.parted().spectrum, made.phi.n_cols(), self.task.shrinkage);
         let FeatureSolution { weights: w, .. } = solver.solution(lambda)?;
         clock.end_solved("solve")?;
         let loo_values = loo_scores(solver.loo_values(lambda, monitor)?.into_values());
@@ -193,7 +193,7 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         let started = Instant::now();
         let features = &mut Remote::<RidgeRows, _>::new(workers);
         let ridge = PartedRidge::new(features, (1, targets.total()), MAX_PARTED_FEATURES, monitor)?;
-        let lambda = penalty(ridge.spectrum(), expansion.n_features(), shrinkage);
+        let lambda = penalty(&ridge.spectrum, expansion.n_features(), shrinkage);
         let FeatureSolution { weights, .. } = ridge.solution(lambda);
         let loo_values = loo_scores(ridge.loo_values(features, lambda, monitor)?);
         let (weights_of_rows, mut others) = (targets.weights(), targets.weights().to_vec());

@@ -27,10 +27,10 @@ use crate::model::{BasisExpansionRegressor, BasisExpansionRegressorParams, Parte
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::partition::Recorded;
-use crate::problem::Loss;
+use crate::problem::{Loss, RowFeatures};
 use crate::similarity::Similarity;
 use crate::solve::residuals::{self, Choice, Samples, fit_in_blocks};
-use crate::solve::ridge::{ChunkedRows, RidgeFeatures, TakesFeatures, roots};
+use crate::solve::ridge::{ChunkedRows, TakesFeatures};
 
 /// The checkpoint name of the sums.
 const ANSWERS: &str = "answers";
@@ -107,37 +107,22 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
             Loss::SquaredError => {
                 let has_intercept = targets.has_intercept;
                 let with = |rows: Range<usize>, work: &mut TakesFeatures<'_>| {
-                    work(RidgeFeatures::Plain { values: &read(rows)?, has_intercept }, d)
+                    work(RowFeatures::Plain { values: &read(rows)?, width: d, has_intercept })
                 };
-                let rows = ChunkedRows { targets: targets.row_targets(), pool: &pool, with };
+                let rows = ChunkedRows { fitted: &targets.fitted, pool: &pool, with };
                 Solution::by_squares(targets, &mut Recorded::new(rows, resources.checkpoint, ANSWERS)?, c, monitor)?
             }
             loss => {
-                let standard = &targets.standard;
-                let samples = Samples {
-                    targets: &standard.values,
-                    scales: &standard.scales,
-                    weights: targets.weights(),
-                    units: targets.units(),
-                    has_intercept: targets.has_intercept,
-                };
-                let roots = roots(targets.weights());
-                let raw = |rows: Range<usize>, with_features: bool| {
-                    let roots = &roots[rows.clone()];
-                    let ones = Matrix::from_columns(roots.to_vec(), 1, roots.len());
-                    if !with_features {
-                        return Ok((Matrix::default(), ones));
-                    }
-                    let phi = read(rows)?;
-                    let scaled = phi
-                        .chunks(d.max(1))
-                        .zip(roots)
-                        .flat_map(|(row, root)| row.iter().map(move |x| root * f64::from(*x)));
-                    Ok((Matrix::from_columns(scaled.collect(), d, roots.len()), ones))
+                let (standard, has_intercept) = (&targets.standard, targets.has_intercept);
+                let samples = Samples { fitted: &targets.fitted, scales: &standard.scales, has_intercept };
+                let features = |rows: Range<usize>, roots: &[f64]| {
+                    let (roots, values) = (&roots[rows.clone()], read(rows)?);
+                    let plain = RowFeatures::Plain { values: &values, width: d, has_intercept: false };
+                    Ok(Matrix::from_columns(plain.weighted(0..roots.len(), roots), d, roots.len()))
                 };
                 let choice = Choice { loss, c: c.value() };
-                let fit = fit_in_blocks((&raw, d), samples, choice, (&pool, resources.checkpoint), monitor)?;
-                Solution::of_losses(fit, loss, (standard, targets.has_intercept))
+                let fit = fit_in_blocks((&features, d), samples, choice, (&pool, resources.checkpoint), monitor)?;
+                Solution::of_losses(fit, loss, (standard, has_intercept))
             }
         };
         clock.end_solved("solve")?;

@@ -28,7 +28,7 @@ use crate::par::Pool;
 use crate::problem::{Intercept, Judged, Loss, without_bases};
 use crate::similarity::Similarity;
 use crate::solve::residuals::{Choice, MemoryRows, Samples, fit_in_blocks};
-use crate::solve::ridge::{FeatureRidge, FeatureSolution, Fitted, roots};
+use crate::solve::ridge::{FeatureRidge, FeatureSolution, Fitted};
 use crate::solve::{OwnFeatures, Solved, parts_of_own_features};
 
 /// Parameters of a regression on a basis expansion, with their defaults.
@@ -162,7 +162,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let remains = |at| draws[at] || distinct.is_contested(at);
         let own = made.own_features(&of_rows, remains, (weights, &units));
         let standard = StandardTargets::new(&targets, (weights, &units), self.task.has_intercept)?;
-        let fitted = Fitted { targets: standard.values.clone(), weights: weights.clone(), units };
+        let fitted = Fitted::new(&standard.values, weights.clone(), units);
         let (pool, has_intercept) = (Pool::new(threads)?, self.task.has_intercept);
         let problem =
             Problem { phi: &made.phi, own: &own, factors: &factors, standard: &standard, has_intercept, pool: &pool };
@@ -170,20 +170,10 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
             Loss::SquaredError => problem.squared(&fitted, self.task.c, leaves_out, monitor)?,
             loss => {
                 let rows = MemoryRows::new(&made.phi, &pool)?;
-                let roots = roots(weights);
-                let raw = |some: Range<usize>, with_features: bool| {
-                    let ones = Matrix::from_columns(roots[some.clone()].to_vec(), 1, some.len());
-                    Ok((if with_features { rows.scaled(some, &roots) } else { Matrix::default() }, ones))
-                };
-                let samples = Samples {
-                    targets: &standard.values,
-                    scales: &standard.scales,
-                    weights,
-                    units: &fitted.units,
-                    has_intercept,
-                };
+                let samples = Samples { fitted: &fitted, scales: &standard.scales, has_intercept };
+                let features = |some: Range<usize>, roots: &[f64]| Ok(rows.scaled(some, roots));
                 let choice = Choice { loss, c: self.task.c.value() };
-                let mut fit = fit_in_blocks((&raw, rows.n_features()), samples, choice, (&pool, None), monitor)?;
+                let mut fit = fit_in_blocks((&features, rows.n_features()), samples, choice, (&pool, None), monitor)?;
                 // Equal samples have no features here.
                 let (k, d) = (all.n_outputs(), rows.n_features());
                 let of_output = |output: usize| rows.original(&fit.weights[output * d..][..d]);
@@ -254,7 +244,7 @@ impl Problem<'_> {
                 weights: &solution.weights[output * phi.n_cols..][..phi.n_cols],
                 bias: solution.intercepts[output],
                 intercept: if self.has_intercept { Intercept::Free } else { Intercept::None },
-                loss_at: &|row, value| Loss::SquaredError.at(fitted.targets.at(row, output), value),
+                loss_at: &|row, value| Loss::SquaredError.at(fitted.targets.at(output, row), value),
                 costs: &costs,
             };
             for (own, part) in self.own.iter().zip(parts_of_own_features(phi, &solved, self.own).into_iter().flatten())
@@ -274,9 +264,8 @@ impl Problem<'_> {
     ) -> Result<(Solution, Matrix)> {
         let n = fitted.weights.len();
         let solver = FeatureRidge::new(self.phi, self.has_intercept, fitted.clone(), self.pool, monitor)?;
-        let mut chosen = RegressionSelection::of(c, self.standard, solver.spectrum(), |lambdas| {
-            solver.leave_one_out(lambdas, monitor)
-        })?;
+        let problem = (solver.parted(), &mut solver.rows());
+        let mut chosen = RegressionSelection::of(c, self.standard, problem, monitor)?;
         let solution = solver.solution(chosen.lambda)?;
         let mut loo_values = Matrix::zeros(0, solution.intercepts.len());
         let judged = fitted.units.iter().zip(self.factors).filter(|(unit, _)| **unit > 0.0);

@@ -71,8 +71,7 @@ impl Solution {
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
         let ridge = PartedRidge::new(rows, (targets.n_outputs(), targets.total()), MAX_PARTED_FEATURES, monitor)?;
-        let errors = |lambdas: &[f64]| ridge.leave_one_out(rows, lambdas, monitor);
-        let chosen = RegressionSelection::of(c, &targets.standard, ridge.spectrum(), errors)?;
+        let chosen = RegressionSelection::of(c, &targets.standard, (&ridge, rows), monitor)?;
         let solution = ridge.solution(chosen.lambda);
         Ok(Solution::of_ridge(solution, chosen, (&targets.standard, targets.has_intercept), targets.n_present()))
     }
@@ -158,13 +157,7 @@ fn on_workers(
     let n_free = usize::from(has_intercept);
     let shape = RowsShape { n_penalized: center.len(), n_free, n_problems: k, shares_first_hessian: false };
     let (present, pool) = (targets.present(), Pool::new(0)?);
-    let samples = Samples {
-        targets: &targets.standard.values,
-        scales: &targets.standard.scales,
-        weights: present.weights(),
-        units: present.units(),
-        has_intercept,
-    };
+    let samples = Samples { fitted: &present.fitted, scales: &targets.standard.scales, has_intercept };
     fit(samples, choice, monitor, &mut |settings, _, monitor| {
         let run = Run { settings, pool: &pool, monitor };
         fit_rows(&mut RemoteRowSums::new(&mut workers, shape), (&settled, &map), None, run)

@@ -229,15 +229,16 @@ impl<'a> Search<'a> {
     }
 
     /// The losses of a kernel at C, or along the path.
-    fn losses(&self, gram: Matrix) -> Losses {
+    fn losses(&self, gram: Matrix) -> Result<Losses> {
         let beyond = "its values are beyond double precision";
-        let machine = LeastSquares::new(gram, &self.problems).ok_or(beyond)?;
+        let Some(machine) = LeastSquares::new(gram, &self.problems) else { return Ok(Err(beyond.into())) };
+        let unit = || self.typical_weight * self.unit.unwrap_or_else(|| machine.unit());
         let losses = match self.c {
-            Some(c) => vec![machine.leave_one_out(c)],
-            None => path(&machine, self.typical_weight * self.unit.unwrap_or_else(|| machine.unit())),
+            Some(c) => vec![machine.leave_one_out(c, self.monitor)?],
+            None => path(&machine, unit(), self.monitor)?,
         };
         let all = losses.iter().all(|at| at.loo_squared_hinge.is_finite());
-        if all { Ok(losses) } else { Err(beyond.into()) }
+        Ok(if all { Ok(losses) } else { Err(beyond.into()) })
     }
 
     /// Notes a kernel and returns its least loss.
@@ -260,7 +261,7 @@ impl<'a> Search<'a> {
     /// The losses of the reduced kernel, and its number of nodes.
     fn reduced(&self, params: &PowerMeanParams) -> Result<(Losses, usize)> {
         let map = params.map(&self.columns.values, &self.columns.counts)?;
-        Ok((self.losses(self.columns.gram(Scalar::Reduced(&map))), map.n_nodes()))
+        Ok((self.losses(self.columns.gram(Scalar::Reduced(&map)))?, map.n_nodes()))
     }
 
     /// The first power mean whose loss is near the least: of the exact kernels where nodes are chosen too, else of the
@@ -270,7 +271,7 @@ impl<'a> Search<'a> {
         let found = self.pool.try_map(all.len(), |at| {
             self.monitor.go_on("choose")?;
             if is_exact {
-                return Ok((self.losses(self.columns.gram(Scalar::Exact(all[at]))), None));
+                return Ok((self.losses(self.columns.gram(Scalar::Exact(all[at])))?, None));
             }
             let (losses, n_nodes) = self.reduced(&params.clone().kernel(all[at]))?;
             Ok::<_, Error>((losses, Some(n_nodes)))
@@ -293,7 +294,7 @@ impl<'a> Search<'a> {
                 match known.and_then(|known| known.loo_squared_hinge) {
                     Some(loss) => Some(loss),
                     None => {
-                        let losses = self.losses(self.columns.gram(Scalar::Exact(*kernel)));
+                        let losses = self.losses(self.columns.gram(Scalar::Exact(*kernel)))?;
                         self.note(&params.kernel, None, &losses)
                     }
                 }

@@ -1,5 +1,7 @@
 //! The fit of all outputs: ε, C, and the solutions.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use super::spread::{quantile, spread};
@@ -11,16 +13,14 @@ use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::{Loss, ProblemTargets, SmoothLoss, n_independent, typical_weight};
 use crate::solve::newton::line_search::{SlopeAt, find_zeros};
-use crate::solve::ridge::roots;
+use crate::solve::ridge::{Fitted, roots};
 use crate::solve::thin_plate::memory::streamed_bytes;
 use crate::solve::thin_plate::{
-    BlockStorage, FeatureMap, FitSettings, Fitted, LossSettings, PathOptions, Polynomials, RawRows, RowData, Run, Stop,
-    fit_blocks,
+    self, BlockStorage, FeatureMap, FitSettings, LossSettings, PathOptions, Polynomials, RowData, Run, Stop, fit_blocks,
 };
 use crate::solve::{ProblemReport, Status, effective_number, explained_standard_error};
 use crate::tuning::{
     HUBER_EPSILON_IN_SPREADS, LOWEST_LAMBDA_OF_OUTPUTS, MAX_STEPS_OF_OUTPUTS, N_FOLDS, SELECTION_TIME_SHARE,
-    TOL_OF_ROUNDED_LOSS,
 };
 
 /// Largest distance from a breakpoint of the loss that counts as solved, in units of the targets' range.
@@ -49,15 +49,14 @@ pub struct LossPoint {
 /// The problem to fit.
 #[derive(Clone, Copy)]
 pub(crate) struct Samples<'a> {
-    /// Samples × outputs, each output divided by its scale.
-    pub targets: &'a Matrix,
+    /// The targets of each output are divided by its scale; weights are above 0.
+    pub fitted: &'a Fitted,
     pub scales: &'a [f64],
-    /// Above 0.
-    pub weights: &'a [f64],
-    /// The part of each weight that is one copy.
-    pub units: &'a [f64],
     pub has_intercept: bool,
 }
+
+/// Features of some rows times the roots of their weights, of the roots of all: one column per row.
+pub(crate) type WeightedFeatures<'a> = &'a (dyn Fn(Range<usize>, &[f64]) -> Result<Matrix> + Sync);
 
 /// The parameters.
 #[derive(Clone, Copy)]
@@ -118,36 +117,41 @@ pub(crate) fn memory(loss: Loss, (n, d, k): (usize, usize, usize), threads: usiz
 }
 
 /// A fit of some settings, for which rows are the same: the name is that of its log in a checkpoint.
-pub(crate) type Solve<'a> = &'a mut dyn FnMut(&FitSettings, &'static str, &Monitor<'_>) -> Result<Fitted>;
+pub(crate) type Solve<'a> = &'a mut dyn FnMut(&FitSettings, &'static str, &Monitor<'_>) -> Result<thin_plate::Fitted>;
 
 /// Rows that come in blocks, from memory or in passes.
 pub(crate) fn fit_in_blocks(
-    (raw, n_features): (RawRows<'_>, usize),
+    (features, n_features): (WeightedFeatures<'_>, usize),
     samples: Samples<'_>,
     choice: Choice,
     (pool, checkpoint): (&Pool, Option<&dyn Checkpoint>),
     monitor: &Monitor<'_>,
 ) -> Result<Fit> {
-    let k = samples.targets.n_cols();
+    let Fitted { targets, weights, units } = samples.fitted;
+    let (k, n) = (targets.n_rows(), targets.n_cols());
     if let (Loss::Quantile { .. }, Some(_), 2..) = (choice.loss, choice.c, k) {
         // Their intercepts may be any of an interval: each is that of its output alone.
         let alone = |output: usize| {
-            let targets = Matrix::from_columns(samples.targets.col(output).to_vec(), samples.targets.n_rows(), 1);
-            let samples = Samples { targets: &targets, scales: &samples.scales[output..=output], ..samples };
-            fit_in_blocks((raw, n_features), samples, choice, (pool, checkpoint), monitor)
+            let own = Matrix::from_columns((0..n).map(|row| targets.at(output, row)).collect(), 1, n);
+            let fitted = &Fitted { targets: own, weights: weights.clone(), units: units.clone() };
+            let samples = Samples { fitted, scales: &samples.scales[output..=output], ..samples };
+            fit_in_blocks((features, n_features), samples, choice, (pool, checkpoint), monitor)
         };
         return Ok(Fit::of_outputs((0..k).map(alone).collect::<Result<_>>()?));
     }
-    let (roots, by_row) = (roots(samples.weights), samples.targets.transposed().into_values());
-    let targets = ProblemTargets::Outputs { values: &by_row, n_outputs: samples.targets.n_cols() };
-    let row_data = RowData { targets, roots: &roots, units: samples.units };
+    let (roots, targets) = (roots(weights), ProblemTargets::Outputs { values: targets.values(), n_outputs: k });
+    let row_data = RowData { targets, roots: &roots, units };
+    let raw = |rows: Range<usize>, with_features: bool| {
+        let ones = Matrix::from_columns(roots[rows.clone()].to_vec(), 1, rows.len());
+        Ok((if with_features { features(rows, &roots)? } else { Matrix::default() }, ones))
+    };
     // The multipliers of a rounded loss are no part of a log.
     let checkpoint = checkpoint.filter(|_| choice.loss.is_smooth());
     fit(samples, choice, monitor, &mut |settings, name, monitor| {
         let checkpoint = checkpoint.map(|checkpoint| (checkpoint, name));
         let storage = BlockStorage { n_cached: 0, lifts: false, checkpoint };
         let run = Run { settings, pool, monitor };
-        fit_blocks(raw, FeatureMap::identity(n_features), (row_data, &[0.0]), storage, run, || Ok(()))
+        fit_blocks(&raw, FeatureMap::identity(n_features), (row_data, &[0.0]), storage, run, || Ok(()))
     })
 }
 
@@ -156,8 +160,8 @@ pub(crate) fn fit_in_blocks(
 /// # Errors
 /// [`Error::Parameter`] if C is to be chosen and there is no estimate; [`Error::Cancelled`]; those of `solve`.
 pub(crate) fn fit(samples: Samples<'_>, choice: Choice, monitor: &Monitor<'_>, solve: Solve<'_>) -> Result<Fit> {
-    let Samples { targets, scales, weights, units, has_intercept } = samples;
-    let k = targets.n_cols();
+    let Samples { fitted: Fitted { targets, weights, units }, scales, has_intercept } = samples;
+    let (targets, k) = (targets.transposed(), targets.n_rows());
     // In the unit of its targets, each of the other losses is the scale's square times that of the scaled targets, as
     // ½‖w‖² is; the quantile loss is the scale times, so that C is divided by it.
     let is_quantile = matches!(choice.loss, Loss::Quantile { .. });
@@ -187,8 +191,6 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, monitor: &Monitor<'_>, s
             losses: LossSettings {
                 losses: losses.iter().enumerate().map(smooth).collect(),
                 constants: constants(losses)?,
-                tol: TOL_OF_ROUNDED_LOSS,
-                has_folds: true,
             },
         })
     };
@@ -222,7 +224,7 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, monitor: &Monitor<'_>, s
         (None, None) => vec![choice.loss; k],
     };
 
-    let Fitted { alpha, beta, outcome, .. } = solve(&settings(&losses)?, "losses", monitor)?;
+    let thin_plate::Fitted { alpha, beta, outcome, .. } = solve(&settings(&losses)?, "losses", monitor)?;
     let best = &outcome.best;
     let is_unknown = best.point.loo_squared_hinge.is_none() && best.is_converged() && !outcome.cut;
     // Without the only sample there are no folds; a fit that was stopped has no estimate either.
@@ -236,7 +238,7 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, monitor: &Monitor<'_>, s
         return Err(Error::parameter("C", "auto", expected));
     }
     let c = choice.c.unwrap_or(best.point.c * mean_scale);
-    let problem = |(output, solved): (usize, &crate::solve::thin_plate::Solved)| {
+    let problem = |(output, solved): (usize, &thin_plate::Solved)| {
         let square = scales[output].powi(2);
         ProblemReport {
             status: if outcome.raised.is_some() { Status::PrecisionLimit } else { solved.status },

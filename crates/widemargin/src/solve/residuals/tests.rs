@@ -72,13 +72,9 @@ fn fitted(
         let ones = Matrix::from_columns(roots[some.clone()].to_vec(), 1, some.len());
         Ok((rows.scaled(some, &roots), ones))
     };
-    let samples = Samples {
-        targets: &Matrix::from_columns(targets.to_vec(), targets.len(), 1),
-        scales: &[1.0],
-        weights,
-        units,
-        has_intercept,
-    };
+    let of_output = Matrix::from_columns(targets.to_vec(), 1, targets.len());
+    let known = Fitted { targets: of_output, weights: weights.to_vec(), units: units.to_vec() };
+    let samples = Samples { fitted: &known, scales: &[1.0], has_intercept };
     let of_output = ProblemTargets::Outputs { values: targets, n_outputs: 1 };
     let row_data = RowData { targets: of_output, roots: &roots, units };
     let mut left = Vec::new();
@@ -143,7 +139,7 @@ fn without_a_corner_it_is_ridge_regression() {
         let (phi, targets) = case(N, d, false);
         let (weights, pool) = (weights(N), Pool::new(1).unwrap());
         let fitted = Fitted {
-            targets: Matrix::from_columns(targets.clone(), N, 1),
+            targets: Matrix::from_columns(targets.clone(), 1, N),
             weights: weights.clone(),
             units: weights.clone(),
         };

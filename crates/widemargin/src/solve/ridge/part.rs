@@ -8,38 +8,18 @@ use crate::error::{Error, Result};
 use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
 use crate::partition::{Executor, Kind, Query, add_answer};
+use crate::problem::RowFeatures;
 
 /// Rows of features with the targets of a regression.
 #[derive(Clone, Copy, Debug)]
 pub struct RidgeRows;
 
-/// The features of some rows, row-major.
-#[derive(Clone, Copy, Debug)]
-pub enum RidgeFeatures<'p> {
-    /// As they are; nothing else is unpenalized but an intercept, if there is one.
-    Plain {
-        /// Rows × features.
-        values: &'p [f32],
-        /// Whether there is an intercept.
-        has_intercept: bool,
-    },
-    /// Times the roots of the weights. The unpenalized ones are orthonormal over all rows, and the others are
-    /// orthogonal to them.
-    Lifted {
-        /// Rows × features, the penalized ones first.
-        values: &'p [f64],
-        /// How many are penalized.
-        n_penalized: usize,
-    },
-}
-
 /// Some of the rows.
 #[derive(Clone, Copy, Debug)]
 pub struct RidgePart<'p> {
-    /// The features.
-    pub features: RidgeFeatures<'p>,
-    /// How many numbers a row they have.
-    pub width: usize,
+    /// The features. Weighted ones that are not penalized are orthonormal over all rows, and the others are orthogonal to
+    /// them.
+    pub features: RowFeatures<'p>,
     /// Rows × outputs, row-major.
     pub targets: &'p [f64],
     /// At least 0.
@@ -54,42 +34,16 @@ impl Kind for RidgeRows {
     const NAME: &'static str = "ridge rows";
 }
 
-/// What a fit knows of each row but its features.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RowTargets<'a> {
-    /// Rows × outputs, row-major.
-    pub values: &'a [f64],
-    pub n_outputs: usize,
-    pub weights: &'a [f64],
-    pub units: &'a [f64],
-}
+impl Executor for RidgePart<'_> {
+    type Of = RidgeRows;
 
-impl<'a> RowTargets<'a> {
-    /// Of targets in rows, which are those of `fitted`.
-    pub fn of(fitted: &'a Fitted, by_row: &'a [f64]) -> Self {
-        let Fitted { targets, weights, units } = fitted;
-        RowTargets { values: by_row, n_outputs: targets.n_cols(), weights, units }
-    }
-
-    /// The sum of the weights.
-    pub fn total(&self) -> f64 {
-        self.weights.iter().sum()
-    }
-
-    /// Some of the rows, with their features, `width` numbers a row.
-    pub fn part(&self, rows: Range<usize>, features: RidgeFeatures<'a>, width: usize) -> RidgePart<'a> {
-        RidgePart {
-            features,
-            width,
-            targets: &self.values[rows.start * self.n_outputs..rows.end * self.n_outputs],
-            weights: &self.weights[rows.clone()],
-            units: &self.units[rows],
-        }
+    fn reduce<Q: Query<Of = RidgeRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
+        query.answer(self, monitor)
     }
 }
 
-/// Takes features of some rows, and their number in a row.
-pub(crate) type TakesFeatures<'w> = dyn FnMut(RidgeFeatures<'_>, usize) -> Result<()> + 'w;
+/// Takes features of some rows.
+pub(crate) type TakesFeatures<'w> = dyn FnMut(RowFeatures<'_>) -> Result<()> + 'w;
 
 /// Passes on the features of any range of rows.
 pub(crate) trait Chunks: Fn(Range<usize>, &mut TakesFeatures<'_>) -> Result<()> + Sync + Send {}
@@ -98,7 +52,7 @@ impl<F: Fn(Range<usize>, &mut TakesFeatures<'_>) -> Result<()> + Sync + Send> Ch
 
 /// Rows whose features `with` passes on.
 pub(crate) struct ChunkedRows<'a, F> {
-    pub targets: RowTargets<'a>,
+    pub fitted: &'a Fitted,
     pub pool: &'a Pool,
     pub with: F,
 }
@@ -107,19 +61,20 @@ impl<F: Chunks> Executor for ChunkedRows<'_, F> {
     type Of = RidgeRows;
 
     fn reduce<Q: Query<Of = RidgeRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
-        let (mut total, targets, with) = (None, self.targets, &self.with);
-        let count = RowCount::new(monitor, "solve", targets.weights.len());
+        let (mut total, fitted, with) = (None, self.fitted, &self.with);
+        let n = fitted.weights.len();
+        let count = RowCount::new(monitor, "solve", n);
         let answer = |rows: Range<usize>| {
             count.go_on()?;
             let mut found = None;
-            with(rows.clone(), &mut |features, width| {
-                found = Some(query.answer(&mut targets.part(rows.clone(), features, width), monitor)?);
+            with(rows.clone(), &mut |features| {
+                found = Some(query.answer(&mut fitted.part(rows.clone(), features), monitor)?);
                 Ok(())
             })?;
             count.add(rows.len());
             found.ok_or(Error::NoSamples(""))
         };
-        self.pool.fold_chunks(targets.weights.len(), ROWS, answer, |next| add_answer(query, &mut total, next))?;
+        self.pool.fold_chunks(n, ROWS, answer, |next| add_answer(query, &mut total, next))?;
         total.ok_or(Error::NoSamples(""))
     }
 }

@@ -8,61 +8,58 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::part::{RidgeFeatures, RidgePart, RidgeRows};
+use super::part::{RidgePart, RidgeRows};
 use super::spectrum::{LeaveOneOut, RowLeverage, Shrinking, Spectrum, add_powers, no_powers, rounding_of_center};
 use super::{blocks, products_of_block};
 use crate::error::{Error, Result};
 use crate::linalg;
-use crate::linalg::factor::Matrix;
+use crate::linalg::factor::{Matrix, Side, product};
 use crate::monitor::Monitor;
 use crate::partition::{Entry, Executor, Kind, Query, part_query};
+use crate::problem::RowFeatures;
 use crate::solve::dual::linear;
 
 /// The answers of workers for the rows of a regression.
-pub const RIDGE_QUERIES: &[Entry<RidgeRows>] =
-    &[Entry::of::<Begin>(), Entry::of::<Products>(), Entry::of::<Squares>(), Entry::of::<Values>()];
+pub const RIDGE_QUERIES: &[Entry<RidgeRows>] = &[Entry::of::<Begin>(), Entry::of::<Products>(), Entry::of::<LeftOut>()];
 
 /// The fit by the unpenalized columns.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Free {
-    /// The mean of the features, where there is an intercept, else 0; none of features that are centered.
-    center: Vec<f64>,
+pub(super) struct Free {
+    /// The mean of the features, where there is an intercept, else 0.
+    pub center: Vec<f64>,
     /// QᵀRy, columns × outputs.
-    along: Vec<f64>,
-    n_features: usize,
-    n_outputs: usize,
+    pub along: Vec<f64>,
+    pub n_outputs: usize,
     /// The sum of the weights.
-    total: f64,
+    pub total: f64,
 }
 
-part_query! { RidgeRows: Begin "begin" { n_outputs: usize, total: f64 } -> (Vec<f64>, Vec<f64>) {}
-|at, part, _| part.begin(at.n_outputs, at.total),
-|_, total, next| {
+/// Two sums over the rows.
+type Sums = (Vec<f64>, Vec<f64>);
+
+fn add_sums(total: &mut Sums, next: &Sums) {
     linalg::add(&mut total.0, &next.0);
     linalg::add(&mut total.1, &next.1);
-} }
+}
 
-part_query! { RidgeRows: Products "products" { free: Free } -> (Vec<f64>, Vec<f64>) {}
-|at, part, monitor| part.products(&at.free, monitor),
+part_query! { RidgeRows: Begin "begin" { n_outputs: usize, total: f64 } -> Sums {}
+|at, part, _| part.begin(at.n_outputs, at.total), |_, total, next| add_sums(total, &next) }
+
+part_query! { RidgeRows: Products "products" { free: Free } -> Sums {}
+|at, part, monitor| part.products(&at.free, monitor), |_, total, next| add_sums(total, &next) }
+
+// With the decision values of one λ, rows × outputs, in the order of the parts.
+part_query! { RidgeRows: LeftOut "leave_one_out" { free: Free, rotation: Option<Vec<f64>>, shrinking: Shrinking, wants_values: bool } -> Sums {}
+|at, part, monitor| part.left_out(at, monitor),
 |_, total, next| {
     linalg::add(&mut total.0, &next.0);
-    linalg::add(&mut total.1, &next.1);
+    total.1.extend(next.1);
 } }
-
-part_query! { RidgeRows: Squares "loo_squares" { free: Free, rotation: Vec<f64>, shrinking: Shrinking } -> Vec<f64> {}
-|at, part, monitor| part.squares(at, monitor), |_, total, next| linalg::add(total, &next) }
-
-part_query! { RidgeRows: Values "loo_values" { free: Free, rotation: Vec<f64>, shrinking: Shrinking } -> Vec<f64> {}
-|at, part, monitor| part.values(at, monitor), |_, total, next| total.extend(next) }
 
 impl RidgePart<'_> {
     /// The sums of the weighted features, and QᵀRy.
-    fn begin(&self, k: usize, total: f64) -> Result<(Vec<f64>, Vec<f64>)> {
-        let (n, width) = (self.weights.len(), self.width);
-        let n_values = match self.features {
-            RidgeFeatures::Plain { values, .. } => values.len(),
-            RidgeFeatures::Lifted { values, .. } => values.len(),
-        };
+    fn begin(&self, k: usize, total: f64) -> Result<Sums> {
+        let (n, (n_values, width)) = (self.weights.len(), self.features.size());
         if (self.targets.len(), self.units.len(), n_values) != (n * k, n, n * width) {
             let found = format!("{} targets, {} units and {n_values} features", self.targets.len(), self.units.len());
             return Err(Error::shape(
@@ -71,44 +68,40 @@ impl RidgePart<'_> {
                 format!("{k}, 1 and {width} for each of {n} rows"),
             ));
         }
-        match self.features {
-            RidgeFeatures::Plain { values, has_intercept, .. } => {
-                let (mut sums, mut along) = (vec![0.0; width], vec![0.0; k * usize::from(has_intercept)]);
-                for (row, weight) in self.weights.iter().enumerate().filter(|_| has_intercept) {
-                    linear::add(&values[row * width..(row + 1) * width], *weight, &mut sums);
-                    let targets = &self.targets[row * k..][..k];
+        let (d, n_free) = self.features.shape();
+        let (mut sums, mut along) = (vec![0.0; d], vec![0.0; k * n_free]);
+        for (row, (weight, targets)) in self.weights.iter().zip(self.targets.chunks(k.max(1))).enumerate() {
+            match self.features {
+                RowFeatures::Plain { values, has_intercept: true, .. } => {
+                    linear::add(&values[row * d..(row + 1) * d], *weight, &mut sums);
                     along.iter_mut().zip(targets).for_each(|(sum, y)| *sum += weight / total.sqrt() * y);
                 }
-                Ok((sums, along))
-            }
-            RidgeFeatures::Lifted { values, n_penalized } => {
-                let mut along = vec![0.0; (width - n_penalized) * k];
-                for (row, weight) in self.weights.iter().enumerate() {
-                    let free = &values[row * width..][n_penalized..width];
-                    for (sums, q) in along.chunks_mut(k).zip(free) {
-                        let targets = &self.targets[row * k..][..k];
+                RowFeatures::Plain { .. } => break,
+                RowFeatures::Weighted { values, .. } => {
+                    for (sums, q) in along.chunks_mut(k).zip(&values[row * width + d..(row + 1) * width]) {
                         sums.iter_mut().zip(targets).for_each(|(sum, y)| *sum += q * weight.sqrt() * y);
                     }
                 }
-                Ok((vec![0.0; n_penalized], along))
             }
         }
+        Ok((sums, along))
     }
 
     /// Some rows: centered features times the roots of the weights, and the rows of Q.
     fn block(&self, rows: Range<usize>, free: &Free) -> (Vec<f64>, Vec<f64>) {
-        let (mut block, mut unpenalized): (Vec<f64>, Vec<f64>) =
-            (Vec::with_capacity(rows.len() * free.n_features), Vec::new());
+        let ((_, width), (d, n_free)) = (self.features.size(), self.features.shape());
+        let mut block = Vec::with_capacity(rows.len() * d);
+        let mut unpenalized = Vec::with_capacity(rows.len() * n_free);
         for row in rows {
-            let root = self.weights[row].sqrt();
             match self.features {
-                RidgeFeatures::Plain { values, has_intercept, .. } => {
-                    let own = values[row * free.n_features..][..free.n_features].iter().zip(&free.center);
+                RowFeatures::Plain { values, has_intercept, .. } => {
+                    let root = self.weights[row].sqrt();
+                    let own = values[row * d..(row + 1) * d].iter().zip(&free.center);
                     block.extend(own.map(|(x, mean)| root * (f64::from(*x) - mean)));
                     unpenalized.extend(has_intercept.then(|| root / free.total.sqrt()));
                 }
-                RidgeFeatures::Lifted { values, n_penalized } => {
-                    let (penalized, others) = values[row * self.width..][..self.width].split_at(n_penalized);
+                RowFeatures::Weighted { values, .. } => {
+                    let (penalized, others) = values[row * width..(row + 1) * width].split_at(d);
                     block.extend(penalized);
                     unpenalized.extend(others);
                 }
@@ -134,8 +127,8 @@ impl RidgePart<'_> {
     }
 
     /// The products of the centered features with each other and with these residuals.
-    fn products(&self, free: &Free, monitor: &Monitor<'_>) -> Result<(Vec<f64>, Vec<f64>)> {
-        let (d, k) = (free.n_features, free.n_outputs);
+    fn products(&self, free: &Free, monitor: &Monitor<'_>) -> Result<Sums> {
+        let (d, k) = (self.features.shape().0, free.n_outputs);
         let (mut gram, mut along) = (vec![0.0; d * d], vec![0.0; d * k]);
         for rows in blocks(self.weights.len()) {
             monitor.go_on("solve")?;
@@ -151,62 +144,39 @@ impl RidgePart<'_> {
         Ok((gram, along))
     }
 
-    /// Calls `take` with rows and their leave-one-out residuals, rows × λ × outputs.
-    fn each_block(
-        &self,
-        (free, rotation, shrinking): (&Free, &[f64], &Shrinking),
-        monitor: &Monitor<'_>,
-        mut take: impl FnMut(Range<usize>, Vec<f64>),
-    ) -> Result<()> {
-        let r = rotation.len() / free.n_features.max(1);
-        for rows in blocks(self.weights.len()) {
-            monitor.go_on("leave-one-out")?;
-            let (block, unpenalized) = self.block(rows.clone(), free);
-            let open = self.open(rows.clone(), &unpenalized, free);
-            let mut rotated = vec![0.0; rows.len() * r];
-            linalg::times(&mut rotated, &block, rotation, free.n_features);
-            let n_free = unpenalized.len() / rows.len();
-            let leverage_of = |at: usize| {
-                let (weight, unit) = (self.weights[rows.start + at], self.units[rows.start + at]);
-                let leverage = unpenalized[at * n_free..][..n_free].iter().map(|q| q * q).sum();
-                RowLeverage { root: weight.sqrt(), share: unit / weight, leverage }
-            };
-            take(rows.clone(), shrinking.residuals(&rotated, open, leverage_of));
-        }
-        Ok(())
-    }
-
-    /// The sums of [`add_powers`] of the leave-one-out residuals, λ × outputs.
-    fn squares(&self, at: &Squares, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
-        let Squares { free, rotation, shrinking } = at;
-        let (mut sums, k) = (no_powers(shrinking.width()), free.n_outputs);
-        self.each_block((free, rotation, shrinking), monitor, |rows, residuals| {
-            for (residuals, row) in residuals.chunks(shrinking.width()).zip(rows) {
-                if self.weights[row] > 0.0 {
-                    add_powers(
-                        &mut sums,
-                        residuals,
-                        &self.targets[row * k..][..k],
-                        (self.weights[row], self.units[row]),
-                    );
-                }
-            }
-        })?;
-        Ok(sums)
-    }
-
-    /// The leave-one-out decision values, rows × outputs; of rows without weight those of the fit.
-    fn values(&self, at: &Values, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
-        let Values { free, rotation, shrinking } = at;
+    /// The sums of [`add_powers`] of the leave-one-out residuals, λ × outputs; and if they are requested, the decision
+    /// values, of rows without weight those of the fit.
+    fn left_out(&self, at: &LeftOut, monitor: &Monitor<'_>) -> Result<Sums> {
+        let LeftOut { free, rotation, shrinking, wants_values } = at;
+        let (k, d) = (free.n_outputs, self.features.shape().0);
+        let (mut sums, mut values) = (no_powers(shrinking.width()), Vec::new());
         // A row that the fit does not know has none to leave out, and any weight will do to read its value.
         let weights: Vec<f64> = self.weights.iter().map(|weight| if *weight > 0.0 { *weight } else { 1.0 }).collect();
         let part = RidgePart { weights: &weights, ..*self };
-        let mut values = self.targets.to_vec();
-        part.each_block((free, rotation, shrinking), monitor, |rows, residuals| {
-            let own = values[rows.start * free.n_outputs..].iter_mut();
-            own.zip(residuals).for_each(|(value, residual)| *value -= residual);
-        })?;
-        Ok(values)
+        for rows in blocks(weights.len()) {
+            monitor.go_on("leave-one-out")?;
+            let (mut rotated, unpenalized) = part.block(rows.clone(), free);
+            let open = part.open(rows.clone(), &unpenalized, free);
+            if let Some(rotation) = rotation {
+                let block = std::mem::replace(&mut rotated, vec![0.0; rows.len() * rotation.len() / d.max(1)]);
+                linalg::times(&mut rotated, &block, rotation, d);
+            }
+            let n_free = unpenalized.len() / rows.len();
+            let leverage_of = |at: usize| {
+                let (weight, unit) = (weights[rows.start + at], self.units[rows.start + at]);
+                let leverage = unpenalized[at * n_free..][..n_free].iter().map(|q| q * q).sum();
+                RowLeverage { root: weight.sqrt(), share: unit / weight, leverage }
+            };
+            let residuals = shrinking.residuals(&rotated, open, leverage_of);
+            if *wants_values {
+                values.extend(self.targets[rows.start * k..rows.end * k].iter().zip(&residuals).map(|(y, r)| y - r));
+            }
+            for (residuals, row) in residuals.chunks(shrinking.width()).zip(rows) {
+                let (targets, weight) = (&self.targets[row * k..][..k], self.weights[row]);
+                add_powers(&mut sums, residuals, targets, (weight, if weight > 0.0 { self.units[row] } else { 0.0 }));
+            }
+        }
+        Ok((sums, values))
     }
 }
 
@@ -236,16 +206,17 @@ pub(crate) struct FeatureSolution {
     pub intercepts: Vec<f64>,
 }
 
-/// A problem decomposed from sums over all rows.
+/// A decomposed problem, whose rows answer queries.
 pub(crate) struct PartedRidge {
-    free: Free,
-    spectrum: Spectrum,
-    /// Row-major features × eigenvalues.
-    rotation: Vec<f64>,
+    pub(super) free: Free,
+    pub spectrum: Spectrum,
+    /// From features to rows of U, row-major features × eigenvalues; none of features that are these.
+    pub(super) rotation: Option<Vec<f64>>,
 }
 
 impl PartedRidge {
-    /// Of targets of `n_outputs` numbers, with weights that sum to `total`, and at most `max_features` features.
+    /// From sums over all rows, of targets of `n_outputs` numbers, with weights that sum to `total`, and at most
+    /// `max_features` features.
     ///
     /// # Errors
     /// An error of the rows; [`Error::Memory`] for more features than products are computed of; [`Error::NotFinite`];
@@ -257,17 +228,16 @@ impl PartedRidge {
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
         let (center, along) = center_of(rows, (n_outputs, total), max_features, monitor)?;
-        let n_features = center.len();
-        let free = Free { center, along, n_features, n_outputs, total };
+        let free = Free { center, along, n_outputs, total };
         let (gram, along) = rows.reduce(&Products { free: free.clone() }, monitor)?;
         let (spectrum, rotation) =
             Spectrum::of_products(gram, along, n_outputs, (total, rounding_of_center(&free.center, total)))?;
-        Ok(PartedRidge { free, spectrum, rotation })
+        Ok(PartedRidge { free, spectrum, rotation: Some(rotation) })
     }
 
-    /// The eigenvalues, which determine the range of λ.
-    pub fn spectrum(&self) -> &Spectrum {
-        &self.spectrum
+    fn left_out(&self, lambdas: &[f64], wants_values: bool) -> LeftOut {
+        let (free, rotation) = (self.free.clone(), self.rotation.clone());
+        LeftOut { free, rotation, shrinking: self.spectrum.shrinking(lambdas), wants_values }
     }
 
     /// The leave-one-out errors at each λ.
@@ -280,13 +250,13 @@ impl PartedRidge {
         lambdas: &[f64],
         monitor: &Monitor<'_>,
     ) -> Result<Vec<LeaveOneOut>> {
-        let shrinking = self.spectrum.shrinking(lambdas);
-        let query = Squares { free: self.free.clone(), rotation: self.rotation.clone(), shrinking };
-        Ok(self.spectrum.leave_one_out(lambdas, &rows.reduce(&query, monitor)?))
+        let ((sums, _), k) = (rows.reduce(&self.left_out(lambdas, false), monitor)?, self.free.n_outputs);
+        let one = |(at, &lambda)| LeaveOneOut::of_powers(lambda, at * k..(at + 1) * k, &sums);
+        Ok(lambdas.iter().enumerate().map(one).collect())
     }
 
-    /// The leave-one-out decision values of plain features: of each row by the fit without one copy of it, rows ×
-    /// outputs in the order of the parts; of a row without weight by the fit.
+    /// The leave-one-out decision values: of each row by the fit without one copy of it, rows × outputs in the order of
+    /// the parts; of a row without weight by the fit.
     ///
     /// # Errors
     /// An error of the rows; [`Error::Cancelled`].
@@ -296,13 +266,16 @@ impl PartedRidge {
         lambda: f64,
         monitor: &Monitor<'_>,
     ) -> Result<Vec<f64>> {
-        let shrinking = self.spectrum.shrinking(&[lambda]);
-        rows.reduce(&Values { free: self.free.clone(), rotation: self.rotation.clone(), shrinking }, monitor)
+        Ok(rows.reduce(&self.left_out(&[lambda], true), monitor)?.1)
     }
 
     /// The weights of the penalized features at λ, features × outputs.
     pub fn weights(&self, lambda: f64) -> Matrix {
-        self.spectrum.weights(&self.rotation, self.free.n_features, lambda)
+        let shrunk = self.spectrum.shrunk(lambda, 1.0);
+        let Some(rotation) = &self.rotation else { return shrunk };
+        // Columns of the rotation are divided by √S.
+        let rotation = Matrix::from_columns(rotation.clone(), shrunk.n_rows(), self.free.center.len());
+        product(Side::Transposed(&rotation), Side::Plain(&shrunk))
     }
 
     /// QᵀRy, columns × outputs.

@@ -65,11 +65,11 @@ impl LeaveOneOut {
 /// S and Uᵀ R y of a decomposed problem.
 pub(crate) struct Spectrum {
     /// S, ascending, without eigenvalues that are rounding errors.
-    values: Vec<f64>,
+    pub(super) values: Vec<f64>,
     /// Uᵀ R y, eigenvalues × outputs.
-    projected: Matrix,
+    pub(super) projected: Matrix,
     /// The sum of the weights.
-    total: f64,
+    pub(super) total: f64,
 }
 
 /// The factors of rows of U, for several λ.
@@ -94,10 +94,6 @@ pub(super) struct RowLeverage {
 }
 
 impl Spectrum {
-    pub fn new(values: Vec<f64>, projected: Matrix, weights: &[f64]) -> Self {
-        Spectrum { values, projected, total: weights.iter().sum() }
-    }
-
     /// Of the products of centered features with each other (row-major, the lower triangle) and with the residuals of k
     /// outputs (features × k); also the rotation that makes rows of U of rows of features, row-major features ×
     /// eigenvalues. A largest eigenvalue of at most `rounding` is the rounding error of centering equal rows.
@@ -123,11 +119,6 @@ impl Spectrum {
         let along = Matrix::from_columns(along, k, d);
         let projected = product(Side::Transposed(&rotation), Side::Transposed(&along));
         Ok((Spectrum { values, projected, total }, rotation.transposed().into_values()))
-    }
-
-    /// The number of eigenvalues.
-    pub fn len(&self) -> usize {
-        self.values.len()
     }
 
     /// The weighted mean squared norm of the centered features: the unit of λ; 1 where all are 0.
@@ -161,13 +152,6 @@ impl Spectrum {
         Shrinking { gains, fits, n_lambdas: m, n_outputs: k }
     }
 
-    /// The leave-one-out errors at each λ, from the sums of [`add_powers`] for residuals λ × outputs.
-    pub(super) fn leave_one_out(&self, lambdas: &[f64], sums: &[f64]) -> Vec<LeaveOneOut> {
-        let k = self.projected.n_cols();
-        let one = |(at, &lambda)| LeaveOneOut::of_powers(lambda, at * k..(at + 1) * k, sums);
-        lambdas.iter().enumerate().map(one).collect()
-    }
-
     /// Uᵀ R y / (S + λ) · S^power, eigenvalues × outputs.
     pub(super) fn shrunk(&self, lambda: f64, power: f64) -> Matrix {
         let mut shrunk = self.projected.clone();
@@ -176,13 +160,6 @@ impl Spectrum {
             numbers.for_each(|(number, value)| *number *= value.powf(power) / (value + lambda));
         }
         shrunk
-    }
-
-    /// The weights of d centered features at λ, features × outputs, by the rotation of [`Spectrum::of_products`].
-    pub(super) fn weights(&self, rotation: &[f64], d: usize, lambda: f64) -> Matrix {
-        // Columns of the rotation are divided by √S.
-        let rotation = Matrix::from_columns(rotation.to_vec(), self.values.len(), d);
-        product(Side::Transposed(&rotation), Side::Plain(&self.shrunk(lambda, 1.0)))
     }
 }
 

@@ -74,14 +74,14 @@ fn solutions_and_loo_values_equal_refits() {
     for (d, is_sparse) in [(4, false), (40, false), (9, true), (40, true)] {
         let (mut phi, weights, targets) = case(d);
         let units: Vec<f64> = weights.iter().map(|weight| weight.min(1.0)).collect();
-        let fitted = Fitted { targets: targets.clone(), weights: weights.clone(), units: units.clone() };
+        let fitted = Fitted::new(&targets, weights.clone(), units.clone());
         let vectors = if is_sparse { sparse(&phi) } else { Vectors::Dense(phi.clone()) };
         phi = vectors.dense().unwrap().into_owned();
         let (pool, monitor) = (Pool::new(2).unwrap(), Monitor::none());
         for intercept in [true, false] {
             let ridge = FeatureRidge::new(&vectors, intercept, fitted.clone(), &pool, &monitor).unwrap();
             let lambdas = [0.01, 0.5, 20.0];
-            let points = ridge.leave_one_out(&lambdas, &monitor).unwrap();
+            let points = ridge.parted().leave_one_out(&mut ridge.rows(), &lambdas, &monitor).unwrap();
             for (lambda, point) in lambdas.into_iter().zip(points) {
                 let solution = ridge.solution(lambda).unwrap();
                 let loo_values = ridge.loo_values(lambda, &monitor).unwrap();
@@ -122,9 +122,10 @@ fn copies_are_weights() {
     let (pool, monitor) = (Pool::new(1).unwrap(), Monitor::none());
     let of = |phi: &Vectors, rows: &[usize], weights: &[f64]| {
         let (targets, units) = (targets.select_rows(rows), vec![1.0; rows.len()]);
-        let fitted = Fitted { targets, weights: weights.to_vec(), units };
+        let fitted = Fitted::new(&targets, weights.to_vec(), units);
         let ridge = FeatureRidge::new(phi, true, fitted, &pool, &monitor).unwrap();
-        let errors = ridge.leave_one_out(&[0.3], &monitor).unwrap()[0].squared_errors.clone();
+        let errors =
+            ridge.parted().leave_one_out(&mut ridge.rows(), &[0.3], &monitor).unwrap()[0].squared_errors.clone();
         (errors, ridge.solution(0.3).unwrap().weights)
     };
     let (one, other) = (of(&few, &present, &weights), of(&many, &rows, &vec![1.0; rows.len()]));
@@ -141,11 +142,13 @@ fn polynomials_are_unpenalized() {
     let free = Matrix::from_columns([vec![1.0; n], points.clone()].concat(), n, 2);
     let targets = Matrix::from_columns(points.iter().map(|x| 3.0 - 2.0 * x).collect(), n, 1);
     let ones = vec![1.0; n];
-    let ridge = Ridge::of_kernel(kernel, free, Fitted { targets, weights: ones.clone(), units: ones }).unwrap();
+    let ridge = Ridge::of_kernel(kernel, free, Fitted::new(&targets, ones.clone(), ones)).unwrap();
     let KernelSolution { alphas, betas } = ridge.solution(0.1);
     assert!(alphas.values().iter().all(|alpha| alpha.abs() < 1e-10));
     assert!((betas.at(0, 0) - 3.0).abs() < 1e-9 && (betas.at(1, 0) + 2.0).abs() < 1e-9);
-    assert!(ridge.leave_one_out(&[0.1])[0].squared_errors[0] < 1e-16);
+    assert!(
+        ridge.parted.leave_one_out(&mut ridge.rows(), &[0.1], &Monitor::none()).unwrap()[0].squared_errors[0] < 1e-16
+    );
 }
 
 #[test]
@@ -153,9 +156,9 @@ fn a_sample_that_is_always_fitted_has_no_loo_value() {
     // One sample is all there is of the feature.
     let phi = Vectors::Dense(DenseMatrix { values: vec![1.0, 0.0, 0.0], n_rows: 3, n_cols: 1 });
     let (targets, ones) = (Matrix::from_columns(vec![5.0, 1.0, 1.1], 3, 1), vec![1.0; 3]);
-    let fitted = Fitted { targets, weights: ones.clone(), units: ones };
+    let fitted = Fitted::new(&targets, ones.clone(), ones);
     let (pool, monitor) = (Pool::new(1).unwrap(), Monitor::none());
     let ridge = FeatureRidge::new(&phi, true, fitted, &pool, &monitor).unwrap();
-    let points = ridge.leave_one_out(&[1e-12, 1.0], &monitor).unwrap();
+    let points = ridge.parted().leave_one_out(&mut ridge.rows(), &[1e-12, 1.0], &monitor).unwrap();
     assert!(points[0].squared_errors[0].is_infinite() && points[1].squared_errors[0].is_finite());
 }

@@ -11,7 +11,9 @@ use crate::error::Result;
 use crate::linalg::factor::dot;
 use crate::monitor::Progress;
 use crate::solve::{Status, relative_gap};
-use crate::tuning::{FIRST_WIDTH_OF_ROUNDED_LOSS, FOLD_TOL, N_FOLDS, WIDTH_FACTOR_OF_ROUNDED_LOSS};
+use crate::tuning::{
+    FIRST_WIDTH_OF_ROUNDED_LOSS, FOLD_TOL, N_FOLDS, TOL_OF_ROUNDED_LOSS, WIDTH_FACTOR_OF_ROUNDED_LOSS,
+};
 
 /// Least width of a rounded loss, in units of the targets' size.
 const MIN_WIDTH_OF_ROUNDED_LOSS: f64 = 1e-10;
@@ -119,17 +121,15 @@ impl BasisVisits<'_, '_> {
             let unsolved = starts.iter().map(|start| Solved::at(start.clone(), status)).collect();
             return Ok(Some(self.candidate(lambdas, unsolved, Vec::new(), sums)));
         }
-        let Some(found) = self.minimize(lambdas, &flat(starts.iter()), settings.losses.tol)? else { return Ok(None) };
+        let Some(found) = self.minimize(lambdas, &flat(starts.iter()), TOL_OF_ROUNDED_LOSS)? else { return Ok(None) };
         let (solutions, factors): (Vec<Solved>, Vec<Option<Factor>>) = found.into_iter().unzip();
         let (mut sums, mut loo_values) = (None, Vec::new());
         // If the rows inside the margin do not determine the polynomials, the solution without a row is not determined.
         let factors = factors.into_iter().collect::<Option<Vec<_>>>();
         if self.run.settings.losses.are_rounded() {
-            if settings.losses.has_folds {
-                let start = flat(solutions.iter().map(|solution| &solution.point));
-                sums = self.folds(lambdas, &start)?;
-                self.batched_newton.without(None, &start)?;
-            }
+            let start = flat(solutions.iter().map(|solution| &solution.point));
+            sums = self.folds(lambdas, &start)?;
+            self.batched_newton.without(None, &start)?;
         } else if let Some(factors) = factors.filter(|factors| self.are_determined(factors)) {
             let roots = self.run.pool.try_map(factors.len(), |at| Ok::<_, crate::Error>(factors[at].root()))?;
             drop(factors);
@@ -161,7 +161,7 @@ impl BasisVisits<'_, '_> {
     pub fn solve_selected(&mut self, lambdas: Lambdas, candidate: &mut Candidate) -> Result<()> {
         let starts = flat(candidate.solutions.iter().map(|solution| &solution.point));
         self.batched_newton.without(None, &starts)?;
-        if let Some(found) = self.minimize(lambdas, &starts, self.run.settings.losses.tol)? {
+        if let Some(found) = self.minimize(lambdas, &starts, TOL_OF_ROUNDED_LOSS)? {
             candidate.solve(found.into_iter().map(|(solved, _)| solved).collect());
         }
         Ok(())
@@ -256,7 +256,7 @@ impl Visit for BasisVisits<'_, '_> {
             self.batched_newton.restore(points, hessians)?;
         }
         let start = flat(candidate.solutions.iter().map(|solution| &solution.point));
-        Ok(self.folds(lambdas, &start)?.map(Refits::OfFolds))
+        Ok(self.folds(lambdas, &start)?.map(|sums| (Vec::new(), sums)))
     }
 }
 

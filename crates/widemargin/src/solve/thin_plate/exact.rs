@@ -4,7 +4,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::system::{Point, Target};
-use crate::error::Result;
 use crate::linalg::factor::{Cholesky, Matrix, Side, Svd, add_product, add_scaled, dot, product};
 use crate::tuning::MIN_SINGULAR_VALUE;
 
@@ -133,7 +132,7 @@ impl Exact {
     /// they do not determine the unpenalized part, the minimizer nearest to `from`. `last` is the last factor of the
     /// problem.
     ///
-    /// `Ok(None)` if the factorization fails in double precision: λ is too small.
+    /// `None` if the factorization fails in double precision: λ is too small.
     pub fn solve(
         &self,
         lambda: f64,
@@ -141,10 +140,8 @@ impl Exact {
         target: Target<'_>,
         from: &Point,
         last: &mut Option<Arc<Factor>>,
-    ) -> Result<Option<(Point, Arc<Factor>)>> {
-        let Some(factor) = self.factor(lambda, violators, target, &from.scores, last.as_deref()) else {
-            return Ok(None);
-        };
+    ) -> Option<(Point, Arc<Factor>)> {
+        let factor = self.factor(lambda, violators, target, &from.scores, last.as_deref())?;
         *last = Some(factor.clone());
         let violators = &factor.order[..];
         let cholesky = &factor.cholesky;
@@ -166,7 +163,7 @@ impl Exact {
         }
         point.scores = self.unpenalized.times(&point.free);
         add_scaled(&mut point.scores, 1.0, &point.smooth);
-        Ok(Some((point, factor)))
+        Some((point, factor))
     }
 
     /// ⟨h, h'⟩ of two points.

@@ -8,7 +8,7 @@ use super::basis_sums::rows_separate;
 use super::block_sums::RowsState;
 use super::exact::Exact;
 use super::exact_visits::ExactVisits;
-use super::part_rows::{BasisFeatures, PartRows};
+use super::part_rows::PartRows;
 use super::path::{Outcome, Problems, Run, walk};
 use super::polynomials::{Definite, Polynomials, Projected, overflow, project, span, trace};
 use super::settings::{Fitted, settle_auto};
@@ -17,6 +17,7 @@ use crate::error::Result;
 use crate::linalg::factor::{Matrix, Side, add_product, add_scaled, dot};
 use crate::monitor::Monitor;
 use crate::par::Pool;
+use crate::problem::RowFeatures;
 
 /// α and β of a problem.
 type Coefficients = (Vec<f64>, Vec<f64>);
@@ -132,8 +133,8 @@ fn solve(system: &Exact, unit: f64, problems: &Problems<'_>, run: Run<'_>) -> Re
 fn separate(u: &Matrix, problems: &Problems<'_>, pool: &Pool, monitor: &Monitor<'_>) -> Result<bool> {
     let (features, roots) = (u.transposed().into_values(), problems.roots());
     let (targets, units, threads) = (problems.targets.into(), problems.units, pool.threads());
-    let features = BasisFeatures::Weighted(&features);
-    let rows = PartRows { features, n_penalized: 0, targets, roots: &roots, units, threads };
+    let features = RowFeatures::Weighted { values: &features, width: u.n_cols(), n_penalized: 0 };
+    let rows = PartRows { features, targets, roots: &roots, units, threads };
     let total = problems.weights.iter().sum();
     let (separate, _) =
         rows.with(RowsState::default(), monitor, |rows| rows_separate(rows, total, threads, monitor))?;

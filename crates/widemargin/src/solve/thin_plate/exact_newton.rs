@@ -85,7 +85,7 @@ impl NewtonProblems for Problem<'_> {
     fn propose(&mut self, _: &[usize], lambda: f64, _: bool) -> Result<Option<Vec<FullStep>>> {
         let Problem { system, target, point, factor, next } = self;
         let violators = target.violators(&point.scores);
-        let Some((there, _)) = system.solve(lambda, &violators, *target, point, factor)? else { return Ok(None) };
+        let Some((there, _)) = system.solve(lambda, &violators, *target, point, factor) else { return Ok(None) };
         let slacks = |i: usize| (target.slack(&point.scores, i), target.slack(&there.scores, i));
         let crossed = (0..there.scores.len()).filter(|&i| target.has(i)).map(slacks);
         let crossed = crossed.filter(|(before, after)| target.violates(*before) != target.violates(*after));

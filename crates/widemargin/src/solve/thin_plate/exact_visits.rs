@@ -136,9 +136,9 @@ impl Visit for ExactVisits<'_> {
         Ok(match values.into_iter().collect::<Option<Vec<Vec<f64>>>>() {
             Some(values) => {
                 let sums = LeaveOneOutSums::of(&values, self.problems);
-                Some(Refits::OfSamples(values, sums))
+                Some((values, sums))
             }
-            None => self.folds(lambdas, &candidate.solutions)?.map(Refits::OfFolds),
+            None => self.folds(lambdas, &candidate.solutions)?.map(|sums| (Vec::new(), sums)),
         })
     }
 }

@@ -378,7 +378,7 @@ impl<'a, 'c> SampleRefit<'a, 'c> {
         if inside.is_empty() {
             return None;
         }
-        let (point, factor) = system.solve(lambda, &inside, target, &system.origin(), &mut None).ok()??;
+        let (point, factor) = system.solve(lambda, &inside, target, &system.origin(), &mut None)?;
         let Factor { order, cholesky, reduced, .. } = factor.as_ref();
         if reduced.s.len() < system.unpenalized.n_cols() {
             return None;

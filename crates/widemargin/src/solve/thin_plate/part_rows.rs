@@ -12,54 +12,13 @@ use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::problem::ProblemTargets;
-
-/// The features of rows, row-major.
-#[derive(Clone, Copy, Debug)]
-pub enum BasisFeatures<'a> {
-    /// Times √w.
-    Weighted(&'a [f64]),
-    /// As they are; the constant is a feature that is not penalized if there is an intercept.
-    Plain {
-        /// Rows × penalized features.
-        values: &'a [f32],
-        /// Whether there is an intercept.
-        has_intercept: bool,
-    },
-}
-
-impl BasisFeatures<'_> {
-    /// How many there are of n rows, with the constant.
-    fn len(&self, n: usize) -> usize {
-        match self {
-            BasisFeatures::Weighted(values) => values.len(),
-            BasisFeatures::Plain { values, has_intercept } => values.len() + n * usize::from(*has_intercept),
-        }
-    }
-
-    /// Those of some rows, `width` in each, times √w.
-    fn weighted(&self, rows: Range<usize>, width: usize, roots: &[f64]) -> Vec<f64> {
-        match self {
-            BasisFeatures::Weighted(values) => values[rows.start * width..rows.end * width].to_vec(),
-            BasisFeatures::Plain { values, has_intercept } => {
-                let d = width - usize::from(*has_intercept);
-                let one = |row: usize| {
-                    let of_row = values[row * d..(row + 1) * d].iter().map(move |x| roots[row] * f64::from(*x));
-                    of_row.chain(has_intercept.then_some(roots[row]))
-                };
-                rows.flat_map(one).collect()
-            }
-        }
-    }
-}
+use crate::problem::{ProblemTargets, RowFeatures};
 
 /// The rows of one partition.
 #[derive(Clone, Copy, Debug)]
 pub struct PartRows<'a> {
     /// The features.
-    pub features: BasisFeatures<'a>,
-    /// Number of penalized features, which come first.
-    pub n_penalized: usize,
+    pub features: RowFeatures<'a>,
     /// The targets of each row.
     pub targets: ProblemTargets<'a>,
     /// √w of each row, above 0.
@@ -82,9 +41,8 @@ impl PartRows<'_> {
         work: impl FnOnce(&mut dyn RowSums) -> Result<T>,
     ) -> Result<(T, RowsState)> {
         let (n, k) = (self.roots.len(), self.targets.n_problems());
-        let n_numbers = self.features.len(n);
-        let p = n_numbers.checked_div(n).unwrap_or(self.n_penalized);
-        let fits = p * n == n_numbers && self.n_penalized <= p && self.units.len() == n;
+        let ((n_numbers, width), (n_penalized, n_free)) = (self.features.size(), self.features.shape());
+        let fits = width * n == n_numbers && (n_penalized <= width || n == 0) && self.units.len() == n;
         let empty = state == RowsState::default();
         let known = [state.scores.len(), state.ahead.len(), state.counted.len()];
         if !fits || self.targets.n_samples() != n || (!empty && known != [n * k; 3]) {
@@ -94,14 +52,13 @@ impl PartRows<'_> {
                 format!("{n} rows of features and {} remembered", n * k),
             ));
         }
-        let (at_bases, columns) = (Matrix::zeros(self.n_penalized, 0), Matrix::zeros(0, p - self.n_penalized));
+        let (at_bases, columns) = (Matrix::zeros(n_penalized, 0), Matrix::zeros(0, n_free));
         let feature_map = FeatureMap { at_bases, columns, ..FeatureMap::default() };
         let pool = Pool::new(self.threads)?;
         let row_data = RowData { targets: self.targets, roots: self.roots, units: self.units };
         let blocks = |rows: Range<usize>| {
-            let n_rows = rows.len();
-            let values = self.features.weighted(rows, p, self.roots);
-            Ok(Cow::Owned(Block::Lifted(Matrix::from_columns(values, p, n_rows))))
+            let (n_rows, values) = (rows.len(), self.features.weighted(rows, self.roots));
+            Ok(Cow::Owned(Block::Lifted(Matrix::from_columns(values, n_penalized + n_free, n_rows))))
         };
         let mut local = Local::new((&blocks, &feature_map), row_data, false, (&pool, monitor));
         if !empty {
@@ -121,8 +78,7 @@ mod tests {
     fn rejects_rows_and_states_that_do_not_fit() {
         let codes = [0, 1];
         let rows = PartRows {
-            features: BasisFeatures::Weighted(&[1.0; 7]),
-            n_penalized: 1,
+            features: RowFeatures::Weighted { values: &[1.0; 7], width: 3, n_penalized: 1 },
             targets: OneVsRest::new(&codes, 2).into(),
             roots: &[1.0; 2],
             units: &[1.0; 2],
@@ -131,7 +87,8 @@ mod tests {
         let hinge = [SmoothLoss::new(Loss::SquaredHinge)];
         let error = rows.with(RowsState::default(), &Monitor::none(), |rows| rows.origin()).unwrap_err();
         assert!(error.to_string().contains("2 rows of features"), "{error}");
-        let rows = PartRows { features: BasisFeatures::Weighted(&[1.0; 6]), ..rows };
+        let features = RowFeatures::Weighted { values: &[1.0; 6], width: 3, n_penalized: 1 };
+        let rows = PartRows { features, ..rows };
         let state = RowsState { scores: vec![0.0; 3], ..RowsState::default() };
         assert!(rows.with(state, &Monitor::none(), |rows| rows.accept(&[0])).is_err());
         assert!(

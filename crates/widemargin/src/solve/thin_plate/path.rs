@@ -16,7 +16,7 @@ use crate::problem::{HeldOutScores, Loss, OneVsRest, SmoothLoss};
 use crate::solve::Status;
 use crate::tuning::{
     DEAR_PATH_START, LAMBDA_PATH_HIGHEST, LAMBDA_PATH_LEVEL, LAMBDA_PATH_PATIENCE, LAMBDA_PATH_PATIENCE_NEAR,
-    LAMBDA_PATH_START, LAMBDA_PATH_STEEP, MAX_CONFIRMED_LAMBDAS, TOL_OF_ROUNDED_LOSS,
+    LAMBDA_PATH_START, LAMBDA_PATH_STEEP, MAX_CONFIRMED_LAMBDAS,
 };
 
 /// The loss of the constant 0: the mean squared hinge, and the mean of losses in units of that of a constant.
@@ -94,6 +94,8 @@ pub(crate) struct PathOptions {
     pub near: Option<f64>,
     /// Whether that is the only one.
     pub stays: bool,
+    /// Whether it ends where the loss first rises, and does not go up where a step down has helped.
+    pub is_short: bool,
     /// Whether the path is refined at its best point.
     pub refines: bool,
     /// Whether the error at the C selected is estimated by refits.
@@ -121,18 +123,13 @@ pub(crate) struct LossSettings {
     pub losses: Vec<SmoothLoss>,
     /// The mean loss of the best constant of each output, the unit of its losses; none of classes.
     pub constants: Vec<f64>,
-    /// The relative gap of rounded losses.
-    pub tol: f64,
-    /// Whether the loss of other samples is estimated by folds, where losses are rounded: along a path of C by these
-    /// alone.
-    pub has_folds: bool,
 }
 
 impl LossSettings {
     /// One loss for all classes.
     pub fn of_classes(loss: Loss) -> Self {
         let losses = vec![SmoothLoss::new(loss)];
-        LossSettings { losses, constants: Vec::new(), tol: TOL_OF_ROUNDED_LOSS, has_folds: true }
+        LossSettings { losses, constants: Vec::new() }
     }
 
     /// The loss of each of `k` problems.
@@ -158,7 +155,7 @@ impl LossSettings {
 impl FitSettings {
     /// Whether C is selected by fits without each fold alone.
     pub fn is_by_folds(&self) -> bool {
-        self.losses.are_rounded() && self.losses.has_folds && self.path.c.is_none()
+        self.losses.are_rounded() && self.path.c.is_none()
     }
 }
 
@@ -256,13 +253,9 @@ impl Candidate {
     }
 }
 
-/// Error estimates of a candidate by refits.
-pub(crate) enum Refits {
-    /// Without each sample: its decision values, one vector per problem, and their sums.
-    OfSamples(Vec<Vec<f64>>, LeaveOneOutSums),
-    /// Without each fold: the sums over its samples.
-    OfFolds(LeaveOneOutSums),
-}
+/// Sums over the samples by refits of a candidate without each of them, with the decision values, one vector per problem;
+/// or by refits without each fold, with none.
+pub(crate) type Refits = (Vec<Vec<f64>>, LeaveOneOutSums);
 
 /// The result of a path.
 pub(crate) struct Outcome {
@@ -325,7 +318,7 @@ pub(crate) trait Visit {
 }
 
 /// The nearest λ of a path.
-pub(super) fn half_decades(lambda: f64) -> i32 {
+fn half_decades(lambda: f64) -> i32 {
     (2.0 * lambda.log10()).round() as i32
 }
 
@@ -394,15 +387,20 @@ impl<V: Visit> Walk<'_, V> {
     /// between the best and its neighbors. The best candidate by the closed form is confirmed; if its estimate gets
     /// worse, so is the next.
     fn whole(mut self) -> Result<Outcome> {
-        let (PathOptions { near, refines, confirms, .. }, lowest) = (self.settings.path, self.settings.lowest);
+        let (PathOptions { near, is_short, refines, confirms, .. }, lowest) =
+            (self.settings.path, self.settings.lowest);
         // Of rounded losses a fit is the dearer the smaller λ is, and starts best from a larger one.
-        let is_dear = self.monitor.has_time_limit() || self.settings.is_by_folds();
+        let is_dear = !is_short && (self.monitor.has_time_limit() || self.settings.is_by_folds());
         let usual = if is_dear { DEAR_PATH_START } else { LAMBDA_PATH_START };
         let expected = near.map_or(usual, |lambda| half_decades(lambda).clamp(lowest, LAMBDA_PATH_HIGHEST));
         let start = self.visits.began().map_or(expected, half_decades);
-        let patience = if near.is_some() { LAMBDA_PATH_PATIENCE_NEAR } else { LAMBDA_PATH_PATIENCE };
+        let is_near = near.is_some() || is_short;
+        let patience = if is_near { LAMBDA_PATH_PATIENCE_NEAR } else { LAMBDA_PATH_PATIENCE };
         let mut upwards = self.origins.to_vec();
         for (direction, first) in [(-1, start), (1, start + 1)] {
+            if is_short && self.best.as_ref().is_some_and(|(at, _)| *at < f64::from(start)) {
+                break;
+            }
             let mut starts = upwards.clone();
             let mut at = first;
             let mut losses: Vec<f64> = Vec::new();
@@ -494,20 +492,16 @@ impl<V: Visit> Walk<'_, V> {
         }
         let lambda = candidate.point.lambda;
         let found = self.visits.confirm(Lambdas::new(lambda * self.unit, lambda), candidate);
-        let Some(refits) = in_time(found, true, &mut false)? else { return Ok(()) };
+        let Some((values, sums)) = in_time(found, true, &mut false)? else { return Ok(()) };
         let point = &mut candidate.point;
-        match refits {
-            Refits::OfSamples(values, sums) => {
-                let hinge = sums.mean_hinge(values.len());
-                (point.loo_squared_hinge, point.loo_error, point.loo_exact) = (Some(hinge), Some(sums.error()), true);
-                point.label_errors = sums.label_errors();
-                candidate.refitted = values;
-            }
-            Refits::OfFolds(sums) => {
-                point.fold_error = Some(sums.error());
-                point.label_errors = sums.label_errors();
-                candidate.fold_sums = sums.of_groups;
-            }
+        point.label_errors = sums.label_errors();
+        if values.is_empty() {
+            point.fold_error = Some(sums.error());
+            candidate.fold_sums = sums.of_groups;
+        } else {
+            let hinge = sums.mean_hinge(values.len());
+            (point.loo_squared_hinge, point.loo_error, point.loo_exact) = (Some(hinge), Some(sums.error()), true);
+            candidate.refitted = values;
         }
         self.path.iter_mut().filter(|at| at.lambda == point.lambda).for_each(|at| at.clone_from(point));
         Ok(())

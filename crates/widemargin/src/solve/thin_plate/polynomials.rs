@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::exact::Removals;
 use crate::error::{Error, Result};
-use crate::linalg::factor::{Cholesky, Matrix, Side, Svd, add_lower_product, add_product, add_scaled, product};
+use crate::linalg::factor::{
+    Cholesky, Matrix, Side, Svd, add_lower_product, add_product, add_scaled, product, project_off,
+};
 use crate::macros::named;
 
 /// Fraction of the kernel's typical value below which the projected kernel is rounding.
@@ -80,13 +82,7 @@ pub(crate) fn project(phi: Matrix, q: &Matrix) -> Result<Projected> {
     if q.n_cols() == 0 {
         return Ok(Projected { kernel, cross: Matrix::zeros(n, 0), flat: size == 0.0 });
     }
-    let cross = product(Side::Plain(&kernel), Side::Plain(q));
-    let middle = product(Side::Transposed(q), Side::Plain(&cross));
-    // Q(B − ½QS)ᵀ + (B − ½QS)Qᵀ = QBᵀ + BQᵀ − QSQᵀ with S = QᵀB.
-    let half = minus_product(&cross, q, &middle, 0.5);
-    add_lower_product(&mut kernel, -1.0, Side::Plain(q), Side::Transposed(&half));
-    add_lower_product(&mut kernel, -1.0, Side::Plain(&half), Side::Transposed(q));
-    kernel.mirror_lower();
+    let cross = project_off(&mut kernel, q);
     let flat = q.n_cols() == n || trace(&kernel) <= MIN_PROJECTED_KERNEL * size * n as f64;
     Ok(Projected { kernel, cross, flat })
 }

@@ -78,16 +78,15 @@ impl BasisPlan {
     ) -> Result<Solved> {
         let n_outputs = standard.scales.len();
         let ridge = PartedRidge::new(rows, (n_outputs, total), max_features, monitor)?;
-        let errors = |lambdas: &[f64]| ridge.leave_one_out(rows, lambdas, monitor);
         let of_kernel = (self.basis.kernel, &self.basis.space);
-        let chosen = select(c, standard, ridge.spectrum(), of_kernel, errors)?;
+        let chosen = select(c, standard, of_kernel, (&ridge, rows), monitor)?;
         let (weights, free) = (ridge.weights(chosen.lambda), ridge.along());
         let map = settled.feature_map(self.feature_map.clone());
         let one = |output: usize| map.coefficients(&[weights.col(output), free.col(output)].concat());
         let (alphas, betas) = (0..n_outputs).map(one).unzip();
         let half_norm = |weights: &Vec<f64>| 0.5 * weights.iter().map(|weight| weight * weight).sum::<f64>();
         Ok(Solved {
-            lambda: chosen.lambda / (ridge.spectrum().unit() * standard.typical_weight),
+            lambda: chosen.lambda / (ridge.spectrum.unit() * standard.typical_weight),
             rank: settled.rank(),
             half_norms: columns(&weights).iter().map(half_norm).collect(),
             standard: standard.clone(),

@@ -118,7 +118,7 @@ impl ThinPlateRegressorParams {
         clock.end("polynomials")?;
 
         let present = parted.present();
-        let rows = SplineRows::new(&plan, &settled, rows, present.row_targets(), &pool);
+        let rows = SplineRows::new(&plan, &settled, rows, &present.fitted, &pool);
         let mut rows = Recorded::new(rows, resources.checkpoint, ANSWERS)?;
         let preparation = Preparation {
             basis: self.basis.to_string(),

@@ -9,7 +9,8 @@ use crate::error::{Error, Result};
 use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
 use crate::partition::{Executor, Query, add_answer};
-use crate::solve::ridge::{ROWS, RidgeFeatures, RidgeRows, RowTargets};
+use crate::problem::RowFeatures;
+use crate::solve::ridge::{Fitted, ROWS, RidgeRows};
 use crate::solve::thin_plate::{FeatureMap, FirstSums, Settled};
 
 /// Samples and their weights.
@@ -55,7 +56,7 @@ pub(super) struct SplineRows<'a> {
     map: FeatureMap,
     rows: WeightedRows<'a>,
     /// Of the samples of weight above 0.
-    targets: RowTargets<'a>,
+    fitted: &'a Fitted,
     /// Which these are, ascending.
     present: Vec<usize>,
     pool: &'a Pool,
@@ -67,14 +68,14 @@ impl<'a> SplineRows<'a> {
         plan: &'a BasisPlan,
         settled: &Settled,
         rows: WeightedRows<'a>,
-        targets: RowTargets<'a>,
+        fitted: &'a Fitted,
         pool: &'a Pool,
     ) -> Self {
         SplineRows {
             map: settled.feature_map(plan.feature_map.clone()),
             plan,
             rows,
-            targets,
+            fitted,
             present: (0..rows.weights.len()).filter(|&row| rows.weights[row] > 0.0).collect(),
             pool,
         }
@@ -94,9 +95,10 @@ impl Executor for SplineRows<'_> {
             let n_rows = range.len();
             let lifted = |rows: &DenseView<'_, f64>, weights: &[f64]| self.plan.lifted(rows, weights, &self.map);
             let values = self.plan.on_rows(self.rows, range, lifted)?;
-            let features = RidgeFeatures::Lifted { values: &values, n_penalized: self.map.n_penalized() };
-            let width = self.map.n_penalized() + self.map.n_free();
-            let found = query.answer(&mut self.targets.part(own, features, width), monitor)?;
+            let n_penalized = self.map.n_penalized();
+            let width = n_penalized + self.map.n_free();
+            let features = RowFeatures::Weighted { values: &values, width, n_penalized };
+            let found = query.answer(&mut self.fitted.part(own, features), monitor)?;
             count.add(n_rows);
             Ok(found)
         };

@@ -18,9 +18,10 @@ use crate::model::thin_plate::BasisPlan;
 use crate::model::{CChoice, RegressionSelection, StandardTargets};
 use crate::monitor::Monitor;
 use crate::par::Pool;
+use crate::partition::Executor;
 use crate::search::LeftOut;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
-use crate::solve::ridge::{Fitted, KernelSolution, LeaveOneOut, Ridge, RowTargets, Spectrum};
+use crate::solve::ridge::{Fitted, KernelSolution, PartedRidge, Ridge, RidgeRows};
 use crate::solve::thin_plate::memory as solver_memory;
 
 /// The distinct samples with weights above 0, and their task.
@@ -107,7 +108,7 @@ impl Task<'_> {
     }
 
     fn fitted(&self, standard: &StandardTargets) -> Fitted {
-        Fitted { targets: standard.values.clone(), weights: self.weights.clone(), units: self.units.clone() }
+        Fitted::new(&standard.values, self.weights.clone(), self.units.clone())
     }
 
     /// The exact fit: every sample is a basis, those at the same place one.
@@ -123,8 +124,8 @@ impl Task<'_> {
         let standard = StandardTargets::new(&self.targets, (&self.weights, &self.units), true)?;
         let not_finite = || Error::NotFinite { what: "a kernel value of the samples".into(), value: f64::NAN };
         let ridge = Ridge::of_kernel(gram, polynomials, self.fitted(&standard)).ok_or_else(not_finite)?;
-        let errors = |lambdas: &[f64]| Ok(ridge.leave_one_out(lambdas));
-        let chosen = select(params.c, &standard, ridge.spectrum(), (kernel, &space), errors)?;
+        let problem = (&ridge.parted, &mut ridge.rows());
+        let chosen = select(params.c, &standard, (kernel, &space), problem, monitor)?;
         let KernelSolution { alphas, betas } = ridge.solution(chosen.lambda);
         // αᵀΦα = αᵀ(f − Pβ) = αᵀf, and λα = w(y − f).
         let half_norm = |output: usize| {
@@ -135,7 +136,7 @@ impl Task<'_> {
         let (basis_rows, alphas) = merged(&columns(&alphas), &rows, d);
         let bases = basis_rows.iter().flat_map(|&i| &rows[i * d..(i + 1) * d]).copied().collect();
         Ok(Solved {
-            lambda: chosen.lambda / (ridge.spectrum().unit() * standard.typical_weight),
+            lambda: chosen.lambda / (ridge.parted.spectrum.unit() * standard.typical_weight),
             rank: ridge.n_free(),
             alphas,
             betas: columns(&betas),
@@ -165,13 +166,12 @@ impl Task<'_> {
         let moments = ColumnMoments::of(&DenseView::new(&rows, n, n_features)?, &self.weights)?;
         let plan = BasisPlan::new(kernel, degree(kernel), bases, moments)?;
         let standard = StandardTargets::new(&self.targets, (&self.weights, &self.units), true)?;
-        let (fitted, by_row) = (self.fitted(&standard), standard.values.transposed().into_values());
-        let targets = RowTargets::of(&fitted, &by_row);
+        let fitted = self.fitted(&standard);
         let read = |some: Range<usize>| Ok(Cow::Borrowed(&rows[some.start * n_features..some.end * n_features]));
         let source = WeightedRows { read: &read, weights: &self.weights };
         let settled = plan.polynomials_of(source, self.pool, self.monitor)?;
-        let rows = &mut SplineRows::new(&plan, &settled, source, targets, self.pool);
-        let of_all = (&standard, targets.total());
+        let rows = &mut SplineRows::new(&plan, &settled, source, &fitted, self.pool);
+        let of_all = (&standard, fitted.total());
         let solved = plan.solve_spline(&settled, of_all, params.c, (rows, usize::MAX), self.monitor)?;
         Ok(Solved { basis_rows, ..solved })
     }
@@ -186,11 +186,11 @@ pub(super) fn degree(kernel: ConditionalKernel) -> Option<u32> {
 pub(super) fn select(
     c: CChoice,
     standard: &StandardTargets,
-    spectrum: &Spectrum,
     (kernel, space): (ConditionalKernel, &PolynomialSpace),
-    leave_one_out: impl FnOnce(&[f64]) -> Result<Vec<LeaveOneOut>>,
+    problem: (&PartedRidge, &mut impl Executor<Of = RidgeRows>),
+    monitor: &Monitor<'_>,
 ) -> Result<RegressionSelection> {
-    RegressionSelection::of(c, standard, spectrum, leave_one_out).map_err(|error| match error {
+    RegressionSelection::of(c, standard, problem, monitor).map_err(|error| match error {
         Error::Parameter { name, value, expected } if name == "C" => {
             let p = space.n_monomials();
             let expected = format!("{expected}; polynomials of {kernel} that are not penalized: {p}");

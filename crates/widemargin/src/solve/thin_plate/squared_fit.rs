@@ -7,76 +7,37 @@
 //!
 //! At each λ of a path, for n samples, D features and k problems: n·D² + D³/3 flops by the features, 2 n³/3 by the Gram
 //! matrix, which is used for sparse rows and where there are more features than samples; then 2 n·D·k or 2 n²·k. Once
-//! before, n·D² or n²·D for the products. The products and the n·D² are in single precision; the factor is not.
+//! before, n·D² or n²·D for the products. The products and the n·D² are in single precision; the factor is not. The
+//! eigenvalues, which serve all λ (`solve/ridge/mod.rs`), take several times as long as a factor at each of a few.
 //!
 //! Without one copy of sample i, of weight u of wᵢ, the leave-one-out residual is that of the fit divided by 1 − u/wᵢ ·
-//! hᵢ, where h is the diagonal of the matrix from targets to fitted values (`solve/ridge/mod.rs`).
+//! hᵢ, where h is the diagonal of the matrix from targets to fitted values.
 
 use std::ops::Range;
 
 use super::feature_matrix::{FeatureFit, FeatureMatrix, settings_of};
 use super::local::BLOCK;
-use super::newton::{Lambdas, Stop};
-use super::path::{Candidate, FitSettings, PathOptions, Problems, Refits, Solved, Visit, half_decades, walk};
+use super::newton::Lambdas;
+use super::path::{Candidate, PathOptions, Problems, Refits, Solved, Visit, walk};
+use super::polynomials::trace;
 use super::row_sums::LeaveOneOutSums;
 use super::system::Point;
 use crate::error::{Error, Result};
-use crate::linalg::factor::{Cholesky, Matrix, Side, add_product, add_scaled, dot, product};
+use crate::linalg::factor::{Cholesky, Matrix, Side, add_product, add_scaled, dot, product, project_off};
 use crate::linalg::single::SingleMatrix;
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::{self, Intercept, typical_weight};
 use crate::solve::Status;
 use crate::solve::ridge::rounding_of_center;
-use crate::tuning::{
-    FEATURE_PATH_LOWEST, LAMBDA_PATH_HIGHEST, LAMBDA_PATH_START, MIN_RESIDUAL_LEVERAGE, PRODUCT_ROUNDING,
-};
-
-/// The path of λ in half decades from the one that is expected, downwards and then upwards while the mean squared hinge
-/// of the leave-one-out decision values falls. All problems must weigh samples alike.
-///
-/// # Errors
-/// [`Error::Cancelled`]; [`Error::Parameter`] for values beyond double precision.
-pub(crate) fn leave_one_out_ridge(
-    rows: problem::Block<'_>,
-    problems: &Problems<'_>,
-    near: Option<f64>,
-    intercept: Intercept,
-    pool: &Pool,
-    monitor: &Monitor<'_>,
-) -> Result<Candidate> {
-    let roots = problems.roots();
-    let rows = FeatureMatrix::new(rows, &roots, intercept).in_single_precision(intercept);
-    let system = System::new(&rows, problems, intercept, pool)?;
-    let start = near.map_or(LAMBDA_PATH_START, half_decades).clamp(FEATURE_PATH_LOWEST, LAMBDA_PATH_HIGHEST);
-    let mut visits = RidgeVisits { system: &system, problems, pool, monitor };
-    let mut best: Option<Candidate> = None;
-    let mut best_at = start;
-    for (direction, first) in [(-1, start), (1, start + 1)] {
-        let mut at = first;
-        // Where a step down has helped, none up will.
-        while (FEATURE_PATH_LOWEST..=LAMBDA_PATH_HIGHEST).contains(&at) && (direction < 0 || best_at >= start) {
-            if best.is_some() && monitor.ask().is_err() {
-                break;
-            }
-            let lambda = 10f64.powf(f64::from(at) / 2.0);
-            let Some(found) = visits.visit(Lambdas::new(lambda * system.unit, lambda), &[])? else { break };
-            if best.as_ref().is_some_and(|best| found.loss() >= best.loss()) {
-                break;
-            }
-            (best, best_at) = (Some(found), at);
-            at += direction;
-        }
-    }
-    best.ok_or_else(|| Error::parameter("C", "auto", "a problem that can be solved at some C of the path"))
-}
+use crate::tuning::{MIN_RESIDUAL_LEVERAGE, PRODUCT_ROUNDING};
 
 /// The fit of squared error on a matrix of features, at C or at the C of a path with the least mean squared hinge of
 /// the leave-one-out decision values, which are those of refits without one copy of each sample. All problems must
-/// weigh samples alike.
+/// weigh samples alike. Where features are only compared, by a short path, there are no weights.
 ///
 /// # Errors
-/// As for [`leave_one_out_ridge`].
+/// [`Error::Cancelled`]; [`Error::Parameter`] for values beyond double precision.
 pub(crate) fn fit_squared(
     rows: problem::Block<'_>,
     problems: &Problems<'_>,
@@ -87,22 +48,18 @@ pub(crate) fn fit_squared(
 ) -> Result<FeatureFit> {
     let roots = problems.roots();
     let rows = FeatureMatrix::new(rows, &roots, intercept).in_single_precision(intercept);
-    let system = System::new(&rows, problems, intercept, pool)?;
+    let mut system = System::new(&rows, problems, intercept, (pool, monitor))?;
     // Leaving out is exact in closed form: that is no further work.
-    let stop = Stop { max_steps: 1, tol: 0.0 };
-    let path = PathOptions { confirms: true, ..path };
-    let settings = FitSettings { stop, ..settings_of(intercept, path, problems) };
-    let mut visits = RidgeVisits { system: &system, problems, pool, monitor };
-    let origins = vec![Point::default(); problems.targets.n_problems()];
-    let outcome = walk(&mut visits, &origins, (&settings, system.unit), monitor)?;
+    let settings = settings_of(intercept, PathOptions { confirms: true, ..path }, problems);
+    let (origins, unit) = (vec![Point::default(); problems.targets.n_problems()], system.unit);
+    let outcome = walk(&mut system, &origins, (&settings, unit), monitor)?;
     let (mut weights, mut intercepts) = (Vec::new(), Vec::new());
-    for (problem, solved) in outcome.best.solutions.iter().enumerate() {
+    let solutions = if path.is_short { &[][..] } else { &outcome.best.solutions[..] };
+    for (problem, solved) in solutions.iter().enumerate() {
         let coefficients = &solved.point.coefficients;
-        let mut of_problem = match &system.sides {
-            Sides::Features { .. } => coefficients.clone(),
-            Sides::Samples { .. } => {
-                rows.combination(&coefficients.iter().zip(&roots).map(|(a, root)| a * root).collect::<Vec<_>>())
-            }
+        let mut of_problem = match &system.phi {
+            Some(_) => coefficients.clone(),
+            None => rows.combination(&coefficients.iter().zip(&roots).map(|(a, root)| a * root).collect::<Vec<_>>()),
         };
         let intercept = match intercept {
             Intercept::Free => system.means[problem] - dot(&of_problem, &system.center),
@@ -126,31 +83,141 @@ fn is_by_samples(rows: problem::Block<'_>, n_rows: usize, n_features: usize) -> 
     matches!(rows, problem::Block::Sparse(_)) || n_features >= n_rows
 }
 
-/// The points of a path, from which nothing is learned for the next.
-struct RidgeVisits<'a> {
-    system: &'a System<'a>,
+/// Rows of features with the roots of their weights, less the mean where that is free, and their products.
+struct System<'a> {
     problems: &'a Problems<'a>,
+    roots: &'a [f64],
+    /// √w (y − mean), samples × problems.
+    targets: Matrix,
+    /// The mean of each problem's targets, and of each feature, where the intercept is free; else zeros.
+    means: Vec<f64>,
+    center: Vec<f64>,
+    /// The part of each leverage that the mean has: squared entries of √w / ‖√w‖; 0 unless it is free.
+    of_mean: Vec<f64>,
+    /// Features × samples, also rounded, where problems are solved by these; else by the samples.
+    phi: Option<(Matrix, SingleMatrix)>,
+    /// Products of features, or of samples, with each other (lower triangle) and with the targets, which are those of
+    /// samples.
+    products: Matrix,
+    right: Matrix,
+    /// The trace of the products by the sum of the weights.
+    unit: f64,
     pool: &'a Pool,
     monitor: &'a Monitor<'a>,
 }
 
-impl Visit for RidgeVisits<'_> {
+/// A fit with one multiple of the squared norm.
+struct RidgeFit {
+    /// √w (y − f), samples × problems.
+    residuals: Matrix,
+    /// Of each sample, without that of the mean.
+    leverages: Vec<f64>,
+    /// Features or samples × problems.
+    coefficients: Matrix,
+}
+
+impl<'a> System<'a> {
+    fn new(
+        rows: &FeatureMatrix<'a>,
+        problems: &'a Problems<'a>,
+        intercept: Intercept,
+        (pool, monitor): (&'a Pool, &'a Monitor<'a>),
+    ) -> Result<Self> {
+        let centers = intercept == Intercept::Free;
+        let (n, k, roots) = (rows.roots.len(), problems.targets.n_problems(), rows.roots);
+        let total: f64 = problems.weights.iter().sum();
+        let sign = |row: usize, problem: usize| problems.targets.sign(row, problem);
+        let mean_of = |problem: usize| {
+            let sum: f64 = problems.weights.iter().enumerate().map(|(row, weight)| weight * sign(row, problem)).sum();
+            if centers { sum / total } else { 0.0 }
+        };
+        let means: Vec<f64> = (0..k).map(mean_of).collect();
+        let target = |at: usize| roots[at % n] * (sign(at % n, at / n) - means[at / n]);
+        let targets = Matrix::from_columns((0..n * k).map(target).collect(), n, k);
+        let of_mean = problems.weights.iter().map(|weight| if centers { weight / total } else { 0.0 }).collect();
+        let center = rows.center(intercept);
+        let of_center = rounding_of_center(&center, total);
+        let (phi, products, right, rounding) = if is_by_samples(rows.rows, n, rows.n_features()) {
+            let mut gram = rows.gram(pool);
+            // Dense rows are centered before, sparse ones are not.
+            let rounding = of_center.max(PRODUCT_ROUNDING * trace(&gram));
+            if centers {
+                let along = roots.iter().map(|root| root / total.sqrt()).collect();
+                project_off(&mut gram, &Matrix::from_columns(along, n, 1));
+            }
+            (None, gram, targets.clone(), rounding)
+        } else {
+            let mut phi = rows.weighted(0..n);
+            if centers {
+                (0..n).for_each(|row| add_scaled(phi.col_mut(row), -roots[row], &center));
+            }
+            let rounded = SingleMatrix::of(&phi);
+            let products = rounded.outer(pool);
+            let right = product(Side::Plain(&phi), Side::Plain(&targets));
+            (Some((phi, rounded)), products, right, of_center)
+        };
+        let trace = trace(&products);
+        if !trace.is_finite() {
+            return Err(Error::parameter("similarity", "features", "values whose squares are finite"));
+        }
+        // Where all rows are the same, any λ does.
+        let unit = if trace > rounding { trace / total * typical_weight(problems.units) } else { 1.0 };
+        Ok(System { problems, roots, targets, means, center, of_mean, phi, products, right, unit, pool, monitor })
+    }
+
+    /// Leave-one-out decision values, one vector per problem.
+    fn loo_values(&self, fit: &RidgeFit) -> Vec<Vec<f64>> {
+        let Problems { targets, weights, units } = *self.problems;
+        let value = |row: usize, problem: usize| {
+            let part = 1.0 - units[row] / weights[row] * (self.of_mean[row] + fit.leverages[row]);
+            let residual = fit.residuals.at(row, problem) / self.roots[row];
+            // For a single sample the fit is undetermined: its decision value is 0.
+            if part > MIN_RESIDUAL_LEVERAGE { targets.sign(row, problem) - residual / part } else { 0.0 }
+        };
+        let of_problem = |problem: usize| (0..weights.len()).map(|row| value(row, problem)).collect();
+        (0..self.targets.n_cols()).map(of_problem).collect()
+    }
+
+    /// The fit with this multiple of the squared norm; none where its matrix cannot be factored.
+    fn fit(&self, ridge: f64) -> Result<Option<RidgeFit>> {
+        let mut shifted = self.products.clone();
+        (0..shifted.n_rows()).for_each(|i| shifted.set(i, i, shifted.at(i, i) + ridge));
+        let Some(factor) = Cholesky::new(shifted) else { return Ok(None) };
+        let mut coefficients = self.right.clone();
+        factor.solve_columns(&mut coefficients);
+        let Some((phi, rounded)) = &self.phi else {
+            // I − H = λ (G + λ)⁻¹ on the complement of the mean, and G has no part along √w.
+            let mut residuals = coefficients.clone();
+            residuals.values_mut().iter_mut().for_each(|x| *x *= ridge);
+            let leverages = factor.inverse_diagonal().into_iter().map(|inverse| 1.0 - ridge * inverse).collect();
+            return Ok(Some(RidgeFit { residuals, leverages, coefficients }));
+        };
+        let mut residuals = self.targets.clone();
+        add_product(&mut residuals, -1.0, Side::Transposed(phi), Side::Plain(&coefficients));
+        let (single, mut leverages) = (SingleMatrix::of(factor.lower()), Vec::with_capacity(phi.n_cols()));
+        let squares = |rows: Range<usize>| Ok::<_, Error>(single.inverse_products(rounded, rows));
+        self.pool.fold_chunks(phi.n_cols(), BLOCK, squares, |some| {
+            leverages.extend(some);
+            Ok::<_, Error>(())
+        })?;
+        Ok(Some(RidgeFit { residuals, leverages, coefficients }))
+    }
+}
+
+impl Visit for System<'_> {
     fn visit(&mut self, lambdas: Lambdas, _starts: &[Point]) -> Result<Option<Candidate>> {
         self.monitor.go_on("leave-one-out")?;
-        let (system, ridge) = (self.system, lambdas.last);
-        let Some(fit) = system.fit(ridge, self.pool)? else { return Ok(None) };
-        let loo_values = system.loo_values(&fit, self.problems);
+        let ridge = lambdas.last;
+        let Some(fit) = self.fit(ridge)? else { return Ok(None) };
+        let loo_values = self.loo_values(&fit);
         let sums = LeaveOneOutSums::of(&loo_values, self.problems);
         if !sums.hinge.is_finite() {
             return Ok(None);
         }
         let solved = |problem: usize| {
             // λ‖w‖² + Σ (√w (y − f))² = ⟨√w y, √w (y − f)⟩ at the minimum.
-            let objective = dot(system.targets.col(problem), fit.residuals.col(problem));
-            let coefficients = match &fit.weights {
-                Some(weights) => weights.col(problem).to_vec(),
-                None => fit.residuals.col(problem).iter().map(|residual| residual / ridge).collect(),
-            };
+            let objective = dot(self.targets.col(problem), fit.residuals.col(problem));
+            let coefficients = fit.coefficients.col(problem).to_vec();
             let n_inside = fit.residuals.n_rows() as u64;
             let point = Point { coefficients, ..Point::default() };
             Solved { point, n_inside, steps: 1, status: Status::Converged, objective, dual: 0.5 / ridge * objective }
@@ -161,150 +228,7 @@ impl Visit for RidgeVisits<'_> {
 
     fn confirm(&mut self, _lambdas: Lambdas, candidate: &Candidate) -> Result<Option<Refits>> {
         let sums = LeaveOneOutSums::of(&candidate.loo_values, self.problems);
-        Ok(Some(Refits::OfSamples(candidate.loo_values.clone(), sums)))
-    }
-}
-
-/// Rows of features with the roots of their weights, less the mean where that is free, and their products.
-struct System<'a> {
-    roots: &'a [f64],
-    /// √w (y − mean), samples × problems.
-    targets: Matrix,
-    /// The mean of each problem's targets, and of each feature, where the intercept is free; else zeros.
-    means: Vec<f64>,
-    center: Vec<f64>,
-    /// Squared entries of √w / ‖√w‖, the part of the leverage that the mean has; 0 unless it is free.
-    of_mean: Vec<f64>,
-    sides: Sides,
-    /// The trace of G by the sum of the weights.
-    unit: f64,
-}
-
-/// A fit with one multiple of the squared norm.
-struct RidgeFit {
-    /// √w (y − f), samples × problems.
-    residuals: Matrix,
-    /// The leverage of each sample without that of the mean.
-    leverages: Vec<f64>,
-    /// Features × problems; empty on the side of the samples, where residuals are that multiple of their weights.
-    weights: Option<Matrix>,
-}
-
-enum Sides {
-    /// Features × samples, also rounded, their products with each other (lower triangle) and with the targets.
-    Features { phi: Matrix, rounded: SingleMatrix, products: Matrix, right: Matrix },
-    /// Products of samples.
-    Samples { gram: Matrix },
-}
-
-impl<'a> System<'a> {
-    fn new(rows: &FeatureMatrix<'a>, problems: &Problems<'_>, intercept: Intercept, pool: &Pool) -> Result<Self> {
-        let centers = intercept == Intercept::Free;
-        let (n, k, d) = (rows.roots.len(), problems.targets.n_problems(), rows.n_features());
-        let total: f64 = problems.weights.iter().sum();
-        let sign = |row: usize, problem: usize| problems.targets.sign(row, problem);
-        let mean_of = |problem: usize| {
-            let sum: f64 = problems.weights.iter().enumerate().map(|(row, weight)| weight * sign(row, problem)).sum();
-            if centers { sum / total } else { 0.0 }
-        };
-        let means: Vec<f64> = (0..k).map(mean_of).collect();
-        let target = |at: usize| rows.roots[at % n] * (sign(at % n, at / n) - means[at / n]);
-        let targets = Matrix::from_columns((0..n * k).map(target).collect(), n, k);
-        let of_mean = problems.weights.iter().map(|weight| if centers { weight / total } else { 0.0 }).collect();
-        let center = rows.center(intercept);
-        let of_center = rounding_of_center(&center, total);
-        let (sides, trace, rounding) = if is_by_samples(rows.rows, n, d) {
-            let mut gram = rows.gram(pool);
-            // Dense rows are centered before, sparse ones are not.
-            let rounding = of_center.max(PRODUCT_ROUNDING * (0..n).map(|i| gram.at(i, i)).sum::<f64>());
-            if centers {
-                project_out(&mut gram, rows.roots, total);
-            }
-            let trace: f64 = (0..n).map(|i| gram.at(i, i)).sum();
-            (Sides::Samples { gram }, trace, rounding)
-        } else {
-            let mut phi = rows.weighted(0..n);
-            if centers {
-                (0..n).for_each(|row| add_scaled(phi.col_mut(row), -rows.roots[row], &center));
-            }
-            let rounded = SingleMatrix::of(&phi);
-            let products = rounded.outer(pool);
-            let right = product(Side::Plain(&phi), Side::Plain(&targets));
-            let trace = (0..d).map(|i| products.at(i, i)).sum();
-            (Sides::Features { phi, rounded, products, right }, trace, of_center)
-        };
-        if !trace.is_finite() {
-            return Err(Error::parameter("similarity", "features", "values whose squares are finite"));
-        }
-        // Where all rows are the same, any λ does.
-        let unit = if trace > rounding { trace / total * typical_weight(problems.units) } else { 1.0 };
-        Ok(System { roots: rows.roots, targets, means, center, of_mean, sides, unit })
-    }
-
-    /// Leave-one-out decision values, one vector per problem.
-    fn loo_values(&self, fit: &RidgeFit, problems: &Problems<'_>) -> Vec<Vec<f64>> {
-        let (n, k) = (self.targets.n_rows(), self.targets.n_cols());
-        let mut loo_values = vec![vec![0.0; n]; k];
-        for row in 0..n {
-            let part = 1.0 - problems.units[row] / problems.weights[row] * (self.of_mean[row] + fit.leverages[row]);
-            for (problem, values) in loo_values.iter_mut().enumerate() {
-                let residual = fit.residuals.at(row, problem) / self.roots[row];
-                // For a single sample the fit is undetermined: its decision value is 0.
-                let value = || problems.targets.sign(row, problem) - residual / part;
-                values[row] = if part > MIN_RESIDUAL_LEVERAGE { value() } else { 0.0 };
-            }
-        }
-        loo_values
-    }
-
-    /// The fit with this multiple of the squared norm; none where its matrix cannot be factored.
-    fn fit(&self, ridge: f64, pool: &Pool) -> Result<Option<RidgeFit>> {
-        let n = self.targets.n_rows();
-        match &self.sides {
-            Sides::Features { phi, rounded, products, right } => {
-                let Some(factor) = shifted(products, ridge) else { return Ok(None) };
-                let mut half = right.clone();
-                factor.solve_lower(&mut half);
-                let mut weights = half;
-                factor.solve_lower_transposed(&mut weights);
-                let mut residuals = self.targets.clone();
-                add_product(&mut residuals, -1.0, Side::Transposed(phi), Side::Plain(&weights));
-                let (single, mut leverages) = (SingleMatrix::of(factor.lower()), Vec::with_capacity(n));
-                let squares = |rows: Range<usize>| Ok::<_, Error>(single.inverse_products(rounded, rows));
-                pool.fold_chunks(n, BLOCK, squares, |some| {
-                    leverages.extend(some);
-                    Ok::<_, Error>(())
-                })?;
-                Ok(Some(RidgeFit { residuals, leverages, weights: Some(weights) }))
-            }
-            Sides::Samples { gram } => {
-                let Some(factor) = shifted(gram, ridge) else { return Ok(None) };
-                // I − H = λ (G + λ)⁻¹ on the complement of the mean, and G has no part along √w.
-                let mut residuals = self.targets.clone();
-                factor.solve_lower(&mut residuals);
-                factor.solve_lower_transposed(&mut residuals);
-                (0..residuals.n_cols()).for_each(|col| residuals.col_mut(col).iter_mut().for_each(|x| *x *= ridge));
-                let leverages = factor.inverse_diagonal().into_iter().map(|inverse| 1.0 - ridge * inverse).collect();
-                Ok(Some(RidgeFit { residuals, leverages, weights: None }))
-            }
-        }
-    }
-}
-
-/// The factor of a matrix plus a multiple of the identity.
-fn shifted(matrix: &Matrix, ridge: f64) -> Option<Cholesky> {
-    let mut shifted = matrix.clone();
-    (0..shifted.n_rows()).for_each(|i| shifted.set(i, i, shifted.at(i, i) + ridge));
-    Cholesky::new(shifted)
-}
-
-/// (I − qqᵀ) G (I − qqᵀ) of q = √w / ‖√w‖.
-fn project_out(gram: &mut Matrix, roots: &[f64], total: f64) {
-    let along: Vec<f64> = gram.times(roots).into_iter().map(|x| x / total).collect();
-    let inner = roots.iter().zip(&along).map(|(root, x)| root * x).sum::<f64>() / total;
-    for (col, (root, x)) in roots.iter().zip(&along).enumerate() {
-        add_scaled(gram.col_mut(col), inner * root - x, roots);
-        add_scaled(gram.col_mut(col), -root, &along);
+        Ok(Some((candidate.loo_values.clone(), sums)))
     }
 }
 
@@ -368,14 +292,12 @@ mod tests {
                     let pool = Pool::new(1).unwrap();
                     let roots = problems.roots();
                     let rows = FeatureMatrix::new(block, &roots, intercept);
-                    let system = System::new(&rows, &problems, intercept, &pool).unwrap();
-                    let lambda = 0.3 * system.unit;
                     let monitor = Monitor::none();
-                    let mut visits =
-                        RidgeVisits { system: &system, problems: &problems, pool: &pool, monitor: &monitor };
-                    let found = visits.visit(Lambdas::new(lambda, 0.3), &[]).unwrap().unwrap();
+                    let mut system = System::new(&rows, &problems, intercept, (&pool, &monitor)).unwrap();
+                    let lambda = 0.3 * system.unit;
+                    let found = system.visit(Lambdas::new(lambda, 0.3), &[]).unwrap().unwrap();
                     // The features' side is in single precision.
-                    let bound = if matches!(system.sides, Sides::Features { .. }) { 1e-5 } else { 1e-7 };
+                    let bound = if system.phi.is_some() { 1e-5 } else { 1e-7 };
                     let path = PathOptions { c: Some(0.5 / lambda), ..PathOptions::default() };
                     let fitted = fit_squared(block, &problems, path, intercept, &pool, &Monitor::none()).unwrap();
                     let squares = |weights: &Vec<f64>| weights.iter().map(|w| w * w).sum::<f64>();
@@ -429,8 +351,8 @@ mod tests {
                 let path = PathOptions { near: Some(0.1), stays: true, ..PathOptions::default() };
                 let machine =
                     leave_one_out_path(block, &problems, (path, true), Intercept::Free, &pool, &monitor).unwrap();
-                let ridge = leave_one_out_ridge(block, &problems, Some(0.1), Intercept::Free, &pool, &monitor).unwrap();
-                [machine.best.loo_values, ridge.loo_values].concat().concat()
+                let ridge = fit_squared(block, &problems, path, Intercept::Free, &pool, &monitor).unwrap();
+                [machine.best.loo_values, ridge.outcome.best.loo_values].concat().concat()
             };
             for (one, other) in loo_values(&near).iter().zip(loo_values(&far)) {
                 assert!((one - other).abs() < 1e-3, "{d}: {one} {other}");
@@ -445,7 +367,10 @@ mod tests {
         let ones = [1.0; 12];
         let problems = Problems { targets: OneVsRest::new(&CODES, 3), weights: &ones, units: &ones };
         let (pool, monitor) = (Pool::new(1).unwrap(), Monitor::none());
-        let found = |near| leave_one_out_ridge(block, &problems, near, Intercept::Free, &pool, &monitor).unwrap();
+        let found = |near| {
+            let path = PathOptions { near, is_short: true, ..PathOptions::default() };
+            fit_squared(block, &problems, path, Intercept::Free, &pool, &monitor).unwrap().outcome.best
+        };
         let all = [None, Some(1e-3), Some(100.0)].map(found);
         let least = all.iter().map(Candidate::loss).fold(f64::INFINITY, f64::min);
         assert!(all.iter().all(|one| one.loss() <= 1.02 * least), "{all:?}");

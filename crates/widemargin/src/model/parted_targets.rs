@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::macros::getters;
 use crate::model::StandardTargets;
 use crate::problem::without_bases;
+use crate::solve::residuals::Samples;
 use crate::solve::ridge::RowTargets;
 
 /// The targets and weights of all samples, standardized: with mean 0, where there is an intercept, and a largest
@@ -67,6 +68,11 @@ impl PartedTargets {
     /// The same for the rows of this process.
     pub(crate) fn row_targets(&self) -> RowTargets<'_> {
         RowTargets { values: &self.values, n_outputs: self.n_outputs, weights: &self.weights, units: &self.units }
+    }
+
+    /// The same for a fit by a loss that is not squared; these are of the samples of weight above 0 alone.
+    pub(crate) fn samples(&self) -> Samples<'_> {
+        self.standard.samples((&self.weights, &self.units), self.has_intercept)
     }
 
     /// The sum of the weights.

@@ -7,6 +7,7 @@ use crate::error::{Error, Result, require};
 use crate::linalg::factor::Matrix;
 use crate::model::CChoice;
 use crate::problem::typical_weight;
+use crate::solve::residuals::Samples;
 use crate::solve::ridge::{LeaveOneOut, Spectrum};
 use crate::solve::{EstimateMethod, ProblemReport, Report, Stage, Status, effective_number, explained_standard_error};
 
@@ -93,6 +94,12 @@ impl StandardTargets {
     pub fn left_out(self, weights: &[f64], units: &[f64]) -> Self {
         let (n_effective, judged_share) = (effective_number(weights, units), judged_share(weights, units));
         StandardTargets { n_effective, judged_share, ..self }
+    }
+
+    /// The problem of a loss that is not squared, of samples with these weights and the parts of them that leave-one-out
+    /// removes.
+    pub fn samples<'a>(&'a self, (weights, units): (&'a [f64], &'a [f64]), has_intercept: bool) -> Samples<'a> {
+        Samples { targets: &self.values, scales: &self.scales, weights, units, has_intercept }
     }
 
     /// Whether all outputs are constant.

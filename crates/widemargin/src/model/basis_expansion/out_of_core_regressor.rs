@@ -4,33 +4,31 @@
 //! of them stay in memory they are cached on disk, if reading them is faster than recomputing them. Three more passes
 //! are the fit by the squared error ([`PartedRidge`](crate::solve::ridge)): the mean of the features, their products,
 //! and the leave-one-out residuals at all C. Other losses take a pass or two a step of Newton's method
-//! ([`fit_in_blocks`]).
+//! ([`fit_read`]).
 
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::block_plan::Plan;
-use super::expansion_model::Basis;
+use super::expand::Expansion;
 use super::feature_pieces::{FeaturePieces, Learner};
 use super::regressor::RegressionParams;
-use super::regressor_solution::Solution;
+use super::regressor_solution::{Solution, fit_read};
 use crate::data::{About, Label, Labels, Resources, Source, Targets, Training};
 use crate::error::Result;
 use crate::linalg::factor::Matrix;
 use crate::memory;
 use crate::model::clock::Clock;
 use crate::model::manifest::Manifest;
-use crate::model::on_workers::Preparation;
-use crate::model::origin::TrainingSettings;
 use crate::model::{BasisExpansionRegressor, BasisExpansionRegressorParams, PartedTargets};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::partition::Recorded;
 use crate::problem::Loss;
 use crate::similarity::Similarity;
-use crate::solve::residuals::{self, Choice, Samples, fit_in_blocks};
-use crate::solve::ridge::{ChunkedRows, RidgeFeatures, TakesFeatures, roots};
+use crate::solve::residuals::{self, Choice};
+use crate::solve::ridge::{ChunkedRows, RidgeFeatures, TakesFeatures};
 
 /// The checkpoint name of the sums.
 const ANSWERS: &str = "answers";
@@ -76,7 +74,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let training = Training { samples, weights: &weights, threads: self.threads, monitor };
         let parameters = self.identity(&targets);
         let (c, loss, threads) = (self.task.c, self.task.loss, self.threads);
-        let (seed, n_basis) = (self.expander.seed, self.expander.n_basis);
+        let settings = self.expander.training();
         let all_alike = Labels::from_codes(vec![Label::Integer(0)], vec![0; n])?;
         let (expansion, basis, warning) = self.expander.before_normalization(&all_alike, &training, &mut clock)?;
         let targets = targets.with_bases(&basis.rows);
@@ -93,9 +91,8 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let present: Vec<usize> = (0..n).filter(|&row| weights[row] > 0.0).collect();
         let stays = if plan.is_whole() { present.clone() } else { Vec::new() };
         let pieces = FeaturePieces::new(expansion, samples, pool.clone());
-        let learner = Learner { pieces, weights: &weights, plan: &plan, resources, monitor };
-        let (pieces, stored) = learner.learn(stays, &mut clock)?;
-        let expansion = pieces.expansion.clone();
+        let learner = Learner::new(pieces, (stays, &weights), (&plan, resources), monitor);
+        let (pieces, stored) = learner.learn(&mut clock)?;
         let targets = &targets.present();
         let stored = plan.is_whole().then_some(stored);
         // The features of some of the samples of weight above 0.
@@ -113,40 +110,20 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
                 Solution::by_squares(targets, &mut Recorded::new(rows, resources.checkpoint, ANSWERS)?, c, monitor)?
             }
             loss => {
-                let standard = &targets.standard;
-                let samples = Samples {
-                    targets: &standard.values,
-                    scales: &standard.scales,
-                    weights: targets.weights(),
-                    units: targets.units(),
-                    has_intercept: targets.has_intercept,
+                let scaled = |rows: Range<usize>, roots: &[f64]| {
+                    let phi = read(rows.clone())?;
+                    let by_row = phi.chunks(d.max(1)).zip(&roots[rows.clone()]);
+                    let values = by_row.flat_map(|(row, root)| row.iter().map(move |x| root * f64::from(*x)));
+                    Ok(Matrix::from_columns(values.collect(), d, rows.len()))
                 };
-                let roots = roots(targets.weights());
-                let raw = |rows: Range<usize>, with_features: bool| {
-                    let roots = &roots[rows.clone()];
-                    let ones = Matrix::from_columns(roots.to_vec(), 1, roots.len());
-                    if !with_features {
-                        return Ok((Matrix::default(), ones));
-                    }
-                    let phi = read(rows)?;
-                    let scaled = phi
-                        .chunks(d.max(1))
-                        .zip(roots)
-                        .flat_map(|(row, root)| row.iter().map(move |x| root * f64::from(*x)));
-                    Ok((Matrix::from_columns(scaled.collect(), d, roots.len()), ones))
-                };
-                let choice = Choice { loss, c: c.value() };
-                let fit = fit_in_blocks((&raw, d), samples, choice, (&pool, resources.checkpoint), monitor)?;
-                Solution::of_losses(fit, loss, (standard, targets.has_intercept))
+                let (choice, storage) = (Choice { loss, c: c.value() }, (&*pool, resources.checkpoint));
+                let fit = fit_read((&scaled, d), targets.samples(), choice, storage, monitor)?;
+                Solution::of_losses(fit, loss, (&targets.standard, targets.has_intercept))
             }
         };
         clock.end_solved("solve")?;
-        let Basis { choice: basis, rows: basis_rows } = basis;
-        let training = TrainingSettings { seed, n_basis, ..TrainingSettings::default() };
-        let preparation = Preparation { basis, basis_rows, training, stages: clock.stages };
-        let mut model = solution.model(expansion, &targets.standard, preparation, None);
-        model.report.warnings.extend(warning);
-        Ok(model)
+        let made = Expansion { expansion: pieces.expansion, phi: (), basis, warning };
+        Ok(solution.model(made, &targets.standard, (settings, clock.stages)))
     }
 
     /// All parameters that affect the result, and the identity of the targets.

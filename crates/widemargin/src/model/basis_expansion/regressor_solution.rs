@@ -1,12 +1,16 @@
 //! The solution of a regression, which becomes a model; on features that others hold: of other machines, or read in passes.
 
-use super::expansion_model::{Basis, ExpansionModel};
+use std::ops::Range;
+
+use super::expand::Expansion;
 use super::regression::{BasisExpansionRegressor, Regression};
+use crate::data::Checkpoint;
 use crate::error::{Error, Result};
 use crate::expansion::BasisExpansion;
 use crate::instant::Instant;
+use crate::linalg::factor::Matrix;
 use crate::model::on_workers::Preparation;
-use crate::model::origin::Origin;
+use crate::model::origin::TrainingSettings;
 use crate::model::regression_path::{RegressionSelection, StandardTargets, closed_form_report};
 use crate::model::{CChoice, PartedTargets};
 use crate::monitor::Monitor;
@@ -14,8 +18,8 @@ use crate::par::Pool;
 use crate::partition::{Executor, Remote, Workers};
 use crate::problem::Loss;
 use crate::similarity::Similarity;
-use crate::solve::residuals::{Choice, Fit, Samples, fit};
-use crate::solve::ridge::{FeatureSolution, PartedRidge, RidgeRows, center_of};
+use crate::solve::residuals::{Choice, Fit, Samples, fit, fit_in_blocks};
+use crate::solve::ridge::{FeatureSolution, PartedRidge, RidgeRows, center_of, roots};
 use crate::solve::thin_plate::{FeatureMap, RemoteRowSums, RowsShape, Run, Settled, fit_rows};
 use crate::solve::{Report, Stage};
 use crate::tuning::MAX_PARTED_FEATURES;
@@ -77,22 +81,37 @@ impl Solution {
         Ok(Solution::of_ridge(solution, chosen, (&targets.standard, targets.has_intercept), targets.n_present()))
     }
 
-    /// The model, in the unit of the targets; `warning` is of the bases.
-    pub fn model<S: Similarity>(
-        self,
-        expansion: BasisExpansion<S>,
+    /// The model, in the unit of the targets.
+    pub fn model<S: Similarity, F>(
+        mut self,
+        made: Expansion<S, F>,
         standard: &StandardTargets,
-        preparation: Preparation,
-        warning: Option<String>,
+        before: (TrainingSettings, Vec<Stage>),
     ) -> BasisExpansionRegressor<S> {
-        let Preparation { basis: choice, basis_rows: rows, training, stages } = preparation;
-        let Solution { mut task, mut report, warning: of_solution } = self;
-        standard.restore(&mut task.weights, &mut task.intercepts);
-        report.stages = stages;
-        expansion.add_remarks(&mut report.notes, &mut report.warnings);
-        report.warnings.extend(warning.into_iter().chain(of_solution));
-        ExpansionModel::new(expansion, Basis { choice, rows }, task, report, Origin::of(training))
+        standard.restore(&mut self.task.weights, &mut self.task.intercepts);
+        let mut model = made.model(self.task, self.report, before);
+        model.report.warnings.extend(self.warning);
+        model
     }
+}
+
+/// Returns some rows, features × rows, times a number for each row.
+type ReadRows<'a> = &'a (dyn Fn(Range<usize>, &[f64]) -> Result<Matrix> + Sync);
+
+/// The fit by a loss that is not squared, of rows that `read` returns.
+pub(super) fn fit_read(
+    (read, n_features): (ReadRows<'_>, usize),
+    samples: Samples<'_>,
+    choice: Choice,
+    storage: (&Pool, Option<&dyn Checkpoint>),
+    monitor: &Monitor<'_>,
+) -> Result<Fit> {
+    let roots = roots(samples.weights);
+    let raw = |rows: Range<usize>, with_features: bool| {
+        let ones = Matrix::from_columns(roots[rows.clone()].to_vec(), 1, rows.len());
+        Ok((if with_features { read(rows, &roots)? } else { Matrix::default() }, ones))
+    };
+    fit_in_blocks((&raw, n_features), samples, choice, storage, monitor)
 }
 
 /// Half the squared norm of the weights of k outputs, the same for each: the mean.
@@ -120,10 +139,11 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
         targets: &PartedTargets,
         workers: impl Workers,
         choice: (CChoice, Loss),
-        mut preparation: Preparation,
+        preparation: Preparation,
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
         let targets = &targets.clone().with_bases(&preparation.basis_rows);
+        let (made, (training, mut stages)) = Expansion::on_workers(expansion, preparation);
         let (c, loss) = choice;
         c.check()?;
         loss.check_of_targets()?;
@@ -135,8 +155,8 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
                 Solution::of_losses(fit, loss, (&targets.standard, targets.has_intercept))
             }
         };
-        preparation.stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
-        Ok(solution.model(expansion, &targets.standard, preparation, None))
+        stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
+        Ok(solution.model(made, &targets.standard, (training, stages)))
     }
 }
 
@@ -158,14 +178,7 @@ fn on_workers(
     let n_free = usize::from(has_intercept);
     let shape = RowsShape { n_penalized: center.len(), n_free, n_problems: k, shares_first_hessian: false };
     let (present, pool) = (targets.present(), Pool::new(0)?);
-    let samples = Samples {
-        targets: &targets.standard.values,
-        scales: &targets.standard.scales,
-        weights: present.weights(),
-        units: present.units(),
-        has_intercept,
-    };
-    fit(samples, choice, monitor, &mut |settings, _, monitor| {
+    fit(present.samples(), choice, monitor, &mut |settings, _, monitor| {
         let run = Run { settings, pool: &pool, monitor };
         fit_rows(&mut RemoteRowSums::new(&mut workers, shape), (&settled, &map), None, run)
     })

@@ -9,11 +9,15 @@ use serde::{Deserialize, Serialize};
 
 use super::Normalization;
 use super::part_map::PartMap;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::linalg;
 use crate::linalg::factor::{Matrix, Side, product};
 use crate::monitor::Monitor;
-use crate::partition::{Entry, Executor, Kind, Query, part_query};
+use crate::par::Pool;
+use crate::partition::{Entry, Executor, Kind, Query, add_answer, part_query};
+
+/// Rows compared at a time by one thread: enough for an efficient matrix product, few enough to stay in the cache.
+pub(crate) const CHUNK_ROWS: usize = 256;
 
 /// Similarities of samples to the bases, not normalized, with the samples' weights.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +36,42 @@ impl Kind for FeatureRows {
     type Part<'p> = FeaturePart<'p>;
 
     const NAME: &'static str = "features";
+}
+
+/// Features in memory, a chunk of rows at a time.
+pub(crate) struct FeatureChunks<'a> {
+    /// Row-major.
+    pub values: &'a [f32],
+    pub weights: &'a [f64],
+    pub width: usize,
+    pub pool: &'a Pool,
+}
+
+impl FeatureChunks<'_> {
+    /// Adds the answers of all chunks, in their order.
+    pub fn add_to<Q: Query<Of = FeatureRows>>(
+        &self,
+        total: &mut Option<Q::Answer>,
+        query: &Q,
+        monitor: &Monitor<'_>,
+    ) -> Result<()> {
+        let chunk = |rows: Range<usize>| {
+            monitor.go_on("normalize")?;
+            let values = &self.values[rows.start * self.width..rows.end * self.width];
+            query.answer(&mut FeaturePart { values, weights: &self.weights[rows] }, monitor)
+        };
+        self.pool.fold_chunks(self.weights.len(), CHUNK_ROWS, chunk, |next| add_answer(query, total, next))
+    }
+}
+
+impl Executor for FeatureChunks<'_> {
+    type Of = FeatureRows;
+
+    fn reduce<Q: Query<Of = FeatureRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
+        let mut total = None;
+        self.add_to(&mut total, query, monitor)?;
+        total.ok_or(Error::NoSamples(""))
+    }
 }
 
 /// The queries that workers answer about features.

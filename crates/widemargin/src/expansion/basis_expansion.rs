@@ -7,7 +7,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::affine::{Affine, FeaturePart, FeatureRows};
+use super::affine::{Affine, CHUNK_ROWS, FeatureChunks};
 use super::decision::{Decision, FoldedDecision, SparseDecision};
 use super::inverse_root::Precision;
 use super::part_map::{Linear, PartMap, Spectrum, n_joined};
@@ -19,12 +19,9 @@ use crate::macros::getters;
 use crate::memory;
 use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
-use crate::partition::{Executor, Query, Remote, Workers, add_answer};
+use crate::partition::{Remote, Workers};
 use crate::similarity::{AnySimilarity, Similarity};
 use crate::tuning::BLOCK_SECONDS;
-
-/// Rows compared at a time by one thread: enough for an efficient matrix product, few enough to stay in the cache.
-pub(crate) const CHUNK_ROWS: usize = 256;
 
 /// Negative eigenvalues of a smaller part of the positive ones are not worth a note.
 const MIN_NEGATIVE_EIGENVALUES: f64 = 1e-4;
@@ -466,7 +463,7 @@ impl<S: Similarity> BasisExpansion<S> {
 
     /// The same expansion with some of its bases, ascending, where each feature belongs to one of them and all parts
     /// are compared with all; the features of the others are unchanged.
-    pub(crate) fn select_bases(self, selected: &[usize]) -> Self {
+    pub(crate) fn select_bases(&self, selected: &[usize]) -> Self {
         let select = |values: &[f32]| -> Vec<f32> { selected.iter().map(|&at| values[at]).collect() };
         let map = |map: &PartMap| match &map.linear {
             Linear::Factors(all) if all.len() == 1 => PartMap::affine(select(&map.center), all.clone()),
@@ -476,7 +473,7 @@ impl<S: Similarity> BasisExpansion<S> {
         let maps = self.maps.iter().map(map).collect();
         let bases = Arc::new(Samples::select(&*self.bases, selected));
         let described = Arc::new(Samples::select(&*self.described, selected));
-        BasisExpansion { bases, described, maps, ..self }
+        BasisExpansion { bases, described, maps, ..self.clone() }
     }
 
     fn nystroem(&self, cut: NystroemCut, training: &Training<'_, S::Samples>) -> Result<NystroemParts> {
@@ -570,29 +567,6 @@ impl<S: Similarity> BasisExpansion<S> {
         let what = || format!("the features of {n_rows} samples, {n_features} each,");
         let hint = "choose fewer bases (n_basis, --n-basis) or fewer similarities";
         memory::check(memory::product(&[n_rows, n_features, size_of::<f32>()]), what, hint)
-    }
-}
-
-/// Features in memory, a chunk of rows at a time.
-struct FeatureChunks<'a> {
-    values: &'a [f32],
-    weights: &'a [f64],
-    width: usize,
-    pool: &'a Pool,
-}
-
-impl Executor for FeatureChunks<'_> {
-    type Of = FeatureRows;
-
-    fn reduce<Q: Query<Of = FeatureRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
-        let chunk = |rows: Range<usize>| {
-            monitor.go_on("normalize")?;
-            let values = &self.values[rows.start * self.width..rows.end * self.width];
-            query.answer(&mut FeaturePart { values, weights: &self.weights[rows] }, monitor)
-        };
-        let mut total = None;
-        self.pool.fold_chunks(self.weights.len(), CHUNK_ROWS, chunk, |next| add_answer(query, &mut total, next))?;
-        total.ok_or(Error::NoSamples(""))
     }
 }
 

@@ -24,8 +24,8 @@ mod value_counts;
 
 pub(crate) use additive_map::check_nodes_of;
 pub use additive_map::{AdditiveMap, Approximation, MAX_NODES, PAPER_NODES, ReducedKernel, polynomial_nodes};
+pub(crate) use affine::{CHUNK_ROWS, FeatureChunks};
 pub use affine::{FEATURE_QUERIES, FeaturePart, FeatureRows};
-pub(crate) use basis_expansion::CHUNK_ROWS;
 pub use basis_expansion::{BasisExpansion, describe};
 pub(crate) use coded_blocks::{BookMaker, Gathered, Piece, PieceBuffer, ROW_BYTES, entry_bytes, gather};
 pub use coded_rows::CodedRows;

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::Normalization;
-use super::basis_expansion::{BasisExpansion, CHUNK_ROWS};
+use super::affine::CHUNK_ROWS;
+use super::basis_expansion::BasisExpansion;
 use super::compared::Compared;
 use super::sparse_rows::{Part, joined};
 use crate::data::{CsrMatrix, Samples as _, Source};

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::basis_expansion::expansion_file::{ExpansionHeader, whole};
+use super::basis_expansion::expansion_file::whole;
 use super::basis_expansion::expansion_model::{ExpansionModel, ExpansionTask};
 use super::explanation::checked_row;
 use super::file::{self, Array, Head};
@@ -345,11 +345,11 @@ impl<S: Similarity, T: ExpansionTask> Model for ExpansionModel<S, T> {
     }
 
     fn header(&self) -> Result<String> {
-        self.header_with(ExpansionHeader::of(&self.expansion)?)
+        self.file_header()
     }
 
     fn arrays(&self) -> Vec<Array<'_>> {
-        self.expansion.arrays().into_iter().chain(self.own_arrays()).collect()
+        self.file_arrays()
     }
 }
 

@@ -6,6 +6,7 @@ use crate::linalg::factor::Matrix;
 use crate::macros::getters;
 use crate::model::StandardTargets;
 use crate::problem::without_bases;
+use crate::solve::residuals::Samples;
 use crate::solve::ridge::Fitted;
 
 /// The targets and weights of all samples, standardized: with mean 0, where there is an intercept, and a largest
@@ -65,6 +66,11 @@ impl PartedTargets {
         /// The part of each weight that leave-one-out removes: all of it, since equal samples are not merged, and none
         /// of a basis.
         units: &[f64];
+    }
+
+    /// The same for a fit by a loss that is not squared; these are of the samples of weight above 0 alone.
+    pub(crate) fn samples(&self) -> Samples<'_> {
+        self.standard.samples(&self.fitted, self.has_intercept)
     }
 
     /// The sum of the weights.

@@ -9,7 +9,7 @@ use crate::common::vectors;
 use widemargin::basis::BasisChoice;
 use widemargin::data::{AnySamples, ClassWeight, Collection, Labels, OwnSamples, Samples};
 use widemargin::expansion::{BasisExpansion, spectrum};
-use widemargin::model::{AnyModel, BasisExpansionParams, BasisExpansionSvc, FileMetadata};
+use widemargin::model::{AnyModel, BasisExpansionParams, BasisExpansionSvc, FileMetadata, Model};
 use widemargin::monitor::{Monitor, Progress};
 use widemargin::similarity::{AnySimilarity, Similarity};
 use widemargin::{Error, Result};
@@ -125,7 +125,7 @@ fn user_defined_similarities_are_supplied_by_the_caller() {
     for normalization in ["mean-norm", "z-score", "covariance", "nystroem:negative-eigenvalues=flip"] {
         let params = BasisExpansionParams::new(own.clone()).n_basis(7).normalization(normalization.parse().unwrap());
         let model = params.clone().fit(&samples, &labels).unwrap();
-        let bytes = model.to_bytes_without_bases().unwrap();
+        let bytes = Model::to_bytes(&model).unwrap();
         let bases = model.expansion().bases().clone();
         let read = BasisExpansionSvc::from_bytes_with(&bytes, own.clone(), bases.clone()).unwrap();
         let values = |model: &BasisExpansionSvc<Nearness>| model.decision_function(&samples, 1).unwrap();
@@ -134,7 +134,7 @@ fn user_defined_similarities_are_supplied_by_the_caller() {
             (read.basis_rows(), read.classes(), read.report()),
             (model.basis_rows(), model.classes(), model.report())
         );
-        assert_eq!(read.to_bytes_without_bases().unwrap(), bytes);
+        assert_eq!(Model::to_bytes(&read).unwrap(), bytes);
 
         let error = BasisExpansionSvc::from_bytes_with(&bytes, own.clone(), bases[1..].to_vec()).unwrap_err();
         assert!(error.to_string().contains("6 of them, expected the 7 it was trained with"), "{error}");
@@ -142,7 +142,7 @@ fn user_defined_similarities_are_supplied_by_the_caller() {
         assert!(error.contains("its similarity is code of the program that trained it"), "{error}");
 
         let alone = params.expand(&samples, Some(&labels), &Monitor::none()).unwrap();
-        let bytes = alone.expansion.to_bytes_without_bases().unwrap();
+        let bytes = alone.expansion.to_bytes().unwrap();
         let bases = alone.expansion.bases().clone();
         let read = BasisExpansion::from_bytes_with(&bytes, own.clone(), bases).unwrap();
         assert_eq!(read.transform(&samples, 1).unwrap(), alone.features);
@@ -235,14 +235,9 @@ fn user_defined_similarities_are_combined_with_known_ones() {
 }
 
 #[test]
-fn known_similarities_may_be_supplied_by_the_caller_too() {
+fn a_complete_file_needs_no_similarity() {
     let (samples, labels) = samples(40);
-    let fit = || params(&["rbf"]).fit(&samples, &labels).unwrap();
-    let model = fit();
-    let bytes = model.to_bytes_without_bases().unwrap();
-    let similarity = AnySimilarity::new(&model.expansion().similarity().specs()).unwrap();
-    let read = BasisExpansionSvc::from_bytes_with(&bytes, similarity, model.expansion().bases().clone()).unwrap();
-    assert_eq!(read.decision_function(&samples, 1).unwrap(), model.decision_function(&samples, 1).unwrap());
+    let model = params(&["rbf"]).fit(&samples, &labels).unwrap();
     let (whole, similarity) = (model.to_bytes().unwrap(), AnySimilarity::new(&["rbf"]).unwrap());
     let error = BasisExpansionSvc::from_bytes_with(&whole, similarity, model.expansion().bases().clone()).unwrap_err();
     assert!(error.to_string().contains("none must be passed"), "{error}");

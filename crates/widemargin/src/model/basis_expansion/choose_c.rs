@@ -7,11 +7,11 @@
 use super::solver::{Solution, Solver, Start};
 use crate::data::{DenseMatrix, Labels, Vectors, check_costs};
 use crate::error::Result;
-use crate::model::{assess, choose_rows, report_estimate};
+use crate::model::clock::Clock;
+use crate::model::{CChoice, assess, choose_rows, report_estimate};
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::problem::HeldOutScores;
-use crate::problem::{Block, Intercept, Loss, OneVsRest, count};
+use crate::problem::{Block, HeldOutScores, Loss, OneVsRest, count};
 use crate::solve::thin_plate::{
     FeatureFit, PathOptions, PathPoint, Problems, fit_features, fit_squared, numbers_of_squared,
 };
@@ -50,6 +50,11 @@ pub(super) struct Validation {
 }
 
 impl Validation {
+    /// Scores without sums over folds.
+    pub fn of(scores: HeldOutScores, method: EstimateMethod) -> Self {
+        Validation { scores, method, fold_sums: Vec::new() }
+    }
+
     /// The same without the features of bases that were left out. `units` are as in [`LabeledSamples`].
     pub fn without_own_features(
         &mut self,
@@ -101,6 +106,19 @@ impl SelectedC {
     /// A fixed C.
     pub fn fixed(c: f64) -> Self {
         SelectedC { c, path: Vec::new(), start: None, note: None, validation: None }
+    }
+
+    /// The fixed C, or the one that `choose` selects.
+    ///
+    /// # Errors
+    /// Those of `choose`; [`Error::Cancelled`](crate::Error::Cancelled).
+    pub fn of(c: CChoice, clock: &mut Clock<'_>, choose: impl FnOnce() -> Result<Self>) -> Result<Self> {
+        if let CChoice::Value(c) = c {
+            return Ok(SelectedC::fixed(c));
+        }
+        let chosen = choose()?;
+        clock.end("choose C")?;
+        Ok(chosen)
     }
 
     /// The same for another loss, with a note in the report.
@@ -173,8 +191,7 @@ pub(super) fn solve_squared(
     phi: Block<'_>,
     samples: LabeledSamples<'_>,
     chosen: &mut SelectedC,
-    intercept: Intercept,
-    threads: usize,
+    solver: &Solver,
     monitor: &Monitor<'_>,
 ) -> Result<()> {
     let LabeledSamples { labels, weights, units } = samples;
@@ -186,13 +203,13 @@ pub(super) fn solve_squared(
     let path = PathOptions { c: Some(chosen.c), ..PathOptions::default() };
     let problems = Problems { targets, weights, units };
     let FeatureFit { weights: found, intercepts, outcome } =
-        fit_squared(phi, &problems, path, intercept, &Pool::new(threads)?, monitor)?;
+        fit_squared(phi, &problems, path, solver.intercept, &Pool::new(solver.threads)?, monitor)?;
     chosen.start = Some(Start::of_problems(&found, intercepts));
     if outcome.raised.is_some() {
         return Ok(());
     }
     let scores = HeldOutScores::of_problems(&outcome.best.loo_values, labels.codes(), weights, units);
-    chosen.validation = Some(Validation { scores, method: EstimateMethod::LeaveOneOut, fold_sums: Vec::new() });
+    chosen.validation = Some(Validation::of(scores, EstimateMethod::LeaveOneOut));
     Ok(())
 }
 
@@ -203,10 +220,10 @@ pub(super) fn choose_c(
     phi: Block<'_>,
     samples: LabeledSamples<'_>,
     near: Option<f64>,
-    (loss, intercept): (Loss, Intercept),
-    (seed, threads): (u64, usize),
+    solver: &Solver,
     monitor: &Monitor<'_>,
 ) -> Result<SelectedC> {
+    let Solver { loss, intercept, seed, threads, .. } = *solver;
     let sampled = Sampled::new(phi, samples, C_SAMPLES, seed)?;
     let note = sampled.is_part().then(|| format!("C was selected on {} of the samples", sampled.n_rows()));
     let path = PathOptions { near, refines: true, confirms: !sampled.is_part(), ..PathOptions::default() };

@@ -3,15 +3,19 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::expansion_model::Basis;
+use super::expansion_model::{Basis, ExpansionModel, ExpansionTask};
+use super::prepare::Prepared;
 use crate::basis::{self, Bases, BasisChoice};
 use crate::data::{ABSENT, DenseMatrix, Distinct, Labels, Picked, Samples, Source, Training, Vectors, WeightedCodes};
 use crate::error::{Result, require};
 use crate::expansion::{BasisExpansion, Normalization, NystroemCut};
 use crate::model::clock::Clock;
+use crate::model::on_workers::Preparation;
+use crate::model::origin::{Origin, TrainingSettings};
 use crate::monitor::Monitor;
+use crate::problem::{Judged, without_bases};
 use crate::similarity::Similarity;
-use crate::solve::OwnFeatures;
+use crate::solve::{OwnFeatures, Report, Stage};
 use crate::tuning::{DEFAULT_N_BASIS, MAX_SQUARED_LOSS_NUMBERS, PRUNING_SHARE};
 
 /// Settings of an expansion.
@@ -35,13 +39,39 @@ fn bases_of(explicit: Option<usize>, weights: &[f64]) -> usize {
 }
 
 /// The result of expanding.
-pub(crate) struct Expansion<S: Similarity> {
+pub(crate) struct Expansion<S: Similarity, F = Vectors> {
     pub expansion: BasisExpansion<S>,
-    /// The features of the distinct samples.
-    pub phi: Vectors,
+    /// The features of the distinct samples in memory; others have them elsewhere.
+    pub phi: F,
     pub basis: Basis,
     /// A warning about the bases.
     pub warning: Option<String>,
+}
+
+impl<S: Similarity> Expansion<S, ()> {
+    /// An expansion whose features workers hold, and what precedes the solution.
+    pub fn on_workers(
+        expansion: BasisExpansion<S>,
+        preparation: Preparation,
+    ) -> (Self, (TrainingSettings, Vec<Stage>)) {
+        let Preparation { basis: choice, basis_rows: rows, training, stages } = preparation;
+        (Expansion { expansion, phi: (), basis: Basis { choice, rows }, warning: None }, (training, stages))
+    }
+}
+
+impl<S: Similarity, F> Expansion<S, F> {
+    /// The last stage of a fit: the model of a solution, whose report gets the stages and the remarks on the expansion.
+    pub fn model<T: ExpansionTask>(
+        self,
+        task: T,
+        mut report: Report,
+        (training, stages): (TrainingSettings, Vec<Stage>),
+    ) -> ExpansionModel<S, T> {
+        report.stages = stages;
+        self.expansion.add_remarks(&mut report.notes, &mut report.warnings);
+        report.warnings.extend(self.warning);
+        ExpansionModel::new(self.expansion, self.basis, task, report, Origin::of(training))
+    }
 }
 
 impl<S: Similarity> Expansion<S> {
@@ -54,15 +84,21 @@ impl<S: Similarity> Expansion<S> {
         places.map(|(basis, place)| (place, basis)).collect()
     }
 
+    /// The samples that leave-one-out judges.
+    pub fn judged(&self, prepared: &Prepared<'_, S::Samples>) -> Judged {
+        let Prepared { distinct, weights, strata, draws, units, .. } = prepared;
+        let places = self.bases_of_rows(distinct).into_keys().filter(|&at| at < weights.len());
+        // A sample with the content of a basis is one, whichever of them was taken.
+        let contents: HashSet<usize> = places.map(|at| distinct.content(at)).collect();
+        let bases: Vec<usize> = (0..weights.len()).filter(|&at| contents.contains(&distinct.content(at))).collect();
+        without_bases((units.clone(), weights), &bases, |row| draws[row], |row| strata[row])
+    }
+
     /// The features of the bases that leave-one-out judges, by the part of each weight that it removes, and takes away
-    /// with them, unless the basis `remains`; none where matrices would be too large.
-    pub fn own_features(
-        &self,
-        bases: &HashMap<usize, usize>,
-        remains: impl Fn(usize) -> bool,
-        (weights, units): (&[f64], &[f64]),
-    ) -> Vec<OwnFeatures> {
-        let n_features = self.expansion.n_features();
+    /// with them, unless the content of the basis remains; none where matrices would be too large.
+    pub fn own_features(&self, prepared: &Prepared<'_, S::Samples>, units: &[f64]) -> Vec<OwnFeatures> {
+        let Prepared { distinct, weights, draws, .. } = prepared;
+        let (n_features, bases) = (self.expansion.n_features(), self.bases_of_rows(distinct));
         if n_features * n_features.max(weights.len()) > MAX_SQUARED_LOSS_NUMBERS {
             return Vec::new();
         }
@@ -70,30 +106,32 @@ impl<S: Similarity> Expansion<S> {
             let features = bases.get(&row).map_or_else(Vec::new, |&basis| self.expansion.features_of_basis(basis));
             OwnFeatures { row, features, share: units[row] / weights[row] }
         };
+        let remains = |row: usize| draws[row] || distinct.is_contested(row);
         let rows = (0..weights.len()).filter(|&row| units[row] > 0.0 && !remains(row));
         rows.map(of_row).filter(|own| !own.features.is_empty()).collect()
     }
 
-    /// The same with some of its bases, ascending.
+    /// Keeps some of its bases, ascending.
     ///
     /// # Errors
     /// Those of making sparse features dense, which have no bases to leave out.
-    pub fn with_bases(self, bases: &[usize]) -> Result<Self> {
-        let Expansion { expansion, phi, mut basis, warning } = self;
-        let (phi, n_columns) = (phi.into_dense()?, expansion.n_columns());
-        let expansion = expansion.select_bases(bases);
-        let mut values = Vec::with_capacity(phi.n_rows * expansion.n_features());
-        for part in phi.values.chunks(n_columns.max(1)) {
+    pub fn keep(&mut self, bases: &[usize]) -> Result<()> {
+        let n_columns = self.expansion.n_columns();
+        let Expansion { expansion, phi, basis, .. } = self;
+        let dense = std::mem::replace(phi, Vectors::Dense(DenseMatrix::default())).into_dense()?;
+        *expansion = expansion.select_bases(bases);
+        let mut values = Vec::with_capacity(dense.n_rows * expansion.n_features());
+        for part in dense.values.chunks(n_columns.max(1)) {
             values.extend(bases.iter().map(|&at| part[at]));
         }
         if !basis.rows.is_empty() {
             basis.rows = bases.iter().map(|&at| basis.rows[at]).collect();
         }
-        let phi = DenseMatrix { values, n_rows: phi.n_rows, n_cols: expansion.n_features() };
-        Ok(Expansion { expansion, phi: Vectors::Dense(phi), basis, warning })
+        *phi = Vectors::Dense(DenseMatrix { values, n_rows: dense.n_rows, n_cols: expansion.n_features() });
+        Ok(())
     }
 
-    /// The same without a share of the bases, but at least `most` of them: those with the smallest weights over all
+    /// Removes a share of the bases, but leaves at least `most` of them: those with the smallest weights over all
     /// problems and parts, `[problem][feature]` (recursive elimination: Guyon, Weston, Barnhill & Vapnik, *Gene Selection
     /// for Cancer Classification using Support Vector Machines*, 2002).
     ///
@@ -102,8 +140,8 @@ impl<S: Similarity> Expansion<S> {
     /// evenly spaced ones, where elimination is .8 to 6.5 points better (`benchmarks/sparse_bases`).
     ///
     /// # Errors
-    /// As for [`Expansion::with_bases`].
-    pub fn without_least_important(self, weights: &[f32], most: usize) -> Result<Self> {
+    /// As for [`Expansion::keep`].
+    pub fn remove_least_important(&mut self, weights: &[f32], most: usize) -> Result<()> {
         let sums = self.expansion.squares_of_bases(weights);
         let n = self.expansion.n_columns();
         let mut order: Vec<usize> = (0..sums.len()).collect();
@@ -111,15 +149,15 @@ impl<S: Similarity> Expansion<S> {
         order.sort_by(|&a, &b| sums[b].total_cmp(&sums[a]).then(a.cmp(&b)));
         order.truncate(((n as f64 * PRUNING_SHARE) as usize).clamp(most.min(n), n));
         order.sort_unstable();
-        self.with_bases(&order)
+        self.keep(&order)
     }
 
-    /// The same where the mean norm of each part is 1 again, after bases were removed; `weights` are those of the
-    /// samples.
-    pub fn with_mean_norm(mut self, weights: &[f64]) -> Self {
-        let Vectors::Dense(phi) = &mut self.phi else { return self };
+    /// Scales the features such that the mean norm of each part is 1 again, after bases were removed; `weights` are those
+    /// of the samples.
+    pub fn restore_mean_norm(&mut self, weights: &[f64]) {
+        let Vectors::Dense(phi) = &mut self.phi else { return };
         if self.expansion.normalization() != Normalization::MeanNorm {
-            return self;
+            return;
         }
         let (width, total) = (phi.n_cols, weights.iter().sum::<f64>());
         for part in 0..self.expansion.similarity().n_parts() {
@@ -133,7 +171,6 @@ impl<S: Similarity> Expansion<S> {
                 self.expansion.scale(part, factor);
             }
         }
-        self
     }
 }
 
@@ -147,20 +184,6 @@ pub(super) fn scale_columns(rows: &mut [f32], width: usize, columns: Range<usize
     for row in rows.chunks_mut(width.max(1)) {
         row[columns.clone()].iter_mut().for_each(|x| *x = (f64::from(*x) * factor) as f32);
     }
-}
-
-/// The training samples.
-pub(crate) struct TrainingSamples<'a, S> {
-    /// In the caller's order.
-    pub samples: &'a dyn Source<Samples = S>,
-    /// The distinct samples among them.
-    pub distinct: &'a Distinct,
-    /// Effective weights of the distinct samples.
-    pub weights: &'a [f64],
-    /// Classes of the distinct samples; used only to select bases.
-    pub codes: &'a [u32],
-    pub threads: usize,
-    pub monitor: &'a Monitor<'a>,
 }
 
 impl<S: Similarity> Expander<S> {
@@ -198,16 +221,20 @@ impl<S: Similarity> Expander<S> {
         require(self.n_basis != Some(0), "n_basis", "0", "at least 1")
     }
 
+    /// The parameters that a model of a task without others stores.
+    pub fn training(&self) -> TrainingSettings {
+        TrainingSettings { seed: self.seed, n_basis: self.n_basis, ..TrainingSettings::default() }
+    }
+
     /// Fits the expansion to the distinct samples and computes their features.
-    pub fn fit(mut self, all: &TrainingSamples<'_, S::Samples>, clock: &mut Clock<'_>) -> Result<Expansion<S>> {
-        let TrainingSamples { weights, threads, monitor, .. } = *all;
-        let rows = &all.distinct.rows;
-        let source = Picked { source: all.samples, rows };
-        let training = Training { samples: &source, weights, threads, monitor };
+    pub fn fit(mut self, all: &Prepared<'_, S::Samples>, clock: &mut Clock<'_>) -> Result<Expansion<S>> {
+        let (rows, monitor) = (&all.distinct.rows, clock.monitor);
+        let source = Picked { source: &all.samples, rows };
+        let training = Training { samples: &source, weights: &all.weights, threads: all.threads, monitor };
         self.similarity.fit(&training).map_err(|error| error.of_rows(rows))?;
         clock.end("descriptor")?;
 
-        let (bases, chosen) = self.choose_bases(all)?;
+        let (bases, chosen) = self.choose_bases(all, monitor)?;
         clock.end("bases")?;
 
         let basis_rows: Vec<usize> =
@@ -245,11 +272,15 @@ impl<S: Similarity> Expander<S> {
         ]
     }
 
-    fn choose_bases(&mut self, training: &TrainingSamples<'_, S::Samples>) -> Result<(S::Samples, Bases)> {
-        if let Some(explicit) = self.explicit_bases(training.samples, training.weights)? {
+    fn choose_bases(
+        &mut self,
+        training: &Prepared<'_, S::Samples>,
+        monitor: &Monitor<'_>,
+    ) -> Result<(S::Samples, Bases)> {
+        if let Some(explicit) = self.explicit_bases(&training.samples, &training.weights)? {
             return Ok(explicit);
         }
-        let distinct = training.distinct;
+        let distinct = &training.distinct;
         let chosen = match &self.basis {
             choice if self.similarity.metadata().brings_columns => {
                 // Any sample shows how many columns there are.
@@ -274,8 +305,8 @@ impl<S: Similarity> Expander<S> {
                 Bases { rows: rows.clone(), warning: None }
             }
             choice => {
-                let n_basis = bases_of(self.n_basis, training.weights);
-                choose_distinct(choice, n_basis, self.seed, &self.similarity, training)?
+                let n_basis = bases_of(self.n_basis, &training.weights);
+                choose_distinct(choice, (n_basis, self.seed), &self.similarity, training, monitor)?
             }
         };
         let bases = training.samples.select(&chosen.rows)?.detached()?;
@@ -317,11 +348,10 @@ impl<S: Similarity> Expander<S> {
                 // The bases of a fit in memory, independent of the order of the samples: a pass over their content.
                 let Training { samples, weights, threads, monitor } = *training;
                 let weighted = WeightedCodes { codes: labels.codes(), weights: Some(weights), effective: weights };
-                let distinct = Distinct::find(|rows| samples.fingerprints(rows), weighted, 0, threads, monitor)?;
-                let codes: Vec<u32> = distinct.rows.iter().map(|&row| codes[row]).collect();
-                let (distinct, weights, codes) = (&distinct, &distinct.weights, &codes);
-                let all = TrainingSamples { samples, distinct, weights, codes, threads, monitor };
-                choose_distinct(&self.basis, n_basis, self.seed, similarity, &all)?
+                let all = Prepared::new(samples, weighted, threads, &mut Clock::start(monitor))?;
+                let strata = all.distinct.rows.iter().map(|&row| codes[row]).collect();
+                let all = Prepared { strata, ..all };
+                choose_distinct(&self.basis, (n_basis, self.seed), similarity, &all, monitor)?
             }
         };
         let is_row_list = matches!(self.basis, BasisChoice::Rows(_));
@@ -349,21 +379,21 @@ impl<S: Similarity> Expander<S> {
 /// distinct samples.
 fn choose_distinct<S: Similarity>(
     choice: &BasisChoice,
-    n_basis: usize,
-    seed: u64,
+    (n_basis, seed): (usize, u64),
     similarity: &S,
-    all: &TrainingSamples<'_, S::Samples>,
+    all: &Prepared<'_, S::Samples>,
+    monitor: &Monitor<'_>,
 ) -> Result<Bases> {
-    let distinct = all.distinct;
+    let distinct = &all.distinct;
     let order = match distinct.is_canonical && !choice.is_by_position() {
         true => (0..distinct.rows.len()).collect(),
         false => distinct.in_callers_order(),
     };
     let rows: Vec<usize> = order.iter().map(|&at| distinct.rows[at]).collect();
     let weights: Vec<f64> = order.iter().map(|&at| all.weights[at]).collect();
-    let codes: Vec<u32> = order.iter().map(|&at| all.codes[at]).collect();
-    let source = Picked { source: all.samples, rows: &rows };
-    let training = Training { samples: &source, weights: &weights, threads: all.threads, monitor: all.monitor };
+    let codes: Vec<u32> = order.iter().map(|&at| all.strata[at]).collect();
+    let source = Picked { source: &all.samples, rows: &rows };
+    let training = Training { samples: &source, weights: &weights, threads: all.threads, monitor };
     let n_classes = codes.iter().max().map_or(1, |&last| last as usize + 1);
     let chosen = basis::choose(choice, n_basis, &codes, n_classes, seed, similarity, &training)
         .map_err(|error| error.of_rows(&rows))?;

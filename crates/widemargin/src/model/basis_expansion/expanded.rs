@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use super::expand::{TrainingSamples, unweighted};
+use super::expand::unweighted;
+use super::prepare::Prepared;
 use crate::data::{
-    ABSENT, About, ClassWeight, CsrMatrix, DenseMatrix, Distinct, Labels, Picked, Source, Vectors, WeightedCodes,
-    effective_weights,
+    ABSENT, ClassWeight, CsrMatrix, DenseMatrix, Labels, Picked, Source, Vectors, WeightedCodes, effective_weights,
 };
 use crate::error::{Error, Result, require};
 use crate::expansion::BasisExpansion;
@@ -61,27 +61,22 @@ impl<S: Similarity> BasisExpansionParams<S> {
             return Err(Error::NoSamples(""));
         }
         labels.map_or(Ok(()), |labels| labels.check_number(n))?;
-        let codes = labels.map_or_else(|| vec![0; n], |labels| labels.strata().0);
+        let strata = labels.map_or_else(|| vec![0; n], |labels| labels.strata().0);
         let weighed = labels.filter(|_| self.task.class_weight != ClassWeight::Uniform);
         let effective = match weighed {
             Some(labels) => effective_weights(labels, None, &self.task.class_weight)?,
             None => vec![1.0; n],
         };
         let mut clock = Clock::start(monitor);
-        let samples = &About::new(samples, &effective)?;
-        let weighted = WeightedCodes { codes: &codes, weights: None, effective: &effective };
-        let distinct = Distinct::find(|rows| samples.fingerprints(rows), weighted, 0, self.threads, monitor)?;
-        let weights = match weighed {
-            Some(labels) => distinct.labeled(labels, &self.task.class_weight)?.1,
-            None => distinct.weights.clone(),
-        };
-        let codes: Vec<u32> = distinct.rows.iter().map(|&row| codes[row]).collect();
-        clock.end("merge")?;
-        let (threads, distinct, weights, codes) = (self.threads, &distinct, &weights, &codes);
-        let all = TrainingSamples { samples, distinct, weights, codes, threads, monitor };
-        let made = self.expander.fit(&all, &mut clock)?;
+        let weighted = WeightedCodes { codes: &strata, weights: None, effective: &effective };
+        let mut prepared = Prepared::new(samples, weighted, self.threads, &mut clock)?;
+        if let Some(labels) = weighed {
+            prepared = prepared.labeled(labels, &self.task.class_weight)?.0;
+        }
+        prepared.strata = prepared.distinct.rows.iter().map(|&row| strata[row]).collect();
+        let made = self.expander.fit(&prepared, &mut clock)?;
         Ok(Expanded {
-            features: features_of_all(made.phi, distinct, &made.expansion, samples, threads, monitor)?,
+            features: features_of_all(made.phi, &prepared, &made.expansion, monitor)?,
             expansion: made.expansion,
             basis_rows: made.basis.rows,
             warnings: made.warning.into_iter().collect(),
@@ -102,13 +97,12 @@ impl<S: Similarity, F> fmt::Debug for Expanded<S, F> {
 /// Expands the features of the distinct samples to those of all rows in the caller's order; dense ones in the same memory.
 fn features_of_all<S: Similarity>(
     phi: Vectors,
-    distinct: &Distinct,
+    prepared: &Prepared<'_, S::Samples>,
     expansion: &BasisExpansion<S>,
-    samples: &dyn Source<Samples = S::Samples>,
-    threads: usize,
     monitor: &Monitor<'_>,
 ) -> Result<Vectors> {
-    let places = &distinct.places;
+    let Prepared { samples, distinct, threads, .. } = prepared;
+    let (places, threads) = (&distinct.places, *threads);
     let absent: Vec<usize> = (0..places.len()).filter(|&row| places[row] == ABSENT).collect();
     let of_absent = Picked { source: samples, rows: &absent };
     let DenseMatrix { mut values, n_rows: n_distinct, n_cols } = match phi {

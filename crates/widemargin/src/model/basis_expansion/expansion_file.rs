@@ -187,16 +187,6 @@ pub(crate) fn whole<S: Similarity>(expansion: &BasisExpansion<S>) -> Option<&Bas
 }
 
 impl BasisExpansion<AnySimilarity> {
-    /// The expansion as bytes, in the format of a model file.
-    ///
-    /// # Errors
-    /// [`Error::ModelFile`] for an expansion that cannot be serialized, which no fit produces.
-    pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let mut arrays = self.arrays();
-        arrays.extend(samples_file::bases_arrays(self.bases())?);
-        to_bytes(self.header()?, &arrays)
-    }
-
     /// Deserializes the result of [`BasisExpansion::to_bytes`].
     ///
     /// # Errors
@@ -226,16 +216,20 @@ impl<S: Similarity> BasisExpansion<S> {
         arrays
     }
 
-    /// All but the similarity and the bases as bytes, in the format of a model file; the caller keeps these two.
+    /// The expansion as bytes, in the format of a model file; without a user-defined similarity and its bases, which the
+    /// caller stores.
     ///
     /// # Errors
-    /// As for [`BasisExpansion::to_bytes`].
-    pub fn to_bytes_without_bases(&self) -> Result<Vec<u8>> {
-        let (expansion, arrays) = ExpansionHeader::without_bases(self);
-        to_bytes(header(METHOD, &expansion, ())?, &arrays)
+    /// [`Error::ModelFile`] for an expansion that cannot be serialized, which no fit produces.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let mut arrays = self.arrays();
+        if let Some(whole) = whole(self) {
+            arrays.extend(samples_file::bases_arrays(whole.bases())?);
+        }
+        to_bytes(self.header()?, &arrays)
     }
 
-    /// Deserializes the result of [`BasisExpansion::to_bytes_without_bases`], with the fitted similarity and the bases
+    /// Deserializes the result of [`BasisExpansion::to_bytes`] with the user-defined similarity, fitted, and the bases
     /// in their order.
     ///
     /// # Errors

@@ -173,15 +173,16 @@ impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
         report: &Report;
     }
 
-    /// The arrays of the task.
-    pub(crate) fn own_arrays(&self) -> [Array<'_>; 2] {
-        self.task.arrays(self.expansion.n_features())
+    /// The arrays of the file, without those of the bases.
+    pub(crate) fn file_arrays(&self) -> Vec<Array<'_>> {
+        self.expansion.arrays().into_iter().chain(self.task.arrays(self.expansion.n_features())).collect()
     }
 
-    /// The JSON header of the file, with that of the expansion.
-    pub(crate) fn header_with(&self, expansion: ExpansionHeader) -> Result<String> {
+    /// The JSON header of the file.
+    pub(crate) fn file_header(&self) -> Result<String> {
         self.task.check_finite()?;
-        let (n_features, layout) = (expansion.n_features(), Layout { expansion, basis: self.basis.clone() });
+        let (expansion, basis) = (ExpansionHeader::of(&self.expansion)?, self.basis.clone());
+        let (n_features, layout) = (expansion.n_features(), Layout { expansion, basis });
         model_header(T::METHOD, &layout, n_features, Head::of(&self.task, &self.report, &self.origin))
     }
 
@@ -197,19 +198,8 @@ impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
         Ok(ExpansionModel::new(expansion, basis, task, report.into_owned(), origin.into_owned()))
     }
 
-    /// Serializes everything except the similarity and the bases, which the caller stores.
-    ///
-    /// # Errors
-    /// [`Error::NotFinite`] for a model with non-finite numbers.
-    #[doc(hidden)]
-    pub fn to_bytes_without_bases(&self) -> Result<Vec<u8>> {
-        let (expansion, mut arrays) = ExpansionHeader::without_bases(&self.expansion);
-        arrays.extend(self.own_arrays());
-        file::to_bytes(self.header_with(expansion)?, &arrays)
-    }
-
-    /// The model from the result of [`to_bytes_without_bases`](Self::to_bytes_without_bases), with the fitted
-    /// similarity, and the bases in the same order.
+    /// The model from the result of [`Model::to_bytes`](crate::model::Model::to_bytes), with the user-defined similarity,
+    /// fitted, and the bases in the same order.
     ///
     /// # Errors
     /// [`Error::ModelFile`] and [`Error::ModelVersion`] as for `load`, also for bytes that include the bases;
@@ -226,8 +216,9 @@ impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
     /// # Errors
     /// [`Error::NotFinite`] for a model with non-finite numbers; [`Error::Io`] if the file cannot be written.
     pub fn save_with(&self, path: impl AsRef<Path>, encode: impl FnOnce(&S::Samples) -> Vec<u8>) -> Result<()> {
-        let bases = encode(self.expansion.bases());
-        file::save(path.as_ref(), &with_payload(&self.to_bytes_without_bases()?, OWN_BASES, &bases)?)
+        let (bases, model) =
+            (encode(self.expansion.bases()), file::to_bytes(self.file_header()?, &self.file_arrays())?);
+        file::save(path.as_ref(), &with_payload(&model, OWN_BASES, &bases)?)
     }
 
     /// Reads a file of [`save_with`](Self::save_with): `decode` makes the similarity and the bases from the bytes.

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::block_plan::Plan;
-use crate::data::{Checkpoint, Resources, Scratch, Source, load_checkpoint, save_checkpoint};
+use crate::data::{Resources, Scratch, Source};
 use crate::error::{Error, Result};
-use crate::expansion::{BasisExpansion, CHUNK_ROWS, PartMap};
+use crate::expansion::{BasisExpansion, CHUNK_ROWS, FeatureChunks, FeatureRows, PartMap};
 use crate::instant::Instant;
-use crate::linalg;
 use crate::model::clock::Clock;
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
+use crate::partition::{Executor, Query, Recorded};
 use crate::problem::Pieces;
 use crate::similarity::Similarity;
 
@@ -161,90 +161,89 @@ pub(crate) struct HessianSample {
     pub phi: Vec<f32>,
 }
 
-/// Inputs of the first passes.
+/// The first passes over all samples. As an executor it answers a query by a pass over their raw features.
 pub(crate) struct Learner<'a, 'p, S: Similarity> {
-    pub pieces: FeaturePieces<'a, S>,
-    pub weights: &'p [f64],
-    pub plan: &'p Plan,
-    pub resources: &'p Resources<'a>,
-    pub monitor: &'p Monitor<'p>,
+    pieces: FeaturePieces<'a, S>,
+    weights: &'p [f64],
+    plan: &'p Plan,
+    resources: &'p Resources<'a>,
+    monitor: &'p Monitor<'p>,
+    sample: HessianSample,
+    /// Whether the first pass is over.
+    has_sample: bool,
 }
 
-impl<'a, S: Similarity> Learner<'a, '_, S> {
-    /// Passes over all samples, twice if the normalization needs it. Afterwards the pieces yield normalized features.
-    pub fn learn(mut self, rows: Vec<usize>, clock: &mut Clock<'_>) -> Result<(FeaturePieces<'a, S>, HessianSample)> {
-        let affine = self.pieces.expansion.affine();
-        let width = self.pieces.expansion.n_features();
-        let known = match (&affine, self.resources.checkpoint) {
-            (Some(affine), Some(checkpoint)) => numbers(checkpoint, affine.width(), affine.n_spreads())?,
-            _ => None,
-        };
-        let total: f64 = self.weights.iter().sum();
+impl<'a, 'p, S: Similarity> Learner<'a, 'p, S> {
+    /// With the resident rows.
+    pub fn new(
+        pieces: FeaturePieces<'a, S>,
+        (rows, weights): (Vec<usize>, &'p [f64]),
+        (plan, resources): (&'p Plan, &'p Resources<'a>),
+        monitor: &'p Monitor<'p>,
+    ) -> Self {
+        let phi = Vec::with_capacity(rows.len() * pieces.expansion.n_features());
+        let sample = HessianSample { phi, rows };
+        Learner { pieces, weights, plan, resources, monitor, sample, has_sample: false }
+    }
 
-        let mut hessian_sample = HessianSample { phi: Vec::with_capacity(rows.len() * width), rows };
-        let mut mean = vec![0.0; width];
-        // If all rows are resident, nothing is computed twice; if the normalization needs nothing, only resident rows
-        // are wanted.
-        let mut keeps = !self.plan.is_whole();
+    /// Passes over all samples, twice if the normalization needs it. Afterwards the pieces yield normalized features.
+    pub fn learn(self, clock: &mut Clock<'_>) -> Result<(FeaturePieces<'a, S>, HessianSample)> {
+        let (affine, total, monitor) = (self.pieces.expansion.affine(), self.weights.iter().sum(), self.monitor);
+        // If all rows are resident, nothing is computed twice.
+        let of_passes = affine.as_ref().filter(|_| !self.plan.is_whole());
+        let checkpoint = self.resources.checkpoint;
+        let mut passes = Recorded::new(self, checkpoint, NORMALIZATION)?;
+        let mut maps = of_passes.map(|affine| affine.learn(&mut passes, total, monitor)).transpose()?;
+        let mut passes = passes.inner;
+        if !passes.has_sample {
+            passes.pass(|_, _| Ok(()))?;
+        }
+        clock.end("similarity")?;
+        let Learner { mut pieces, mut sample, weights, .. } = passes;
+        let width = pieces.expansion.n_features();
+        if let (Some(affine), None) = (&affine, &maps) {
+            let weights: Vec<f64> = sample.rows.iter().map(|&row| weights[row]).collect();
+            let rows = &mut FeatureChunks { values: &sample.phi, weights: &weights, width, pool: &pieces.pool };
+            maps = Some(affine.learn(rows, total, monitor)?);
+        }
+        let Some(maps) = maps else { return Ok((pieces, sample)) };
+        // By now both were timed for all rows, at the disk's own speed if the file does not fit in memory.
+        if pieces.read.seconds_per_row() > pieces.made.seconds_per_row() && pieces.read.is_known() {
+            pieces.cache = None;
+        }
+        pieces = pieces.normalized(maps);
+        let mut chunks: Vec<&mut [f32]> = sample.phi.chunks_mut((CHUNK_ROWS * width).max(1)).collect();
+        pieces.pool.map_mut(&mut chunks, |_, chunk| pieces.expansion.apply_in_place(chunk));
+        clock.end("normalize")?;
+        Ok((pieces, sample))
+    }
+
+    /// Calls `visit` with the raw features of all samples, piece by piece. The first pass computes them, copies those of
+    /// the resident rows, and caches all, if reading them is faster.
+    fn pass(&mut self, mut visit: impl FnMut(&[f32], &[f64]) -> Result<()>) -> Result<()> {
+        let (width, is_first) = (self.pieces.expansion.n_features(), !self.has_sample);
+        let stage = if is_first { "similarity" } else { "normalize" };
+        let mut caches = is_first && !self.plan.is_whole();
         let mut piece = Vec::new();
         for rows in self.ranges() {
-            self.monitor.go_on("similarity")?;
+            self.monitor.go_on(stage)?;
             piece.resize(rows.len() * width, 0.0);
-            self.pieces.make(rows.clone(), &mut piece)?;
-            if keeps {
-                keeps = self.keep(&rows, &piece)?;
+            match self.pieces.cache {
+                Some(scratch) => self.pieces.read(scratch, &rows, &mut piece)?,
+                None => self.pieces.make(rows.clone(), &mut piece)?,
             }
-            hessian_sample.take(&rows, &piece, width);
-            if let (Some(affine), None) = (&affine, &known) {
-                let of = |values: &[f32], weights: &[f64]| affine.sums(values, weights);
-                self.fold(&piece, &self.weights[rows.clone()], of, &mut mean)?;
+            caches = caches && self.keep(&rows, &piece)?;
+            if is_first {
+                self.sample.take(&rows, &piece, width);
             }
-            self.tell("similarity", &rows);
+            visit(&piece, &self.weights[rows.clone()])?;
+            self.tell(stage, &rows);
         }
-        self.pieces.cache = keeps.then_some(self.resources.scratch);
-        clock.end("similarity")?;
-
-        let Some(affine) = affine else { return Ok((self.pieces, hessian_sample)) };
-        let (mean, spread) = match known {
-            Some(known) => known,
-            None => {
-                mean = affine.mean(mean, total);
-                let mut spread = vec![0.0; affine.n_spreads()];
-                let of = |values: &[f32], weights: &[f64]| affine.spreads(values, weights, &mean);
-                if self.plan.is_whole() {
-                    // Rows without a weight are not resident and would add nothing.
-                    let weights: Vec<f64> = hessian_sample.rows.iter().map(|&row| self.weights[row]).collect();
-                    self.fold(&hessian_sample.phi, &weights, of, &mut spread)?;
-                } else {
-                    for rows in self.ranges() {
-                        self.monitor.go_on("normalize")?;
-                        piece.resize(rows.len() * width, 0.0);
-                        // The maps are not known yet: these features are raw.
-                        match self.pieces.cache {
-                            Some(scratch) => self.pieces.read(scratch, &rows, &mut piece)?,
-                            None => self.pieces.make(rows.clone(), &mut piece)?,
-                        }
-                        self.fold(&piece, &self.weights[rows.clone()], of, &mut spread)?;
-                        self.tell("normalize", &rows);
-                    }
-                }
-                if let Some(checkpoint) = self.resources.checkpoint {
-                    let bytes: Vec<u8> = mean.iter().chain(&spread).flat_map(|x| x.to_le_bytes()).collect();
-                    save_checkpoint(checkpoint, NORMALIZATION, &bytes)?;
-                }
-                (mean, spread)
-            }
-        };
-        // By now both were timed for all rows, at the disk's own speed if the file does not fit in memory.
-        if self.pieces.read.seconds_per_row() > self.pieces.made.seconds_per_row() && self.pieces.read.is_known() {
-            self.pieces.cache = None;
+        if is_first {
+            self.pieces.cache = caches.then_some(self.resources.scratch);
+            self.has_sample = true;
         }
-        self.pieces = self.pieces.normalized(affine.maps(&mean, &spread, total)?);
-        let mut chunks: Vec<&mut [f32]> = hessian_sample.phi.chunks_mut((CHUNK_ROWS * width).max(1)).collect();
-        let expansion = &self.pieces.expansion;
-        self.pieces.pool.map_mut(&mut chunks, |_, chunk| expansion.apply_in_place(chunk));
-        clock.end("normalize")?;
-        Ok((self.pieces, hessian_sample))
+        Ok(())
     }
 
     fn ranges(&self) -> impl Iterator<Item = Range<usize>> + use<'a, S> {
@@ -277,21 +276,17 @@ impl<'a, S: Similarity> Learner<'a, '_, S> {
         self.pieces.read(scratch, rows, &mut back)?;
         Ok(self.pieces.read.seconds_per_row() < self.pieces.made.seconds_per_row())
     }
+}
 
-    /// Adds sums over some weighted rows, chunk by chunk in order.
-    fn fold(
-        &self,
-        values: &[f32],
-        weights: &[f64],
-        of: impl Fn(&[f32], &[f64]) -> Vec<f64> + Sync + Send,
-        sums: &mut [f64],
-    ) -> Result<()> {
-        let width = self.pieces.expansion.n_features();
-        let chunk = |at: Range<usize>| Ok(of(&values[at.start * width..at.end * width], &weights[at]));
-        self.pieces.pool.fold_chunks(weights.len(), CHUNK_ROWS, chunk, |part| {
-            linalg::add(sums, &part);
-            Ok::<(), Error>(())
-        })
+impl<S: Similarity> Executor for Learner<'_, '_, S> {
+    type Of = FeatureRows;
+
+    fn reduce<Q: Query<Of = FeatureRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
+        let (pool, width, mut total) = (self.pieces.pool.clone(), self.pieces.expansion.n_features(), None);
+        self.pass(|values, weights| {
+            FeatureChunks { values, weights, width, pool: &pool }.add_to(&mut total, query, monitor)
+        })?;
+        total.ok_or(Error::NoSamples(""))
     }
 }
 
@@ -305,17 +300,4 @@ impl HessianSample {
             self.phi.extend_from_slice(&piece[at..at + width]);
         }
     }
-}
-
-/// Means and spreads stored in a checkpoint.
-fn numbers(checkpoint: &dyn Checkpoint, n_means: usize, n_spreads: usize) -> Result<Option<(Vec<f64>, Vec<f64>)>> {
-    let Some(bytes) = load_checkpoint(checkpoint, NORMALIZATION)? else { return Ok(None) };
-    if bytes.len() != 8 * (n_means + n_spreads) {
-        return Err(Error::Checkpoint {
-            problem: format!("'{NORMALIZATION}' is damaged: delete the checkpoint to start again"),
-        });
-    }
-    let mut means: Vec<f64> = bytes.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect();
-    let spreads = means.split_off(n_means);
-    Ok(Some((means, spreads)))
 }

@@ -2,28 +2,26 @@
 //!
 //! Aghazadeh & Carlsson, *Large Scale, Large Margin Classification using Indefinite Similarity Measures*: samples are
 //! compared with a few bases, the similarities normalized ([`Expander`](super::expand::Expander)), and a linear SVM trained on them by Newton's
-//! method in the primal ([`newton`]), or, for the hinge loss, by coordinate descent on its dual ([`linear`](crate::solve::dual::linear)).
+//! method in the primal ([`newton`](crate::solve::newton)), or, for the hinge loss, by coordinate descent on its dual ([`linear`](crate::solve::dual::linear)).
 
 use super::choose_c::{LabeledSamples, SelectedC, Validation, choose_c, solve_squared};
-use super::expand::{TrainingSamples, unweighted};
-use super::expansion_model::ExpansionModel;
+use super::expand::{Expansion, unweighted};
 use super::expansion_params::{ExpansionParams, SourceSet};
 use super::held_out::{held_out_scores, select_on_held_out};
 use super::learn_weights::learn_weights;
 use super::model::Classification;
-use super::solver::Solver;
-use crate::data::{
-    About, ClassWeight, Distinct, Labels, Source, Vectors, WeightedCodes, check_costs, effective_weights,
-};
+use super::prepare::Prepared;
+use super::solver::{Solution, Solver};
+use crate::data::{ClassWeight, Labels, Source, Vectors, WeightedCodes, check_costs, effective_weights};
 use crate::error::{Error, Result, require, require_gap};
 use crate::expansion::{Normalization, NystroemCut};
 use crate::macros::setters;
 use crate::model::clock::Clock;
-use crate::model::origin::{Origin, TrainingSettings};
+use crate::model::origin::TrainingSettings;
 use crate::model::within_limit::TrainingSet;
 use crate::model::{BasisExpansionSvc, CChoice};
 use crate::monitor::Monitor;
-use crate::problem::{Block, HeldOutScores, Intercept, Loss, Penalty, without_bases};
+use crate::problem::{Block, HeldOutScores, Intercept, Judged, Loss, Penalty};
 use crate::similarity::Similarity;
 use crate::solve::EstimateMethod;
 use crate::solve::dual::DualSettings;
@@ -140,18 +138,19 @@ impl<S: Similarity> BasisExpansionParams<S> {
             class_weight: self.task.class_weight.clone(),
             tol: self.task.tol,
             max_iter: self.task.max_iter.unwrap_or(most),
-            seed: self.expander.seed,
-            n_basis: self.expander.n_basis,
             max_basis: self.task.max_basis,
-            ..TrainingSettings::default()
+            ..self.expander.training()
         }
     }
 
-    /// The settings of Newton's method.
-    pub(crate) fn newton(&self) -> NewtonSettings {
-        let default = NewtonSettings::default();
-        let max_iter = self.task.max_iter.unwrap_or(default.max_iter);
-        NewtonSettings { tol: self.task.tol, max_iter, threads: self.threads, ..default }
+    pub(super) fn solver(&self) -> Solver {
+        let ClassificationParams { loss, penalty, tol, max_iter, .. } = self.task;
+        let intercept = match self.task.intercept {
+            Intercept::Free if loss == Loss::Hinge => Intercept::Penalized,
+            other => other,
+        };
+        let (start, seed, threads) = (None, self.expander.seed, self.threads);
+        Solver { loss, penalty, intercept, tol, max_iter, start, seed, threads }
     }
 
     /// Trains on samples and their labels.
@@ -189,156 +188,154 @@ impl<S: Similarity> BasisExpansionParams<S> {
     }
 
     fn fit_rows(self, set: SourceSet<'_, S, Labels>, monitor: &Monitor<'_>) -> Result<BasisExpansionSvc<S>> {
-        let TrainingSet { samples, known: labels, sample_weight } = set;
-        let intercept = match self.task.intercept {
-            Intercept::Free if self.task.loss == Loss::Hinge => Intercept::Penalized,
-            other => other,
-        };
-        let effective = effective_weights(labels, sample_weight, &self.task.class_weight)?;
-        check_costs(self.task.c.or_one(), &effective, labels.classes().len())?;
+        let TrainingSet { samples, known, sample_weight } = set;
+        let (training, solver) = (self.training(), self.solver());
+        let ExpansionParams { expander, task: params, threads } = self;
+        let effective = effective_weights(known, sample_weight, &params.class_weight)?;
+        check_costs(params.c.or_one(), &effective, known.classes().len())?;
         let mut clock = Clock::start(monitor);
-        let samples = &About::new(samples, &effective)?;
+        let weighted = WeightedCodes { codes: known.codes(), weights: sample_weight, effective: &effective };
+        let prepared = Prepared::new(samples, weighted, threads, &mut clock)?;
+        let (prepared, labels) = prepared.labeled(known, &params.class_weight)?;
+        let made = expander.fit(&prepared, &mut clock)?;
 
-        let weighted = WeightedCodes { codes: labels.codes(), weights: sample_weight, effective: &effective };
-        let distinct = Distinct::find(|rows| samples.fingerprints(rows), weighted, 0, self.threads, monitor)?;
-        let (labels, weights) = distinct.labeled(labels, &self.task.class_weight)?;
-        clock.end("merge")?;
+        let judged = made.judged(&prepared);
+        let all = LabeledSamples { labels: &labels, weights: &prepared.weights, units: &prepared.units };
+        let others = LabeledSamples { units: &judged.units, ..all };
+        let mut fit = Fit { params: &params, prepared: &prepared, judged: &judged, all, others, solver, made, clock };
+        let weighed = fit.learn_weights()?;
+        let pruned = fit.prune()?;
+        let mut chosen = fit.choose()?;
+        let costs = chosen.costs(all.weights, labels.classes().len())?;
+        let mut solution = fit.solve(&mut chosen, &costs)?;
+        let validation = fit.estimate(chosen.validation.take(), &costs, &solution)?;
+        let Fit { made, clock, .. } = fit.without_unused(&mut solution)?;
 
-        let (seed, threads, training) = (self.expander.seed, self.threads, self.training());
-        let (codes, _) = labels.strata();
-        let all = TrainingSamples { samples, distinct: &distinct, weights: &weights, codes: &codes, threads, monitor };
-        let mut made = self.expander.fit(&all, &mut clock)?;
+        let (kind, solved) = ((params.loss, solution.intercept), (solution.weights, solution.intercepts));
+        let task = Classification::new(&labels, kind, chosen.c, solved);
+        let task = Classification { penalty: params.penalty, path: chosen.path, ..task };
+        let mut model = made.model(task, solution.report, (training, clock.stages));
+        let calibration = validation.assess(&mut model.report, others, &prepared.distinct.weights);
+        model.report.notes.extend(weighed.into_iter().chain(pruned).chain(chosen.note));
+        Ok(model.labeled(&labels, calibration))
+    }
+}
 
-        let units = distinct.removed_weights(&weights);
-        let chosen = LabeledSamples { labels: &labels, weights: &weights, units: &units };
-        let of_rows = made.bases_of_rows(&distinct);
-        let bases: Vec<usize> = of_rows.into_keys().filter(|&place| place < units.len()).collect();
-        let draws = distinct.draws();
-        let judged = without_bases((units.clone(), &weights), &bases, |row| draws[row], |row| codes[row]);
-        // Leave-one-out is of the samples that are no bases.
-        let others = LabeledSamples { units: &judged.units, ..chosen };
-        let (c, settings) = (self.task.c.value(), (seed, threads));
-        let weighed = match &mut made.phi {
+/// A fit in memory between its stages.
+struct Fit<'a, S: Similarity> {
+    params: &'a ClassificationParams,
+    prepared: &'a Prepared<'a, S::Samples>,
+    judged: &'a Judged,
+    all: LabeledSamples<'a>,
+    /// The same where leave-one-out is of the samples that are no bases.
+    others: LabeledSamples<'a>,
+    solver: Solver,
+    made: Expansion<S>,
+    clock: Clock<'a>,
+}
+
+impl<S: Similarity> Fit<'_, S> {
+    /// Learns the weights of similarities that are open; a note, if there are any.
+    fn learn_weights(&mut self) -> Result<Option<String>> {
+        let Fit { made: Expansion { expansion, phi, .. }, all, solver, clock, .. } = self;
+        match phi {
             Vectors::Dense(phi) => {
-                learn_weights(&mut made.expansion, &mut phi.values, chosen, (c, intercept), settings, monitor)?
+                learn_weights(expansion, &mut phi.values, *all, (self.params.c.value(), solver), clock)
             }
-            Vectors::Sparse(_) if !unweighted(made.expansion.similarity()).is_empty() => {
+            Vectors::Sparse(_) if !unweighted(expansion.similarity()).is_empty() => {
                 let expected =
                     "a number where features stay sparse: weights are learned on dense ones (normalize by z-score)";
-                return Err(Error::parameter("weight", "auto", expected));
+                Err(Error::parameter("weight", "auto", expected))
             }
-            Vectors::Sparse(_) => None,
-        };
-        if weighed.is_some() {
-            clock.end("weights")?;
+            Vectors::Sparse(_) => Ok(None),
         }
-        let is_sparse = self.task.penalty == Penalty::L1;
-        if is_sparse || self.task.max_basis.is_some() {
-            made.expansion.check_prunable()?;
-        }
-        let solver = Solver {
-            loss: self.task.loss,
-            penalty: self.task.penalty,
-            intercept,
-            tol: self.task.tol,
-            max_iter: self.task.max_iter,
-            start: None,
-            seed,
-            threads,
-        };
-        let mut pruned = None;
-        if let Some(most) = self.task.max_basis {
-            let n = made.expansion.n_columns();
-            let costs = SelectedC::fixed(self.task.c.or_one()).costs(&weights, labels.classes().len())?;
-            let (loss, penalty, tol, max_iter) = (Loss::default(), Penalty::L2, COMPARISON_TOL, None);
-            let solver = Solver { loss, penalty, tol, max_iter, ..solver.clone() };
-            while made.expansion.n_columns() > most {
-                let solution = solver.solve(&made.phi, &labels, &costs, &monitor.without_progress())?;
-                made = made.without_least_important(&solution.weights, most)?.with_mean_norm(&weights);
-            }
-            pruned =
-                Some(format!("{} of {n} bases remain: those with the largest weights", made.expansion.n_columns()));
-            clock.end("prune")?;
-        }
-        let mut chosen_c = match self.task.c {
-            CChoice::Value(c) => SelectedC::fixed(c),
-            CChoice::Auto => {
-                let is_sparse = matches!(made.phi, Vectors::Sparse(_)) && self.task.loss == Loss::default();
-                let of_all = match is_sparse && weights.len() > C_SAMPLES {
-                    true => select_on_held_out(&made.phi, chosen, self.task.near, &solver, monitor)?,
-                    false => None,
-                };
-                let found = of_all.map_or_else(
-                    || {
-                        let phi = Block::of(&made.phi)?;
-                        choose_c(phi, others, self.task.near, (self.task.loss, intercept), (seed, threads), monitor)
-                    },
-                    Ok,
-                )?;
-                clock.end("choose C")?;
-                found
-            }
-        };
-        let costs = chosen_c.costs(&weights, labels.classes().len())?;
-        if self.task.loss == Loss::SquaredError {
-            solve_squared(Block::of(&made.phi)?, others, &mut chosen_c, intercept, threads, monitor)?;
-        }
-        let solver = Solver { start: chosen_c.start.take(), ..solver };
-        let mut solution = solver.solve(&made.phi, &labels, &costs, monitor)?;
-        clock.end_solved("solve")?;
-        // The sums over folds cannot count samples by how many others they stand for.
-        let is_even = judged.factors.iter().all(|factor| *factor <= 1.0) || !draws.contains(&true);
-        let usable = |one: &Validation| one.method != EstimateMethod::Folds || is_even;
-        let bases = made.bases_of_rows(&distinct);
-        let is_held_out = self.task.held_out.is_some();
-        let mut validation = match (self.task.held_out, chosen_c.validation.take().filter(usable)) {
-            (Some(scores), _) => Validation { scores, method: EstimateMethod::Folds, fold_sums: Vec::new() },
-            (None, Some(validation)) => validation,
-            (None, None) => {
-                let own = |row| bases.get(&row).map_or_else(Vec::new, |&at| made.expansion.features_of_basis(at));
-                let scores = held_out_scores(&made.phi, chosen, &costs, &own, &judged, &solver, monitor)?;
-                clock.end("hold out")?;
-                Validation { scores, method: EstimateMethod::HeldOut, fold_sums: Vec::new() }
-            }
-        };
-        if validation.method != EstimateMethod::HeldOut && !is_held_out {
-            if let Vectors::Dense(phi) = &made.phi {
-                let own =
-                    made.own_features(&bases, |at| draws[at] || distinct.is_contested(at), (&weights, &judged.units));
-                validation.without_own_features(phi, (others, &costs), (&solver, &solution), &own);
-            }
-            validation.scores.weigh(&judged);
-        }
-        if is_sparse {
-            let selected = made.expansion.used_bases(&solution.weights);
-            let note = format!(
-                "{} of {} bases have a weight, the others were removed",
-                selected.len(),
-                made.expansion.n_columns()
-            );
-            solution.weights = made.expansion.weights_of_bases(&solution.weights, &selected);
-            solution.report.notes.push(note);
-            made = made.with_bases(&selected)?;
-        }
+    }
 
-        let report = &mut solution.report;
-        report.stages = clock.stages;
-        made.expansion.add_remarks(&mut report.notes, &mut report.warnings);
-        report.warnings.extend(made.warning);
-        let samples = LabeledSamples { labels: &labels, weights: &weights, units: &judged.units };
-        let calibration = validation.assess(&mut solution.report, samples, &distinct.weights);
-        solution.report.notes.extend(weighed.into_iter().chain(pruned).chain(chosen_c.note.take()));
-        let origin = Origin::of(training).labeled(&labels).calibrated(calibration);
-        let task = Classification {
-            loss: self.task.loss,
-            penalty: self.task.penalty,
-            c: chosen_c.c,
-            path: chosen_c.path,
-            intercept: solution.intercept,
-            classes: labels.classes().to_vec(),
-            weights: solution.weights,
-            intercepts: solution.intercepts,
+    /// Removes bases until the maximum number is left; a note, if there is one.
+    fn prune(&mut self) -> Result<Option<String>> {
+        if self.params.penalty == Penalty::L1 || self.params.max_basis.is_some() {
+            self.made.expansion.check_prunable()?;
+        }
+        let (Some(most), LabeledSamples { labels, weights, .. }) = (self.params.max_basis, self.all) else {
+            return Ok(None);
         };
-        Ok(ExpansionModel::new(made.expansion, made.basis, task, solution.report, origin))
+        let n = self.made.expansion.n_columns();
+        let costs = SelectedC::fixed(self.params.c.or_one()).costs(weights, labels.classes().len())?;
+        let (loss, penalty, tol, max_iter) = (Loss::default(), Penalty::L2, COMPARISON_TOL, None);
+        let solver = Solver { loss, penalty, tol, max_iter, ..self.solver.clone() };
+        while self.made.expansion.n_columns() > most {
+            let quiet = &self.clock.monitor.without_progress();
+            let solution = solver.solve(&self.made.phi, labels, &costs, quiet)?;
+            self.made.remove_least_important(&solution.weights, most)?;
+            self.made.restore_mean_norm(weights);
+        }
+        self.clock.end("prune")?;
+        let n_left = self.made.expansion.n_columns();
+        Ok(Some(format!("{n_left} of {n} bases remain: those with the largest weights")))
+    }
+
+    fn choose(&mut self) -> Result<SelectedC> {
+        let Fit { params, all, others, solver, made: Expansion { phi, .. }, clock, .. } = self;
+        let monitor = clock.monitor;
+        SelectedC::of(params.c, clock, || {
+            let is_sparse = matches!(phi, Vectors::Sparse(_)) && params.loss == Loss::default();
+            let of_all = match is_sparse && all.weights.len() > C_SAMPLES {
+                true => select_on_held_out(phi, *all, params.near, solver, monitor)?,
+                false => None,
+            };
+            of_all.map_or_else(|| choose_c(Block::of(phi)?, *others, params.near, solver, monitor), Ok)
+        })
+    }
+
+    fn solve(&mut self, chosen: &mut SelectedC, costs: &[f64]) -> Result<Solution> {
+        let Fit { all, others, solver, made: Expansion { phi, .. }, clock, .. } = self;
+        if solver.loss == Loss::SquaredError {
+            solve_squared(Block::of(phi)?, *others, chosen, solver, clock.monitor)?;
+        }
+        solver.start = chosen.start.take();
+        let solution = solver.solve(phi, all.labels, costs, clock.monitor)?;
+        clock.end_solved("solve")?;
+        Ok(solution)
+    }
+
+    /// Decision values of samples that a fit did not see: those of the search, of the selection of C, or of refits.
+    fn estimate(&mut self, of_c: Option<Validation>, costs: &[f64], solution: &Solution) -> Result<Validation> {
+        let Fit { params, prepared, judged, all, others, solver, made, clock } = self;
+        if let Some(scores) = &params.held_out {
+            return Ok(Validation::of(scores.clone(), EstimateMethod::Folds));
+        }
+        // The sums over folds cannot count samples by how many others they stand for.
+        let is_even = judged.factors.iter().all(|factor| *factor <= 1.0) || !prepared.draws.contains(&true);
+        let usable = |one: &Validation| one.method != EstimateMethod::Folds || is_even;
+        let Some(mut validation) = of_c.filter(usable) else {
+            let bases = made.bases_of_rows(&prepared.distinct);
+            let own = |row| bases.get(&row).map_or_else(Vec::new, |&at| made.expansion.features_of_basis(at));
+            let scores = held_out_scores(&made.phi, *all, costs, &own, judged, solver, clock.monitor)?;
+            clock.end("hold out")?;
+            return Ok(Validation::of(scores, EstimateMethod::HeldOut));
+        };
+        if validation.method != EstimateMethod::HeldOut {
+            if let Vectors::Dense(phi) = &made.phi {
+                let own = made.own_features(prepared, &judged.units);
+                validation.without_own_features(phi, (*others, costs), (solver, solution), &own);
+            }
+            validation.scores.weigh(judged);
+        }
+        Ok(validation)
+    }
+
+    /// The same without the bases to which an L1 penalty has left no weight.
+    fn without_unused(mut self, solution: &mut Solution) -> Result<Self> {
+        if self.params.penalty == Penalty::L1 {
+            let expansion = &self.made.expansion;
+            let (selected, n) = (expansion.used_bases(&solution.weights), expansion.n_columns());
+            solution
+                .report
+                .notes
+                .push(format!("{} of {n} bases have a weight, the others were removed", selected.len()));
+            solution.weights = expansion.weights_of_bases(&solution.weights, &selected);
+            self.made.keep(&selected)?;
+        }
+        Ok(self)
     }
 }

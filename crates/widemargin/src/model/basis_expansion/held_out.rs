@@ -192,7 +192,7 @@ pub(super) fn select_on_held_out(
     let note = format!("C was selected by {} samples that were held out", held_out.len());
     let mut path: Vec<PathPoint> = path.into_iter().map(|(point, _)| point).collect();
     path.sort_by(|a, b| b.lambda.total_cmp(&a.lambda));
-    let validation = Some(Validation { scores: validation, method: EstimateMethod::HeldOut, fold_sums: Vec::new() });
+    let validation = Some(Validation::of(validation, EstimateMethod::HeldOut));
     Ok(Some(SelectedC { c, path, start: Some(start), note: Some(note), validation }))
 }
 

@@ -6,12 +6,13 @@
 
 use super::choose_c::{LabeledSamples, Sampled};
 use super::expand::{scale_columns, unweighted};
+use super::solver::Solver;
 use crate::data::DenseView;
 use crate::error::Result;
 use crate::expansion::BasisExpansion;
-use crate::monitor::Monitor;
+use crate::model::clock::Clock;
 use crate::par::Pool;
-use crate::problem::{Block, Intercept};
+use crate::problem::Block;
 use crate::similarity::Similarity;
 use crate::solve::thin_plate::{PathOptions, fit_features};
 use crate::tuning::{MAX_WEIGHT_POWER, MIN_WEIGHT_GAIN, WEIGHT_SAMPLES, WEIGHT_STEPS};
@@ -25,9 +26,8 @@ pub(super) fn learn_weights<S: Similarity>(
     expansion: &mut BasisExpansion<S>,
     phi: &mut [f32],
     samples: LabeledSamples<'_>,
-    (c, intercept): (Option<f64>, Intercept),
-    (seed, threads): (u64, usize),
-    monitor: &Monitor<'_>,
+    (c, solver): (Option<f64>, &Solver),
+    clock: &mut Clock<'_>,
 ) -> Result<Option<String>> {
     let open = unweighted(expansion.similarity());
     if open.is_empty() {
@@ -36,8 +36,8 @@ pub(super) fn learn_weights<S: Similarity>(
     let width = expansion.n_features();
     let columns = |part: usize| expansion.part_columns(part).unwrap_or_default();
     let view = DenseView::new(phi, samples.labels.len(), width)?;
-    let sampled = Sampled::new(view.into(), samples, WEIGHT_SAMPLES, seed)?;
-    let pool = Pool::new(threads)?;
+    let sampled = Sampled::new(view.into(), samples, WEIGHT_SAMPLES, solver.seed)?;
+    let (pool, monitor) = (Pool::new(solver.threads)?, &clock.monitor.without_progress());
     let loss = |powers: &[f64]| -> Result<f64> {
         let Block::Dense(rows) = sampled.phi()? else { return Ok(f64::INFINITY) };
         let mut scaled = rows.values().to_vec();
@@ -46,8 +46,7 @@ pub(super) fn learn_weights<S: Similarity>(
         }
         let (scaled, path) =
             (DenseView::new(&scaled, sampled.n_rows(), width)?, PathOptions { c, ..PathOptions::default() });
-        let monitor = &monitor.without_progress();
-        let found = fit_features(scaled.into(), &sampled.problems(), path, intercept, &pool, monitor)?;
+        let found = fit_features(scaled.into(), &sampled.problems(), path, solver.intercept, &pool, monitor)?;
         Ok(found.outcome.best.point.loo_squared_hinge.unwrap_or(f64::INFINITY))
     };
     let mut powers = vec![0.0; open.len()];
@@ -82,5 +81,6 @@ pub(super) fn learn_weights<S: Similarity>(
         weights.push(format!("{:.3} for {}", power.exp2(), expansion.similarity().part(part)));
         expansion.weigh(part, power.exp2())?;
     }
+    clock.end("weights")?;
     Ok(Some(format!("weights of similarities were learned{of}: {}", weights.join(", "))))
 }

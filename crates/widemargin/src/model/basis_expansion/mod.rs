@@ -16,6 +16,7 @@ mod one_class;
 mod one_class_fit;
 mod out_of_core;
 mod out_of_core_regressor;
+mod prepare;
 mod products;
 mod regression;
 mod regressor;

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::expansion_model::{Basis, ExpansionModel, ExpansionTask};
+use super::expand::Expansion;
+use super::expansion_model::{ExpansionModel, ExpansionTask};
 use crate::data::{DenseMatrix, Label, Labels, SamplesView, Source};
 use crate::error::{Error, Result, require};
 use crate::expansion::BasisExpansion;
@@ -18,8 +19,9 @@ use crate::monitor::Monitor;
 use crate::partition::Workers;
 use crate::problem::{Intercept, LinearProblem, Loss, OneVsRest, Penalty};
 use crate::similarity::Similarity;
+use crate::solve::Calibration;
 use crate::solve::dual::{DualSettings, linear};
-use crate::solve::newton::NewtonSettings;
+use crate::solve::newton::{NewtonSettings, NewtonSolution};
 use crate::solve::thin_plate::PathPoint;
 
 /// A basis expansion SVM. It stores its bases, and compares samples with them only.
@@ -50,6 +52,19 @@ pub struct Classification {
 
 fn is_l2(penalty: &Penalty) -> bool {
     *penalty == Penalty::L2
+}
+
+impl Classification {
+    /// A solution with the L2 penalty, without a path.
+    pub(super) fn new(
+        labels: &Labels,
+        (loss, intercept): (Loss, Intercept),
+        c: f64,
+        (weights, intercepts): (Vec<f32>, Vec<f64>),
+    ) -> Self {
+        let (penalty, path, classes) = (Penalty::L2, Vec::new(), labels.classes().to_vec());
+        Classification { loss, penalty, c, path, intercept, classes, weights, intercepts }
+    }
 }
 
 impl ExpansionTask for Classification {
@@ -221,29 +236,28 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         (c, settings): (f64, &NewtonSettings),
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
-        let Preparation { basis: choice, basis_rows: rows, training, stages } = preparation;
-        let Solved { solution, shape, report, calibration } =
+        let (made, (training, stages)) = Expansion::on_workers(expansion, preparation);
+        let Solved { solution, shape, mut report, calibration } =
             solve(workers, labeled, brought, (c, settings), stages, monitor)?;
-        let origin = Origin::of(training).labeled(labeled.labels).calibrated(calibration);
-        let (d, k) = (expansion.n_features(), origin.n_problems(labeled.labels.classes().len()));
-        if solution.weights.len() != k * d || solution.intercepts.len() != k {
+        let NewtonSolution { weights, intercepts, .. } = solution;
+        let (d, k) = (made.expansion.n_features(), OneVsRest::of(labeled.labels).n_problems());
+        if weights.len() != k * d || intercepts.len() != k {
             return Err(Error::shape(
                 "parts of a machine",
-                format!("{} weights and {} intercepts", solution.weights.len(), solution.intercepts.len()),
+                format!("{} weights and {} intercepts", weights.len(), intercepts.len()),
                 format!("{} and {k}: {k} problems of {d} features", k * d),
             ));
         }
-        let task = Classification {
-            loss: shape.loss,
-            penalty: Penalty::L2,
-            c,
-            path: Vec::new(),
-            intercept: shape.intercept,
-            classes: labeled.classes(),
-            weights: solution.weights,
-            intercepts: solution.intercepts,
-        };
-        Ok(ExpansionModel::new(expansion, Basis { choice, rows }, task, report, origin))
+        let kind = (shape.loss, shape.intercept);
+        let task = Classification::new(labeled.labels, kind, c, (weights, intercepts));
+        let stages = std::mem::take(&mut report.stages);
+        Ok(made.model(task, report, (training, stages)).labeled(labeled.labels, calibration))
+    }
+
+    /// The same model of samples with these labels.
+    pub(super) fn labeled(mut self, labels: &Labels, calibration: Calibration) -> Self {
+        self.origin = self.origin.labeled(labels).calibrated(calibration);
+        self
     }
 
     /// ‖w‖² of each two-class problem, the reciprocal of the margin of the paper (eq. 8 and 10).

@@ -5,12 +5,12 @@
 //! square s of a feature: ridge regression of the constant 1 without an intercept ([`FeatureRidge`]), the least squares
 //! one-class SVM in the primal. A sample unlike all training samples has similarities, and a score w·φ(x), close to 0.
 
-use super::expand::TrainingSamples;
-use super::expansion_model::{Basis, ExpansionModel};
+use super::expand::Expansion;
 use super::expansion_params::{ExpansionParams, SourceSet};
 use super::one_class::{BasisExpansionOneClass, OneClassTask, check_numbers};
+use super::prepare::Prepared;
 use super::regressor_solution::half_norms;
-use crate::data::{ABSENT, About, Distinct, Samples, Source, Targets, WeightedCodes, common_divisor_of};
+use crate::data::{ABSENT, Samples, Source, Targets, WeightedCodes, common_divisor_of};
 use crate::error::{Result, require};
 use crate::expansion::{BasisExpansion, NegativeEigenvalues, Normalization, NystroemCut};
 use crate::instant::Instant;
@@ -19,15 +19,14 @@ use crate::macros::setters;
 use crate::model::PartedTargets;
 use crate::model::clock::Clock;
 use crate::model::on_workers::Preparation;
-use crate::model::origin::{Origin, TrainingSettings};
 use crate::model::regression_path::closed_form_report;
 use crate::model::within_limit::TrainingSet;
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::partition::{Remote, Workers};
 use crate::similarity::Similarity;
-use crate::solve::Stage;
 use crate::solve::ridge::{FeatureRidge, FeatureSolution, Fitted, PartedRidge, RidgeRows, Spectrum};
+use crate::solve::{Report, Stage};
 use crate::tuning::{
     MAX_COMPARED_BASES, MAX_PARTED_FEATURES, MIN_CENTERED_OTHERS, MIN_DRAWS_OF_CONTENT, MIN_THRESHOLD_SAMPLES,
     ONE_CLASS_N_BASIS,
@@ -113,22 +112,16 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
 
     fn fit_rows(mut self, set: SourceSet<'_, S, Targets>, monitor: &Monitor<'_>) -> Result<BasisExpansionOneClass<S>> {
         let TrainingSet { samples, known: ones, sample_weight } = set;
-        let (n, seed, threads) = (samples.n_samples(), self.expander.seed, self.threads);
+        let (n, threads, training) = (samples.n_samples(), self.threads, self.expander.training());
         let effective = ones.weights(n, sample_weight)?;
         let mut clock = Clock::start(monitor);
-        let samples = &About::new(samples, &effective)?;
         let weighted = WeightedCodes { codes: &vec![0; n], weights: sample_weight, effective: &effective };
-        let distinct = Distinct::find(|rows| samples.fingerprints(rows), weighted, 0, threads, monitor)?;
-        let weights = &distinct.weights;
+        let prepared = Prepared::new(samples, weighted, threads, &mut clock)?;
+        let (weights, places) = (&prepared.weights, &prepared.distinct.places);
         check_number(weights.len(), weights.iter().sum())?;
-        clock.end("merge")?;
 
-        let n_basis = self.expander.n_basis;
         self.expander.n_basis.get_or_insert(usual_bases(weights.len()));
-        let codes = vec![0; weights.len()];
-        let all = TrainingSamples { samples, distinct: &distinct, weights, codes: &codes, threads, monitor };
-        let made = self.expander.fit(&all, &mut clock)?;
-
+        let made = self.expander.fit(&prepared, &mut clock)?;
         let warning = warning_of_distances(&made.expansion)?;
 
         let targets = Matrix::from_columns(vec![1.0; weights.len()], 1, weights.len());
@@ -137,34 +130,55 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
         let pool = Pool::new(threads)?;
         let solver = FeatureRidge::new(&made.phi, false, fitted, &pool, monitor)?;
         let lambda = penalty(&solver.parted().spectrum, made.phi.n_cols(), self.task.shrinkage);
-        let FeatureSolution { weights: w, .. } = solver.solution(lambda)?;
+        let solution = solver.solution(lambda)?;
         clock.end_solved("solve")?;
-        let loo_values = loo_scores(solver.loo_values(lambda, monitor)?.into_values());
-        // Another draw of the content of a basis is as similar to it as a new sample that equals it will be.
-        let mut others = weights.clone();
-        for place in made.basis.rows.iter().map(|&row| distinct.places[row]).filter(|place| *place != ABSENT) {
-            others[place] = weights[place] - units[place];
-        }
-        let enough = others_for_threshold(made.expansion.normalization());
-        let threshold = threshold(&loo_values, (weights, &units), (&others, enough), self.task.quantile);
+        let loo_values = solver.loo_values(lambda, monitor)?.into_values();
+        let bases = made.basis.rows.iter().map(|&row| places[row]).filter(|place| *place != ABSENT);
+        let normalization = made.expansion.normalization();
+        let task = self.task.solved(solution, loo_values, (weights, &units), bases, normalization);
         clock.end("leave-one-out")?;
 
-        let OneClassParams { quantile, shrinkage } = self.task;
-        let task = OneClassTask { quantile, shrinkage, threshold, weights: w, loo_scores: Vec::new() };
-        let training = TrainingSettings { seed, n_basis, ..TrainingSettings::default() };
-        let mut model =
-            BasisExpansionOneClass::of(made.expansion, task, (made.basis, training), (weights.len(), clock.stages));
-        model.report.warnings.extend(made.warning.into_iter().chain(warning));
-        let absent: Vec<usize> = (0..n).filter(|&row| distinct.places[row] == ABSENT).collect();
+        let report = report_of(&task, weights.len(), &made.expansion);
+        let mut model = made.model(task, report, (training, clock.stages));
+        model.report.warnings.extend(warning);
+        let absent: Vec<usize> = (0..n).filter(|&row| places[row] == ABSENT).collect();
         // Samples without weight were not part of the fit.
         let mut of_absent = match absent.is_empty() {
             true => Vec::new(),
-            false => model.score_samples_with(&samples.select(&absent)?, threads, &monitor.without_progress())?,
+            false => {
+                let absent = prepared.samples.select(&absent)?;
+                model.score_samples_with(&absent, threads, &monitor.without_progress())?
+            }
         }
         .into_iter();
-        let score = |&place: &usize| if place == ABSENT { of_absent.next() } else { loo_values.get(place).copied() };
-        model.task.loo_scores = distinct.places.iter().filter_map(score).collect();
+        let loo = std::mem::take(&mut model.task.loo_scores);
+        let score = |&place: &usize| if place == ABSENT { of_absent.next() } else { loo.get(place).copied() };
+        model.task.loo_scores = places.iter().filter_map(score).collect();
         Ok(model)
+    }
+}
+
+impl OneClassParams {
+    /// The task of a solution, with the leave-one-out decision values, the weights, and the parts of them that
+    /// leave-one-out removes, of the samples, and those that are bases.
+    fn solved(
+        self,
+        solution: FeatureSolution,
+        loo_values: Vec<f64>,
+        (weights, units): (&[f64], &[f64]),
+        bases: impl Iterator<Item = usize>,
+        normalization: Normalization,
+    ) -> OneClassTask {
+        let OneClassParams { quantile, shrinkage } = self;
+        // 0 if the other samples do not determine it.
+        let loo_scores: Vec<f64> =
+            loo_values.into_iter().map(|value| if value.is_finite() { value } else { 0.0 }).collect();
+        // Another draw of the content of a basis is as similar to it as a new sample that equals it will be.
+        let mut others = weights.to_vec();
+        bases.for_each(|row| others[row] = weights[row] - units[row]);
+        let enough = others_for_threshold(normalization);
+        let threshold = threshold(&loo_scores, (weights, units), (&others, enough), quantile);
+        OneClassTask { quantile, shrinkage, threshold, weights: solution.weights, loo_scores }
     }
 }
 
@@ -186,45 +200,37 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         preparation: Preparation,
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
-        let Preparation { basis: choice, basis_rows: rows, training, mut stages } = preparation;
         check_numbers(quantile, shrinkage)?;
         check_normalization(expansion.normalization())?;
         check_number(targets.n_present(), targets.total())?;
+        let (made, (training, mut stages)) = Expansion::on_workers(expansion, preparation);
         let started = Instant::now();
         let features = &mut Remote::<RidgeRows, _>::new(workers);
         let ridge = PartedRidge::new(features, (1, targets.total()), MAX_PARTED_FEATURES, monitor)?;
-        let lambda = penalty(&ridge.spectrum, expansion.n_features(), shrinkage);
-        let FeatureSolution { weights, .. } = ridge.solution(lambda);
-        let loo_values = loo_scores(ridge.loo_values(features, lambda, monitor)?);
-        let (weights_of_rows, mut others) = (targets.weights(), targets.weights().to_vec());
-        rows.iter().filter(|row| **row < loo_values.len()).for_each(|&row| others[row] = 0.0);
-        let enough = others_for_threshold(expansion.normalization());
-        let threshold = threshold(&loo_values, (weights_of_rows, weights_of_rows), (&others, enough), quantile);
+        let lambda = penalty(&ridge.spectrum, made.expansion.n_features(), shrinkage);
+        let (solution, loo_values) = (ridge.solution(lambda), ridge.loo_values(features, lambda, monitor)?);
+        let n = loo_values.len();
+        let (params, weights) = (OneClassParams { quantile, shrinkage }, (targets.weights(), targets.weights()));
+        let bases = made.basis.rows.iter().copied().filter(|row| *row < n);
+        let task = params.solved(solution, loo_values, weights, bases, made.expansion.normalization());
         stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
-        let task = OneClassTask { quantile, shrinkage, threshold, weights, loo_scores: loo_values };
-        let basis = (Basis { choice, rows }, training);
-        Ok(BasisExpansionOneClass::of(expansion, task, basis, (targets.n_present(), stages)))
+        let report = report_of(&task, targets.n_present(), &made.expansion);
+        Ok(made.model(task, report, (training, stages)))
     }
+}
 
-    /// From a solution; the selection of the bases and the parameters of the fit; and the number of samples.
-    fn of(
-        expansion: BasisExpansion<S>,
-        task: OneClassTask,
-        (basis, training): (Basis, TrainingSettings),
-        (n, stages): (usize, Vec<Stage>),
-    ) -> Self {
-        let mut report = closed_form_report(&half_norms(&task.weights, 1), n, stages);
-        let is_blind = task.threshold <= 0.0 && !expansion.similarity().metadata().brings_columns;
-        report.warnings.extend(is_blind.then(|| {
-            format!(
-                "the threshold is {:.3}, and the scores of samples that are far from all others are about 0: they may not be detected; use \
-                 another similarity or fewer bases",
-                task.threshold
-            )
-        }));
-        expansion.add_remarks(&mut report.notes, &mut report.warnings);
-        ExpansionModel::new(expansion, basis, task, report, Origin::of(training))
-    }
+/// The report of a solution for n samples.
+fn report_of<S: Similarity>(task: &OneClassTask, n: usize, expansion: &BasisExpansion<S>) -> Report {
+    let mut report = closed_form_report(&half_norms(&task.weights, 1), n, Vec::new());
+    let is_blind = task.threshold <= 0.0 && !expansion.similarity().metadata().brings_columns;
+    report.warnings.extend(is_blind.then(|| {
+        format!(
+            "the threshold is {:.3}, and the scores of samples that are far from all others are about 0: they may not be detected; use \
+             another similarity or fewer bases",
+            task.threshold
+        )
+    }));
+    report
 }
 
 /// The part of each weight that leave-one-out removes. Leave-one-out removes all copies of a sample, because they may
@@ -288,12 +294,6 @@ fn check_number(n: usize, total_weight: f64) -> Result<()> {
 /// λ of ½‖w‖² + 1/(2λ) Σ (1 − w·φ)²: κ times the sum of the weights and the mean square of a feature.
 fn penalty(spectrum: &Spectrum, n_features: usize, shrinkage: f64) -> f64 {
     shrinkage * spectrum.total_weight() * spectrum.unit() / n_features.max(1) as f64
-}
-
-/// Leave-one-out decision values as scores: 0 if the other samples do not determine it.
-fn loo_scores(mut values: Vec<f64>) -> Vec<f64> {
-    values.iter_mut().filter(|value| !value.is_finite()).for_each(|value| *value = 0.0);
-    values
 }
 
 /// The number of samples that are no bases from which these set the threshold, not all. Centered features of bases have

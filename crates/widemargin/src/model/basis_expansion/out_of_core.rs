@@ -11,7 +11,8 @@ use std::sync::Arc;
 
 use super::block_plan::Plan;
 use super::choose_c::{LabeledSamples, SelectedC, choose_c};
-use super::expansion_model::ExpansionModel;
+use super::expand::Expansion;
+use super::expansion_params::ExpansionParams;
 use super::feature_pieces::{FeaturePieces, HessianSample, Learner};
 use super::held_out::{judge, n_held_out};
 use super::learn_weights::learn_weights;
@@ -22,13 +23,12 @@ use crate::error::{Result, require};
 use crate::model::choose_rows::{choose_hessian_rows, stand_ins};
 use crate::model::clock::Clock;
 use crate::model::manifest::Manifest;
-use crate::model::origin::Origin;
-use crate::model::{BasisExpansionParams, BasisExpansionSvc, CChoice, assess};
+use crate::model::{BasisExpansionParams, BasisExpansionSvc, assess};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::partition::Recorded;
 use crate::problem::{
-    Block, BlockObjective, HeldOutRows, HeldOutScores, LinearProblem, OneVsRest, PassObjective, Penalty, Room,
+    Block, BlockObjective, HeldOutRows, HeldOutScores, LinearProblem, OneVsRest, PassObjective, Penalty, Pieces, Room,
     SampledObjective,
 };
 use crate::similarity::Similarity;
@@ -76,12 +76,10 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let labels = &labels.clone().weighted(&self.task.class_weight, &weights);
         check_costs(self.task.c.or_one(), &weights, labels.classes().len())?;
         let mut clock = Clock::start(monitor);
-        let (parameters, requested) = (self.identity(), self.training());
+        let (parameters, requested, solver) = (self.identity(), self.training(), self.solver());
+        let ExpansionParams { expander, task: params, threads } = self;
         let samples = &About::new(samples, &weights)?;
-        let training = Training { samples, weights: &weights, threads: self.threads, monitor };
-
-        let (settings, expander) = (self.newton(), self.expander);
-        let seed = expander.seed;
+        let training = Training { samples, weights: &weights, threads, monitor };
         let (expansion, basis, warning) = expander.before_normalization(labels, &training, &mut clock)?;
 
         let targets = OneVsRest::of(labels);
@@ -89,65 +87,47 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let manifest = Manifest::new("basis-expansion", &parameters, samples, labels, &weights)?;
         let plan = plan.settle(manifest, resources.checkpoint)?;
 
-        let pool = Arc::new(Pool::new(self.threads)?);
-        let stays = choose_hessian_rows(labels, &weights, plan.n_resident, seed);
+        let pool = Arc::new(Pool::new(threads)?);
+        let stays = choose_hessian_rows(labels, &weights, plan.n_resident, solver.seed);
         let pieces = FeaturePieces::new(expansion, samples, pool.clone());
-        let learner = Learner { pieces, weights: &weights, plan: &plan, resources, monitor };
-        let (mut pieces, mut hessian_sample) = learner.learn(stays, &mut clock)?;
+        let learner = Learner::new(pieces, (stays, &weights), (&plan, resources), monitor);
+        let (mut pieces, mut hessian_sample) = learner.learn(&mut clock)?;
 
         let part: Vec<f64> = hessian_sample.rows.iter().map(|&row| weights[row]).collect();
         let of_part = labels.select(&hessian_sample.rows);
-        let samples = LabeledSamples { labels: &of_part, weights: &part, units: &part };
-        let (threads, intercept) = (self.threads, self.task.intercept);
-        let (kind, phi) = ((self.task.c.value(), intercept), &mut hessian_sample.phi);
-        let weighed = learn_weights(&mut pieces.expansion, phi, samples, kind, (seed, threads), monitor)?;
-        if weighed.is_some() {
-            clock.end("weights")?;
-            if !pieces.expansion.normalization().is_learned() {
-                // The cached features are without the weights.
-                pieces.cache = None;
-            }
+        let some = LabeledSamples { labels: &of_part, weights: &part, units: &part };
+        let (kind, phi) = ((params.c.value(), &solver), &mut hessian_sample.phi);
+        let weighed = learn_weights(&mut pieces.expansion, phi, some, kind, &mut clock)?;
+        if weighed.is_some() && !pieces.expansion.normalization().is_learned() {
+            // The cached features are without the weights.
+            pieces.cache = None;
         }
-        let mut chosen_c = match self.task.c {
-            CChoice::Value(c) => SelectedC::fixed(c),
-            CChoice::Auto => {
-                let phi = DenseView::new(&hessian_sample.phi, part.len(), pieces.expansion.n_features())?;
-                let kind = (self.task.loss, intercept);
-                let chosen = choose_c(phi.into(), samples, self.task.near, kind, (seed, threads), monitor)?;
-                clock.end("choose C")?;
-                chosen
-            }
-        };
-        let costs = chosen_c.costs(&weights, labels.classes().len())?;
-        let problem = LinearProblem { targets, costs: &costs, loss, intercept: self.task.intercept };
+        let d = pieces.n_features();
+        let mut chosen = SelectedC::of(params.c, &mut clock, || {
+            let phi = DenseView::new(&hessian_sample.phi, part.len(), d)?;
+            choose_c(phi.into(), some, params.near, &solver, monitor)
+        })?;
+        let costs = chosen.costs(&weights, labels.classes().len())?;
+        let problem = LinearProblem { targets, costs: &costs, loss, intercept: params.intercept };
         let blocks =
             Blocks { pieces: &pieces, hessian_sample: &hessian_sample, labels, problem, plan, resources, pool };
-        let start = chosen_c.start.as_ref().map(Start::newton);
+        let (settings, start) = (solver.newton(), chosen.start.as_ref().map(Start::newton));
         let (solution, note) = blocks.solve(&settings, start, ANSWERS, monitor)?;
         clock.end_solved("solve")?;
 
-        let scores = blocks.held_out_scores(&basis.rows, &weights, &settings, seed, monitor)?;
+        let scores = blocks.held_out_scores(&basis.rows, &weights, &settings, solver.seed, monitor)?;
         clock.end("hold out")?;
 
-        let mut report: Report = solution.report(clock.stages, &settings);
-        report.notes.push(note);
-        report.notes.extend(weighed.into_iter().chain(chosen_c.note.take()));
-        pieces.expansion.add_remarks(&mut report.notes, &mut report.warnings);
-        report.warnings.extend(warning);
+        let mut report: Report = solution.report(Vec::new(), &settings);
+        report.notes.extend([note].into_iter().chain(weighed).chain(chosen.note.take()));
+        let NewtonSolution { weights, intercepts, .. } = solution;
+        let task = Classification::new(labels, (loss, params.intercept), chosen.c, (weights, intercepts));
+        let task = Classification { path: chosen.path, ..task };
+        let made = Expansion { expansion: pieces.expansion, phi: (), basis, warning };
+        let mut model = made.model(task, report, (requested, clock.stages));
         let plain_weights = sample_weight.map_or_else(|| vec![1.0; labels.len()], <[f64]>::to_vec);
-        let calibration = assess(&mut report, &scores, labels, &plain_weights, EstimateMethod::HeldOut);
-        let task = Classification {
-            loss,
-            penalty: Penalty::L2,
-            c: chosen_c.c,
-            path: chosen_c.path,
-            intercept,
-            classes: labels.classes().to_vec(),
-            weights: solution.weights,
-            intercepts: solution.intercepts,
-        };
-        let origin = Origin::of(requested).labeled(labels).calibrated(calibration);
-        Ok(ExpansionModel::new(pieces.expansion, basis, task, report, origin))
+        let calibration = assess(&mut model.report, &scores, labels, &plain_weights, EstimateMethod::HeldOut);
+        Ok(model.labeled(labels, calibration))
     }
 }
 

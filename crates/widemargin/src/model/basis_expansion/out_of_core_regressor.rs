@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::block_plan::Plan;
-use super::expansion_model::Basis;
+use super::expand::Expansion;
 use super::feature_pieces::{FeaturePieces, Learner};
 use super::regressor::RegressionParams;
 use super::regressor_solution::Solution;
@@ -21,15 +21,13 @@ use crate::linalg::factor::Matrix;
 use crate::memory;
 use crate::model::clock::Clock;
 use crate::model::manifest::Manifest;
-use crate::model::on_workers::Preparation;
-use crate::model::origin::TrainingSettings;
 use crate::model::{BasisExpansionRegressor, BasisExpansionRegressorParams, PartedTargets};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::partition::Recorded;
 use crate::problem::{Loss, RowFeatures};
 use crate::similarity::Similarity;
-use crate::solve::residuals::{self, Choice, Samples, fit_in_blocks};
+use crate::solve::residuals::{self, Choice, fit_in_blocks};
 use crate::solve::ridge::{ChunkedRows, TakesFeatures};
 
 /// The checkpoint name of the sums.
@@ -76,7 +74,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let training = Training { samples, weights: &weights, threads: self.threads, monitor };
         let parameters = self.identity(&targets);
         let (c, loss, threads) = (self.task.c, self.task.loss, self.threads);
-        let (seed, n_basis) = (self.expander.seed, self.expander.n_basis);
+        let settings = self.expander.training();
         let all_alike = Labels::from_codes(vec![Label::Integer(0)], vec![0; n])?;
         let (expansion, basis, warning) = self.expander.before_normalization(&all_alike, &training, &mut clock)?;
         let targets = targets.with_bases(&basis.rows);
@@ -93,9 +91,8 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let present: Vec<usize> = (0..n).filter(|&row| weights[row] > 0.0).collect();
         let stays = if plan.is_whole() { present.clone() } else { Vec::new() };
         let pieces = FeaturePieces::new(expansion, samples, pool.clone());
-        let learner = Learner { pieces, weights: &weights, plan: &plan, resources, monitor };
-        let (pieces, stored) = learner.learn(stays, &mut clock)?;
-        let expansion = pieces.expansion.clone();
+        let learner = Learner::new(pieces, (stays, &weights), (&plan, resources), monitor);
+        let (pieces, stored) = learner.learn(&mut clock)?;
         let targets = &targets.present();
         let stored = plan.is_whole().then_some(stored);
         // The features of some of the samples of weight above 0.
@@ -113,25 +110,19 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
                 Solution::by_squares(targets, &mut Recorded::new(rows, resources.checkpoint, ANSWERS)?, c, monitor)?
             }
             loss => {
-                let (standard, has_intercept) = (&targets.standard, targets.has_intercept);
-                let samples = Samples { fitted: &targets.fitted, scales: &standard.scales, has_intercept };
-                let features = |rows: Range<usize>, roots: &[f64]| {
+                let scaled = |rows: Range<usize>, roots: &[f64]| {
                     let (roots, values) = (&roots[rows.clone()], read(rows)?);
                     let plain = RowFeatures::Plain { values: &values, width: d, has_intercept: false };
                     Ok(Matrix::from_columns(plain.weighted(0..roots.len(), roots), d, roots.len()))
                 };
-                let choice = Choice { loss, c: c.value() };
-                let fit = fit_in_blocks((&features, d), samples, choice, (&pool, resources.checkpoint), monitor)?;
-                Solution::of_losses(fit, loss, (standard, has_intercept))
+                let (choice, storage) = (Choice { loss, c: c.value() }, (&*pool, resources.checkpoint));
+                let fit = fit_in_blocks((&scaled, d), targets.samples(), choice, storage, monitor)?;
+                Solution::of_losses(fit, loss, (&targets.standard, targets.has_intercept))
             }
         };
         clock.end_solved("solve")?;
-        let Basis { choice: basis, rows: basis_rows } = basis;
-        let training = TrainingSettings { seed, n_basis, ..TrainingSettings::default() };
-        let preparation = Preparation { basis, basis_rows, training, stages: clock.stages };
-        let mut model = solution.model(expansion, &targets.standard, preparation, None);
-        model.report.warnings.extend(warning);
-        Ok(model)
+        let made = Expansion { expansion: pieces.expansion, phi: (), basis, warning };
+        Ok(solution.model(made, &targets.standard, (settings, clock.stages)))
     }
 
     /// All parameters that affect the result, and the identity of the targets.

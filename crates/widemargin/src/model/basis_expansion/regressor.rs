@@ -5,29 +5,26 @@
 //! other losses by Newton's method ([`fit_in_blocks`]). With the squared error, a Nyström map of a positive definite kernel
 //! and all samples as bases this is kernel ridge regression.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
-use super::expand::TrainingSamples;
 use super::expansion_params::{ExpansionParams, SourceSet};
+use super::prepare::Prepared;
 use super::regression::BasisExpansionRegressor;
 use super::regressor_solution::Solution;
-use crate::data::{ABSENT, About, DenseMatrix, Distinct, Source, Targets, Vectors, WeightedCodes};
+use crate::data::{ABSENT, Source, Targets, Vectors, WeightedCodes};
 use crate::error::Result;
 use crate::expansion::{Normalization, NystroemCut};
 use crate::linalg::factor::Matrix;
 use crate::macros::setters;
 use crate::model::CChoice;
 use crate::model::clock::Clock;
-use crate::model::on_workers::Preparation;
-use crate::model::origin::TrainingSettings;
 use crate::model::regression_path::{RegressionSelection, StandardTargets};
 use crate::model::within_limit::TrainingSet;
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::problem::{Intercept, Judged, Loss, without_bases};
+use crate::problem::{Intercept, Judged, Loss};
 use crate::similarity::Similarity;
-use crate::solve::residuals::{Choice, MemoryRows, Samples, fit_in_blocks};
+use crate::solve::residuals::{Choice, MemoryRows, fit_in_blocks};
 use crate::solve::ridge::{FeatureRidge, FeatureSolution, Fitted};
 use crate::solve::{OwnFeatures, Solved, parts_of_own_features};
 
@@ -124,7 +121,9 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         sample_weight: Option<&[f64]>,
         monitor: &Monitor<'_>,
     ) -> Result<(BasisExpansionRegressor<S>, Matrix)> {
-        self.loss(Loss::SquaredError).solve(TrainingSet { samples, known: targets, sample_weight }, true, monitor)
+        let params = self.loss(Loss::SquaredError);
+        params.check()?;
+        params.solve(TrainingSet { samples, known: targets, sample_weight }, true, monitor)
     }
 
     fn solve(
@@ -134,62 +133,40 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         monitor: &Monitor<'_>,
     ) -> Result<(BasisExpansionRegressor<S>, Matrix)> {
         let TrainingSet { samples, known: targets, sample_weight } = set;
-        self.check()?;
-        let weights = targets.weights(samples.n_samples(), sample_weight)?;
+        let ExpansionParams { expander, task: RegressionParams { c, loss, has_intercept }, threads } = self;
+        let (effective, training) = (targets.weights(samples.n_samples(), sample_weight)?, expander.training());
         let mut clock = Clock::start(monitor);
-        let samples = &About::new(samples, &weights)?;
-        let codes = targets.codes();
-        let weighted = WeightedCodes { codes: &codes, weights: sample_weight, effective: &weights };
-        let distinct = Distinct::find(|rows| samples.fingerprints(rows), weighted, 0, self.threads, monitor)?;
-        let all = targets;
-        let (targets, weights) = (all.of_rows(&distinct.rows), &distinct.weights);
-        clock.end("merge")?;
+        let weighted = WeightedCodes { codes: &targets.codes(), weights: sample_weight, effective: &effective };
+        let prepared = Prepared::new(samples, weighted, threads, &mut clock)?;
+        let made = expander.fit(&prepared, &mut clock)?;
 
-        let (seed, threads, one_class) = (self.expander.seed, self.threads, vec![0; weights.len()]);
-        let all_samples =
-            TrainingSamples { samples, distinct: &distinct, weights, codes: &one_class, threads, monitor };
-        let n_basis = self.expander.n_basis;
-        let made = self.expander.fit(&all_samples, &mut clock)?;
-
-        let of_rows = made.bases_of_rows(&distinct);
-        // A sample with the content of a basis is one, whichever of them was taken.
-        let contents: HashSet<usize> =
-            of_rows.keys().filter(|&&at| at < weights.len()).map(|&at| distinct.content(at)).collect();
-        let bases: Vec<usize> = (0..weights.len()).filter(|&at| contents.contains(&distinct.content(at))).collect();
-        let draws = if distinct.are_draws(&codes) { distinct.draws() } else { vec![false; weights.len()] };
-        let units = distinct.removed_weights_of_targets(&codes);
-        let Judged { units, factors } = without_bases((units, weights), &bases, |row| draws[row], |_| 0);
-        let remains = |at| draws[at] || distinct.is_contested(at);
-        let own = made.own_features(&of_rows, remains, (weights, &units));
-        let standard = StandardTargets::new(&targets, (weights, &units), self.task.has_intercept)?;
+        let (weights, Judged { units, factors }) = (&prepared.weights, made.judged(&prepared));
+        let of_distinct = targets.of_rows(&prepared.distinct.rows);
+        let standard = StandardTargets::new(&of_distinct, (weights, &units), has_intercept)?;
+        let own = if loss == Loss::SquaredError { made.own_features(&prepared, &units) } else { Vec::new() };
         let fitted = Fitted::new(&standard.values, weights.clone(), units);
-        let (pool, has_intercept) = (Pool::new(threads)?, self.task.has_intercept);
-        let problem =
-            Problem { phi: &made.phi, own: &own, factors: &factors, standard: &standard, has_intercept, pool: &pool };
-        let (solution, loo_values) = match self.task.loss {
-            Loss::SquaredError => problem.squared(&fitted, self.task.c, leaves_out, monitor)?,
+        let pool = Pool::new(threads)?;
+        let (solution, loo_values) = match loss {
+            Loss::SquaredError => {
+                let phi = &made.phi;
+                let problem = Problem { phi, own: &own, factors: &factors, standard: &standard, has_intercept, fitted };
+                problem.solve((c, leaves_out), &pool, monitor)?
+            }
             loss => {
                 let rows = MemoryRows::new(&made.phi, &pool)?;
-                let samples = Samples { fitted: &fitted, scales: &standard.scales, has_intercept };
-                let features = |some: Range<usize>, roots: &[f64]| Ok(rows.scaled(some, roots));
-                let choice = Choice { loss, c: self.task.c.value() };
-                let mut fit = fit_in_blocks((&features, rows.n_features()), samples, choice, (&pool, None), monitor)?;
+                let read = |some: Range<usize>, roots: &[f64]| Ok(rows.scaled(some, roots));
+                let (all, choice) = (standard.samples(&fitted, has_intercept), Choice { loss, c: c.value() });
+                let (k, d) = (targets.n_outputs(), rows.n_features());
+                let mut fit = fit_in_blocks((&read, d), all, choice, (&pool, None), monitor)?;
                 // Equal samples have no features here.
-                let (k, d) = (all.n_outputs(), rows.n_features());
                 let of_output = |output: usize| rows.original(&fit.weights[output * d..][..d]);
                 fit.weights = (0..k).map(of_output).collect::<Result<Vec<_>>>()?.concat();
                 (Solution::of_losses(fit, loss, (&standard, has_intercept)), Matrix::zeros(0, k))
             }
         };
         clock.end_solved("solve")?;
-        let preparation = Preparation {
-            basis: made.basis.choice,
-            basis_rows: made.basis.rows,
-            training: TrainingSettings { seed, n_basis, ..TrainingSettings::default() },
-            stages: clock.stages,
-        };
-        let model = solution.model(made.expansion, &standard, preparation, made.warning);
-        let of_callers = loo_values_of_callers(&loo_values, &distinct.places, all, &standard);
+        let model = solution.model(made, &standard, (training, clock.stages));
+        let of_callers = loo_values_of_callers(&loo_values, &prepared.distinct.places, targets, &standard);
         Ok((model, of_callers))
     }
 }
@@ -217,7 +194,7 @@ fn loo_values_of_callers(
     values
 }
 
-/// Features, and standard targets.
+/// A problem of the squared error, of standard targets.
 struct Problem<'a> {
     phi: &'a Vectors,
     /// Of bases that are left out.
@@ -226,25 +203,20 @@ struct Problem<'a> {
     factors: &'a [f64],
     standard: &'a StandardTargets,
     has_intercept: bool,
-    pool: &'a Pool,
+    fitted: Fitted,
 }
 
 impl Problem<'_> {
     /// Leave-one-out decision values without the features of bases that are left out.
-    fn without_own_features(
-        &self,
-        phi: &DenseMatrix<f32>,
-        fitted: &Fitted,
-        (solution, c): (&FeatureSolution, f64),
-        values: &mut Matrix,
-    ) {
-        let costs: Vec<f64> = fitted.weights.iter().map(|weight| c * weight).collect();
+    fn without_own_features(&self, (solution, c): (&FeatureSolution, f64), values: &mut Matrix) {
+        let Vectors::Dense(phi) = self.phi else { return };
+        let costs: Vec<f64> = self.fitted.weights.iter().map(|weight| c * weight).collect();
         for output in 0..values.n_cols() {
             let solved = Solved {
                 weights: &solution.weights[output * phi.n_cols..][..phi.n_cols],
                 bias: solution.intercepts[output],
                 intercept: if self.has_intercept { Intercept::Free } else { Intercept::None },
-                loss_at: &|row, value| Loss::SquaredError.at(fitted.targets.at(output, row), value),
+                loss_at: &|row, value| Loss::SquaredError.at(self.fitted.targets.at(output, row), value),
                 costs: &costs,
             };
             for (own, part) in self.own.iter().zip(parts_of_own_features(phi, &solved, self.own).into_iter().flatten())
@@ -254,31 +226,28 @@ impl Problem<'_> {
         }
     }
 
-    /// By the squared error, with the leave-one-out decision values of the samples if they are requested.
-    fn squared(
+    /// The solution, with the leave-one-out decision values of the samples if they are requested.
+    fn solve(
         &self,
-        fitted: &Fitted,
-        c: CChoice,
-        leaves_out: bool,
+        (c, leaves_out): (CChoice, bool),
+        pool: &Pool,
         monitor: &Monitor<'_>,
     ) -> Result<(Solution, Matrix)> {
-        let n = fitted.weights.len();
-        let solver = FeatureRidge::new(self.phi, self.has_intercept, fitted.clone(), self.pool, monitor)?;
+        let Problem { own, factors, standard, has_intercept, fitted, .. } = self;
+        let solver = FeatureRidge::new(self.phi, *has_intercept, fitted.clone(), pool, monitor)?;
         let problem = (solver.parted(), &mut solver.rows());
-        let mut chosen = RegressionSelection::of(c, self.standard, problem, monitor)?;
+        let mut chosen = RegressionSelection::of(c, standard, problem, monitor)?;
         let solution = solver.solution(chosen.lambda)?;
         let mut loo_values = Matrix::zeros(0, solution.intercepts.len());
-        let judged = fitted.units.iter().zip(self.factors).filter(|(unit, _)| **unit > 0.0);
+        let judged = fitted.units.iter().zip(*factors).filter(|(unit, _)| **unit > 0.0);
         // The same factor for all changes no mean.
         let are_equal = judged.map(|(_, factor)| factor).is_sorted_by(|a, b| a == b);
-        if leaves_out || !self.own.is_empty() || !are_equal {
+        if leaves_out || !own.is_empty() || !are_equal {
             loo_values = solver.loo_values(chosen.lambda, monitor)?;
-            if let Vectors::Dense(phi) = self.phi {
-                self.without_own_features(phi, fitted, (&solution, chosen.c()), &mut loo_values);
-            }
-            chosen.set_estimate(self.standard.point(&fitted.leave_one_out(chosen.lambda, &loo_values, self.factors)));
+            self.without_own_features((&solution, chosen.c()), &mut loo_values);
+            chosen.set_estimate(standard.point(&fitted.leave_one_out(chosen.lambda, &loo_values, factors)));
         }
-        let targets = (self.standard, self.has_intercept);
-        Ok((Solution::of_ridge(solution, chosen, targets, n), loo_values))
+        let n = fitted.weights.len();
+        Ok((Solution::of_ridge(solution, chosen, (standard, *has_intercept), n), loo_values))
     }
 }

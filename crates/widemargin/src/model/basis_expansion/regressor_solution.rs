@@ -1,12 +1,12 @@
 //! The solution of a regression, which becomes a model; on features that others hold: of other machines, or read in passes.
 
-use super::expansion_model::{Basis, ExpansionModel};
+use super::expand::Expansion;
 use super::regression::{BasisExpansionRegressor, Regression};
 use crate::error::{Error, Result};
 use crate::expansion::BasisExpansion;
 use crate::instant::Instant;
 use crate::model::on_workers::Preparation;
-use crate::model::origin::Origin;
+use crate::model::origin::TrainingSettings;
 use crate::model::regression_path::{RegressionSelection, StandardTargets, closed_form_report};
 use crate::model::{CChoice, PartedTargets};
 use crate::monitor::Monitor;
@@ -14,7 +14,7 @@ use crate::par::Pool;
 use crate::partition::{Executor, Remote, Workers};
 use crate::problem::Loss;
 use crate::similarity::Similarity;
-use crate::solve::residuals::{Choice, Fit, Samples, fit};
+use crate::solve::residuals::{Choice, Fit, fit};
 use crate::solve::ridge::{FeatureSolution, PartedRidge, RidgeRows, center_of};
 use crate::solve::thin_plate::{FeatureMap, RemoteRowSums, RowsShape, Run, Settled, fit_rows};
 use crate::solve::{Report, Stage};
@@ -76,21 +76,17 @@ impl Solution {
         Ok(Solution::of_ridge(solution, chosen, (&targets.standard, targets.has_intercept), targets.n_present()))
     }
 
-    /// The model, in the unit of the targets; `warning` is of the bases.
-    pub fn model<S: Similarity>(
-        self,
-        expansion: BasisExpansion<S>,
+    /// The model, in the unit of the targets.
+    pub fn model<S: Similarity, F>(
+        mut self,
+        made: Expansion<S, F>,
         standard: &StandardTargets,
-        preparation: Preparation,
-        warning: Option<String>,
+        before: (TrainingSettings, Vec<Stage>),
     ) -> BasisExpansionRegressor<S> {
-        let Preparation { basis: choice, basis_rows: rows, training, stages } = preparation;
-        let Solution { mut task, mut report, warning: of_solution } = self;
-        standard.restore(&mut task.weights, &mut task.intercepts);
-        report.stages = stages;
-        expansion.add_remarks(&mut report.notes, &mut report.warnings);
-        report.warnings.extend(warning.into_iter().chain(of_solution));
-        ExpansionModel::new(expansion, Basis { choice, rows }, task, report, Origin::of(training))
+        standard.restore(&mut self.task.weights, &mut self.task.intercepts);
+        let mut model = made.model(self.task, self.report, before);
+        model.report.warnings.extend(self.warning);
+        model
     }
 }
 
@@ -119,10 +115,11 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
         targets: &PartedTargets,
         workers: impl Workers,
         choice: (CChoice, Loss),
-        mut preparation: Preparation,
+        preparation: Preparation,
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
         let targets = &targets.clone().with_bases(&preparation.basis_rows);
+        let (made, (training, mut stages)) = Expansion::on_workers(expansion, preparation);
         let (c, loss) = choice;
         c.check()?;
         loss.check_of_targets()?;
@@ -134,8 +131,8 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
                 Solution::of_losses(fit, loss, (&targets.standard, targets.has_intercept))
             }
         };
-        preparation.stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
-        Ok(solution.model(expansion, &targets.standard, preparation, None))
+        stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
+        Ok(solution.model(made, &targets.standard, (training, stages)))
     }
 }
 
@@ -157,8 +154,7 @@ fn on_workers(
     let n_free = usize::from(has_intercept);
     let shape = RowsShape { n_penalized: center.len(), n_free, n_problems: k, shares_first_hessian: false };
     let (present, pool) = (targets.present(), Pool::new(0)?);
-    let samples = Samples { fitted: &present.fitted, scales: &targets.standard.scales, has_intercept };
-    fit(samples, choice, monitor, &mut |settings, _, monitor| {
+    fit(present.samples(), choice, monitor, &mut |settings, _, monitor| {
         let run = Run { settings, pool: &pool, monitor };
         fit_rows(&mut RemoteRowSums::new(&mut workers, shape), (&settled, &map), None, run)
     })

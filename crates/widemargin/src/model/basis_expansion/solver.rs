@@ -60,6 +60,13 @@ pub(super) struct Solution {
 }
 
 impl Solver {
+    /// The settings of Newton's method.
+    pub fn newton(&self) -> NewtonSettings {
+        let default = NewtonSettings::default();
+        let max_iter = self.max_iter.unwrap_or(default.max_iter);
+        NewtonSettings { tol: self.tol, max_iter, threads: self.threads, ..default }
+    }
+
     pub fn solve(&self, phi: &Vectors, labels: &Labels, costs: &[f64], monitor: &Monitor<'_>) -> Result<Solution> {
         let (loss, intercept, tol, threads) = (self.loss, self.intercept, self.tol, self.threads);
         let problem = LinearProblem { targets: OneVsRest::of(labels), costs, loss, intercept };
@@ -74,9 +81,7 @@ impl Solver {
             let (weights, intercepts) = (solved.weights, solved.intercepts);
             return Ok(Solution { weights, intercepts, intercept, report, alphas: Vec::new() });
         }
-        let default = NewtonSettings::default();
-        let max_iter = self.max_iter.unwrap_or(default.max_iter);
-        let settings = NewtonSettings { tol, max_iter, threads, ..default };
+        let settings = self.newton();
         let mut objective = BlockObjective::new(Block::of(phi)?, problem, threads)?;
         let mut descended = None;
         // Sparse rows descend in the dual first, from 0 or from known dual variables.

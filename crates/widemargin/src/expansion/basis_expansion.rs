@@ -74,25 +74,13 @@ impl<S: Similarity> Clone for BasisExpansion<S> {
 
 impl<S: Similarity> BasisExpansion<S> {
     /// Learns the normalization for a fitted similarity on these bases, and returns the normalized features of the
-    /// training samples: samples × features, single precision.
+    /// training samples: samples × features, sparse where they stay so ([`BasisExpansion::is_sparse`]). `basis_rows` are
+    /// the training samples that are the bases, if these are training samples.
     ///
     /// # Errors
     /// Errors of the similarity; [`Error::Similarity`] for a non-finite value, naming the pair; [`Error::Memory`] if
     /// the features do not fit.
-    pub fn fit(
-        similarity: S,
-        bases: S::Samples,
-        normalization: Normalization,
-        training: &Training<'_, S::Samples>,
-    ) -> Result<(Self, DenseMatrix<f32>)> {
-        let (expansion, phi) =
-            BasisExpansion::fit_vectors(similarity, bases, (normalization, NystroemCut::default()), &[], training)?;
-        Ok((expansion, phi.into_dense()?))
-    }
-
-    /// The same with features that are sparse where they stay so ([`BasisExpansion::is_sparse`]). `basis_rows` are the
-    /// training samples that are the bases, if these are training samples.
-    pub(crate) fn fit_vectors(
+    pub(crate) fn fit(
         similarity: S,
         bases: S::Samples,
         normalization: (Normalization, NystroemCut),
@@ -132,8 +120,7 @@ impl<S: Similarity> BasisExpansion<S> {
             let expected = "mean-norm, z-score, covariance or none: features are no similarities between bases";
             return Err(Error::parameter("normalization", normalization, expected));
         }
-        let mut expansion = BasisExpansion::from_parts(similarity, bases, normalization, Vec::new())?;
-        expansion.maps = expansion.widths().into_iter().map(PartMap::identity).collect();
+        let mut expansion = BasisExpansion::from_parts(similarity, bases, normalization, Vec::new())?.unnormalized();
         let mut between = None;
         if normalization.negative_eigenvalues().is_some() {
             let parts;
@@ -589,25 +576,23 @@ pub fn describe(
     samples: &dyn Source<Samples = AnySamples>,
     threads: usize,
 ) -> Result<DenseMatrix<f32>> {
-    let mut all = DenseMatrix::default();
-    let pool = Pool::new(threads)?;
-    let chunk = |rows: std::ops::Range<usize>| {
-        let described = similarity.describe(samples.chunk(rows)?)?;
-        let AnySamples::Described(views) = described else { return Ok(None) };
-        let Some(view) = views.into_iter().next() else { return Ok(None) };
-        match Vectors::from_any(view) {
-            Ok(vectors) => Ok(Some(vectors.dense()?.into_owned())),
-            Err(other) => Err(Error::similarity(
-                similarity.spec(),
-                format!("its descriptors give {}, which are no vectors", other.kind()),
-            )),
+    let vectors = |described: AnySamples| match Vectors::from_any(described) {
+        Ok(vectors) => vectors.into_dense(),
+        Err(other) => {
+            let problem = format!("its descriptors give {}, which are no vectors", other.kind());
+            Err(Error::similarity(similarity.spec(), problem))
         }
     };
-    pool.fold_chunks(samples.n_samples(), CHUNK_ROWS, chunk, |part| {
-        if let Some(part) = part {
-            all.n_cols = part.n_cols;
-            all.n_rows += part.n_rows;
-            all.values.extend_from_slice(&part.values);
+    let chunk = |rows: Range<usize>| match similarity.describe(samples.chunk(rows)?)? {
+        AnySamples::Described(views) => views.into_iter().next().map(vectors).transpose(),
+        _ => Ok(None),
+    };
+    let mut all = DenseMatrix::default();
+    Pool::new(threads)?.fold_chunks(samples.n_samples(), CHUNK_ROWS, chunk, |part| {
+        if let Some(DenseMatrix { values, n_rows, n_cols }) = part {
+            all.n_cols = n_cols;
+            all.n_rows += n_rows;
+            all.values.extend(values);
         }
         Ok(())
     })?;

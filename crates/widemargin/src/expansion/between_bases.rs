@@ -138,7 +138,7 @@ mod tests {
                     similarity.fit(&training).unwrap();
                     let bases = Samples::select(&samples, &rows);
                     let normalization = (normalization, NystroemCut::default());
-                    BasisExpansion::fit_vectors(similarity, bases, normalization, known, &training).unwrap()
+                    BasisExpansion::fit(similarity, bases, normalization, known, &training).unwrap()
                 };
                 let ((expansion, features), (other, expected)) = (fitted(&rows), fitted(&[]));
                 assert!(expansion.compares_once(), "{specs:?}");

@@ -164,6 +164,12 @@ pub(crate) fn closed_form_report(half_norms: &[f64], n: usize, stages: Vec<Stage
     Report::of(&half_norms.iter().map(problem).collect::<Vec<_>>(), stages)
 }
 
+/// Half the squared norm of the weights of k outputs, the same for each: the mean.
+pub(crate) fn half_norms(weights: &[f64], k: usize) -> Vec<f64> {
+    let norms: f64 = weights.iter().map(|weight| weight * weight).sum();
+    vec![0.5 * norms / k as f64; k]
+}
+
 /// λ, and the points of the path: one for a fixed C, none where leave-one-out is undetermined.
 pub(crate) struct RegressionSelection {
     pub lambda: f64,

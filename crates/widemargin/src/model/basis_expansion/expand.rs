@@ -199,11 +199,10 @@ impl<S: Similarity> Expander<S> {
         if matches!(self.basis, BasisChoice::Rows(_)) || self.similarity.metadata().brings_columns {
             return None;
         }
-        let Expander { n_basis, normalization, cut, seed, .. } = *self;
         let similarity = self.similarity.unfitted()?;
         let explicit =
             self.explicit.as_ref().map(|explicit| Samples::select(explicit, &(0..explicit.len()).collect::<Vec<_>>()));
-        Some(Expander { similarity, n_basis, basis: self.basis.clone(), explicit, normalization, cut, seed })
+        Some(Expander { similarity, basis: self.basis.clone(), explicit, ..*self })
     }
 
     /// The number of bases if there are as many samples.
@@ -240,9 +239,8 @@ impl<S: Similarity> Expander<S> {
         let basis_rows: Vec<usize> =
             chosen.rows.iter().map(|&row| all.distinct.places[row]).filter(|place| *place != ABSENT).collect();
         let normalization = (self.normalization, self.cut);
-        let (expansion, phi) =
-            BasisExpansion::fit_vectors(self.similarity, bases, normalization, &basis_rows, &training)
-                .map_err(|error| error.of_bases_and_rows(&chosen.rows, rows))?;
+        let (expansion, phi) = BasisExpansion::fit(self.similarity, bases, normalization, &basis_rows, &training)
+            .map_err(|error| error.of_bases_and_rows(&chosen.rows, rows))?;
         clock.end("similarity")?;
 
         Ok(Expansion { expansion, phi, basis: Basis::of(&self.basis, chosen.rows), warning: chosen.warning })
@@ -360,11 +358,8 @@ impl<S: Similarity> Expander<S> {
         }
         let bases = training.samples.select(&chosen.rows)?;
         basis::check_sound(similarity, &bases, &chosen.rows)?;
-        if is_row_list {
-            return Ok((bases, chosen));
-        }
         let mut fingerprints = HashSet::new();
-        let is_new = |at: &usize| bases.fingerprint(*at).is_none_or(|print| fingerprints.insert(print));
+        let is_new = |at: &usize| is_row_list || bases.fingerprint(*at).is_none_or(|print| fingerprints.insert(print));
         let distinct_rows: Vec<usize> = (0..chosen.rows.len()).filter(is_new).collect();
         if distinct_rows.len() == chosen.rows.len() {
             return Ok((bases, chosen));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::block_plan::Plan;
-use crate::data::{Resources, Scratch, Source};
+use crate::data::{DenseView, Resources, Scratch, Source};
 use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, CHUNK_ROWS, FeatureChunks, FeatureRows, PartMap};
 use crate::instant::Instant;
@@ -14,7 +14,7 @@ use crate::model::clock::Clock;
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
 use crate::partition::{Executor, Query, Recorded};
-use crate::problem::Pieces;
+use crate::problem::{Block, Pieces};
 use crate::similarity::Similarity;
 
 /// Features, one piece at a time.
@@ -96,23 +96,6 @@ impl<'a, S: Similarity> FeaturePieces<'a, S> {
         self.pool.map_mut(&mut chunks, work).into_iter().collect::<Result<()>>()?;
         self.read.add(since, rows.len());
         Ok(())
-    }
-
-    /// The features of some rows, ascending, read or made with those between them.
-    pub fn of_rows(&self, rows: &[usize]) -> Result<Vec<f32>> {
-        let (width, Some((first, last))) = (self.n_features(), rows.first().zip(rows.last())) else {
-            return Ok(Vec::new());
-        };
-        let (mut phi, mut piece) = (Vec::with_capacity(rows.len() * width), Vec::new());
-        for from in (*first..=*last).step_by(CHUNK_ROWS) {
-            let all = from..(from + CHUNK_ROWS).min(last + 1);
-            piece.resize(all.len() * width, 0.0);
-            self.fill(all.clone(), &mut piece)?;
-            for row in rows.iter().filter(|row| all.contains(row)) {
-                phi.extend_from_slice(&piece[(row - from) * width..][..width]);
-            }
-        }
-        Ok(phi)
     }
 
     fn byte(&self, row: usize) -> u64 {
@@ -291,6 +274,11 @@ impl<S: Similarity> Executor for Learner<'_, '_, S> {
 }
 
 impl HessianSample {
+    /// The features, `width` of each row.
+    pub fn block(&self, width: usize) -> Result<Block<'_>> {
+        Ok(DenseView::new(&self.phi, self.rows.len(), width)?.into())
+    }
+
     /// Copies the features of the resident rows of a piece.
     fn take(&mut self, rows: &Range<usize>, piece: &[f32], width: usize) {
         let from = self.rows.partition_point(|&row| row < rows.start);

@@ -4,11 +4,10 @@
 //! compared with a few bases, the similarities normalized ([`Expander`](super::expand::Expander)), and a linear SVM trained on them by Newton's
 //! method in the primal ([`newton`](crate::solve::newton)), or, for the hinge loss, by coordinate descent on its dual ([`linear`](crate::solve::dual::linear)).
 
-use super::choose_c::{LabeledSamples, SelectedC, Validation, choose_c, solve_squared};
+use super::choose::{LabeledSamples, SelectedC, Validation, choose_c, learn_weights, solve_squared};
 use super::expand::{Expansion, unweighted};
 use super::expansion_params::{ExpansionParams, SourceSet};
 use super::held_out::{held_out_scores, select_on_held_out};
-use super::learn_weights::learn_weights;
 use super::model::Classification;
 use super::prepare::Prepared;
 use super::solver::{Solution, Solver};

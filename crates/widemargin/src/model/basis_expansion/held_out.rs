@@ -1,7 +1,7 @@
 //! Decision values of samples that refits at the same C do not see: they estimate the error and calibrate probabilities
 //! where leave-one-out on all samples has not, and select C where that would take too long.
 
-use super::choose_c::{LabeledSamples, SelectedC, Validation};
+use super::choose::{LabeledSamples, SelectedC, Validation};
 use super::solver::{Solution, Solver, Start};
 use crate::data::Vectors;
 use crate::error::Result;

@@ -1,7 +1,7 @@
 //! The basis expansion SVM: parameters, fit, fitted model and its file.
 
 mod block_plan;
-mod choose_c;
+mod choose;
 mod expand;
 mod expanded;
 pub(super) mod expansion_file;
@@ -10,7 +10,6 @@ mod expansion_params;
 mod feature_pieces;
 mod fit;
 mod held_out;
-mod learn_weights;
 mod model;
 mod one_class;
 mod one_class_fit;
@@ -20,7 +19,6 @@ mod prepare;
 mod products;
 mod regression;
 mod regressor;
-mod regressor_solution;
 mod solver;
 
 pub use expanded::Expanded;

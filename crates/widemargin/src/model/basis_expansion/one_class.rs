@@ -95,20 +95,7 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
     /// # Errors
     /// Errors of the similarity; [`Error::Similarity`] for a non-finite value, naming the pair.
     pub fn score_samples(&self, samples: &dyn Source<Samples = S::Samples>, threads: usize) -> Result<Vec<f64>> {
-        self.score_samples_with(samples, threads, &Monitor::none())
-    }
-
-    /// The same with a monitor, which receives progress and may cancel (time limits are ignored).
-    ///
-    /// # Errors
-    /// As for [`BasisExpansionOneClass::score_samples`]; [`Error::Cancelled`].
-    pub(crate) fn score_samples_with(
-        &self,
-        samples: &dyn Source<Samples = S::Samples>,
-        threads: usize,
-        monitor: &Monitor<'_>,
-    ) -> Result<Vec<f64>> {
-        self.precise_products(samples, threads, monitor)
+        self.precise_products(samples, threads, &Monitor::none())
     }
 
     getters! {
@@ -140,6 +127,6 @@ impl<S: Similarity> OneClass for BasisExpansionOneClass<S> {
 
     fn score_samples(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
         self.check_samples(samples)?;
-        self.score_samples_with(S::source(samples)?, threads, monitor)
+        self.precise_products(S::source(samples)?, threads, monitor)
     }
 }

@@ -9,7 +9,6 @@ use super::expand::Expansion;
 use super::expansion_params::{ExpansionParams, SourceSet};
 use super::one_class::{BasisExpansionOneClass, OneClassTask, check_numbers};
 use super::prepare::Prepared;
-use super::regressor_solution::half_norms;
 use crate::data::{ABSENT, Samples, Source, Targets, WeightedCodes, common_divisor_of};
 use crate::error::{Result, require};
 use crate::expansion::{BasisExpansion, NegativeEigenvalues, Normalization, NystroemCut};
@@ -19,7 +18,7 @@ use crate::macros::setters;
 use crate::model::PartedTargets;
 use crate::model::clock::Clock;
 use crate::model::on_workers::Preparation;
-use crate::model::regression_path::closed_form_report;
+use crate::model::regression_path::{closed_form_report, half_norms};
 use crate::model::within_limit::TrainingSet;
 use crate::monitor::Monitor;
 use crate::par::Pool;
@@ -147,7 +146,7 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
             true => Vec::new(),
             false => {
                 let absent = prepared.samples.select(&absent)?;
-                model.score_samples_with(&absent, threads, &monitor.without_progress())?
+                model.precise_products(&absent, threads, &monitor.without_progress())?
             }
         }
         .into_iter();

@@ -10,15 +10,14 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::block_plan::Plan;
-use super::choose_c::{LabeledSamples, SelectedC, choose_c};
+use super::choose::{LabeledSamples, SelectedC, choose_c, learn_weights};
 use super::expand::Expansion;
 use super::expansion_params::ExpansionParams;
 use super::feature_pieces::{FeaturePieces, HessianSample, Learner};
 use super::held_out::{judge, n_held_out};
-use super::learn_weights::learn_weights;
 use super::model::Classification;
-use super::solver::Start;
-use crate::data::{About, DenseView, Labels, Resources, Source, Training, check_costs, effective_weights};
+use super::solver::{Solver, Start};
+use crate::data::{About, Labels, Resources, Source, Training, check_costs, effective_weights};
 use crate::error::{Result, require};
 use crate::model::choose_rows::{choose_hessian_rows, stand_ins};
 use crate::model::clock::Clock;
@@ -28,7 +27,7 @@ use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::partition::Recorded;
 use crate::problem::{
-    Block, BlockObjective, HeldOutRows, HeldOutScores, LinearProblem, OneVsRest, PassObjective, Penalty, Pieces, Room,
+    BlockObjective, HeldOutRows, HeldOutScores, LinearProblem, OneVsRest, PassObjective, Penalty, Pieces, Room,
     SampledObjective,
 };
 use crate::similarity::Similarity;
@@ -104,18 +103,16 @@ impl<S: Similarity> BasisExpansionParams<S> {
         }
         let d = pieces.n_features();
         let mut chosen = SelectedC::of(params.c, &mut clock, || {
-            let phi = DenseView::new(&hessian_sample.phi, part.len(), d)?;
-            choose_c(phi.into(), some, params.near, &solver, monitor)
+            choose_c(hessian_sample.block(d)?, some, params.near, &solver, monitor)
         })?;
         let costs = chosen.costs(&weights, labels.classes().len())?;
         let problem = LinearProblem { targets, costs: &costs, loss, intercept: params.intercept };
-        let blocks =
-            Blocks { pieces: &pieces, hessian_sample: &hessian_sample, labels, problem, plan, resources, pool };
+        let blocks = Blocks { pieces: &pieces, hessian_sample: &hessian_sample, labels, plan, resources, pool };
         let (settings, start) = (solver.newton(), chosen.start.as_ref().map(Start::newton));
-        let (solution, note) = blocks.solve(&settings, start, ANSWERS, monitor)?;
+        let (solution, note) = blocks.solve(problem, &settings, start, ANSWERS, monitor)?;
         clock.end_solved("solve")?;
 
-        let scores = blocks.held_out_scores(&basis.rows, &weights, &settings, solver.seed, monitor)?;
+        let scores = blocks.held_out_scores(problem, (&basis.rows, &weights), &solver, monitor)?;
         clock.end("hold out")?;
 
         let mut report: Report = solution.report(Vec::new(), &settings);
@@ -131,12 +128,11 @@ impl<S: Similarity> BasisExpansionParams<S> {
     }
 }
 
-/// The problem and its data.
+/// The rows of a problem.
 struct Blocks<'a, S: Similarity> {
     pieces: &'a FeaturePieces<'a, S>,
     hessian_sample: &'a HessianSample,
     labels: &'a Labels,
-    problem: LinearProblem<'a>,
     plan: Plan,
     resources: &'a Resources<'a>,
     pool: Arc<Pool>,
@@ -147,69 +143,55 @@ impl<S: Similarity> Blocks<'_, S> {
     /// a small C the gap is small at the solution of all rows already, whose weights know these. None if time is up.
     fn held_out_scores(
         &self,
-        bases: &[usize],
-        weights: &[f64],
-        settings: &NewtonSettings,
-        seed: u64,
+        problem: LinearProblem<'_>,
+        (bases, weights): (&[usize], &[f64]),
+        solver: &Solver,
         monitor: &Monitor<'_>,
     ) -> Result<HeldOutScores> {
-        let (rows, n_classes) = (&self.hessian_sample.rows, self.labels.classes().len());
+        let (rows, expansion) = (&self.hessian_sample.rows, &self.pieces.expansion);
         let labels = self.labels.of_rows(rows);
         let bases: HashSet<usize> = bases.iter().copied().collect();
         // Features that compare with a basis are read with all others: a basis is held out only where maps mix them.
-        let expansion = &self.pieces.expansion;
         let mixes = expansion.features_of_basis(0).is_empty();
         let is_judged = |row: usize| mixes || !bases.contains(&row);
         let of_rows: Vec<f64> = rows.iter().map(|&row| if is_judged(row) { weights[row] } else { 0.0 }).collect();
         let samples = LabeledSamples { labels: &labels, weights: &of_rows, units: &of_rows };
-        let size = n_held_out(rows.len(), n_classes);
-        let held_out =
-            HeldOutRows::sets(&labels, (&of_rows, &of_rows), |at| bases.contains(&rows[at]), (size, 1), seed)
-                .into_iter()
-                .next();
-        let Some(held_out) = held_out.filter(|_| monitor.ask().is_ok()) else { return Ok(HeldOutScores::default()) };
-        let rest = held_out.rest(of_rows.clone());
-        let mut costs = self.problem.costs.to_vec();
-        for (&row, rest) in rows.iter().zip(&rest) {
-            if *rest == 0.0 && is_judged(row) {
-                costs[row] = 0.0;
-            }
-        }
-        let problem = LinearProblem { costs: &costs, ..self.problem };
-        let (plan, pool) = (self.plan, self.pool.clone());
-        let without = Blocks { problem, plan, pool, ..*self };
-        let settings = NewtonSettings { tol: settings.tol.max(COMPARISON_TOL), ..*settings };
-        let (solution, _) = without.solve(&settings, None, HELD_OUT_ANSWERS, &monitor.without_progress())?;
+        let (size, is_spared) = (n_held_out(rows.len(), labels.classes().len()), |at: usize| bases.contains(&rows[at]));
+        let mut sets = HeldOutRows::sets(&labels, (&of_rows, &of_rows), is_spared, (size, 1), solver.seed);
+        let Some(held_out) = sets.pop().filter(|_| monitor.ask().is_ok()) else { return Ok(HeldOutScores::default()) };
+        let mut costs = problem.costs.to_vec();
+        held_out.rows().for_each(|at| costs[rows[at]] = 0.0);
+        let problem = LinearProblem { costs: &costs, ..problem };
+        let settings = NewtonSettings { tol: solver.tol.max(COMPARISON_TOL), ..solver.newton() };
+        let (solution, _) = self.solve(problem, &settings, None, HELD_OUT_ANSWERS, &monitor.without_progress())?;
         if monitor.ask().is_err() {
             return Ok(HeldOutScores::default());
         }
-        let d = self.pieces.expansion.n_features();
-        let phi = Block::from(DenseView::new(&self.hessian_sample.phi, rows.len(), d)?);
+        let phi = self.hessian_sample.block(expansion.n_features())?;
         Ok(judge(phi, samples, &held_out, (&solution.weights, &solution.intercepts)).scores)
     }
 
-    /// The model, and a summary of the solve. `answers` is the checkpoint name of its sums.
+    /// The solution, and a summary of the solve. `answers` is the checkpoint name of its sums.
     fn solve(
         &self,
+        problem: LinearProblem<'_>,
         settings: &NewtonSettings,
         start: Option<NewtonStart<'_>>,
         answers: &'static str,
         monitor: &Monitor<'_>,
     ) -> Result<(NewtonSolution, String)> {
-        let d = self.pieces.expansion.n_features();
-        let (codes, stand) = stand_ins(&self.hessian_sample.rows, self.labels, self.problem.costs);
+        let (n, d) = (self.plan.n_rows, self.pieces.expansion.n_features());
+        let HessianSample { rows, phi } = self.hessian_sample;
+        let (codes, stand) = stand_ins(rows, self.labels, problem.costs);
         let targets = OneVsRest::of(self.labels).with_codes(&codes);
-        let of_sample = LinearProblem { targets, costs: &stand, ..self.problem };
-        let phi = Block::from(DenseView::new(&self.hessian_sample.phi, self.hessian_sample.rows.len(), d)?);
-        let mut of_resident = BlockObjective::new(phi, of_sample, settings.threads)?;
-        let first = newton::solve(&mut of_resident, settings, start, monitor)?;
+        let of_sample = LinearProblem { targets, costs: &stand, ..problem };
+        let block = self.hessian_sample.block(d)?;
+        let of_resident = || BlockObjective::new(block, of_sample, settings.threads);
+        let first = newton::solve(&mut of_resident()?, settings, start, monitor)?;
         if self.plan.is_whole() {
-            let megabytes = size_of_val(self.hessian_sample.phi.as_slice()) as f64 / 1e6;
+            let megabytes = size_of_val(phi.as_slice()) as f64 / 1e6;
             return Ok((first, format!("all features were in memory: {megabytes:.0} MB")));
         }
-        let n = self.plan.n_rows;
-        drop(of_resident);
-
         let room = Room {
             piece_rows: self.plan.piece_rows,
             n_cached: self.plan.n_cached,
@@ -217,15 +199,14 @@ impl<S: Similarity> Blocks<'_, S> {
             // After the features, whether they are cached or not: caching may have been abandoned late.
             first_byte: 4 * n as u64 * d as u64,
         };
-        let all = PassObjective::new(self.pieces, self.problem, room, self.pool.clone(), *monitor)?;
+        let all = PassObjective::new(self.pieces, problem, room, self.pool.clone(), *monitor)?;
         let all = Recorded::new(all, self.resources.checkpoint, answers)?;
-        let sample = BlockObjective::new(phi, of_sample, settings.threads)?;
-        let mut objective = SampledObjective::new(all, sample)?;
+        let mut objective = SampledObjective::new(all, of_resident()?)?;
         let start = NewtonStart { weights: &first.weights, intercepts: &first.intercepts };
         let solution = newton::solve(&mut objective, settings, Some(start), monitor)?;
         let n_passes = objective.into_parts().0.inner.n_passes();
         // Whether features were cached depends on the speed of the disk, and does not belong to the model.
-        let n_resident = self.hessian_sample.rows.len();
+        let n_resident = rows.len();
         let note =
             format!("{n_passes} passes of the solver; the features of {n_resident} of {n} samples stayed in memory");
         Ok((solution, note))

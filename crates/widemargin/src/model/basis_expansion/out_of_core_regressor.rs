@@ -13,9 +13,8 @@ use std::sync::Arc;
 use super::block_plan::Plan;
 use super::expand::Expansion;
 use super::feature_pieces::{FeaturePieces, Learner};
-use super::regressor::RegressionParams;
-use super::regressor_solution::Solution;
-use crate::data::{About, Label, Labels, Resources, Source, Targets, Training};
+use super::regressor::{RegressionParams, Solution};
+use crate::data::{About, Label, Labels, Picked, Resources, Source, Targets, Training};
 use crate::error::Result;
 use crate::linalg::factor::Matrix;
 use crate::memory;
@@ -25,7 +24,7 @@ use crate::model::{BasisExpansionRegressor, BasisExpansionRegressorParams, Parte
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::partition::Recorded;
-use crate::problem::{Loss, RowFeatures};
+use crate::problem::{Loss, Pieces, RowFeatures};
 use crate::similarity::Similarity;
 use crate::solve::residuals::{self, Choice, fit_in_blocks};
 use crate::solve::ridge::{ChunkedRows, TakesFeatures};
@@ -79,7 +78,12 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let (expansion, basis, warning) = self.expander.before_normalization(&all_alike, &training, &mut clock)?;
         let targets = targets.with_bases(&basis.rows);
 
-        let (d, pool) = (expansion.n_features(), Arc::new(Pool::new(threads)?));
+        // Samples without weight are not part of the fit.
+        let present: Vec<usize> = (0..n).filter(|&row| weights[row] > 0.0).collect();
+        let picked = Picked { source: samples, rows: &present };
+        let (n, source): (usize, &dyn Source<Samples = S::Samples>) =
+            if present.len() < n { (present.len(), &picked) } else { (n, samples) };
+        let (d, pool, targets) = (expansion.n_features(), Arc::new(Pool::new(threads)?), &targets.present());
         let of_solver = match loss {
             Loss::SquaredError => memory::product(&[8, d, d, SQUARES + pool.in_flight()]),
             _ => residuals::memory(loss, (n, d, targets.n_outputs()), pool.threads()),
@@ -88,17 +92,16 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let manifest = Manifest::new("basis-expansion-regression", &parameters, samples, &all_alike, &weights)?;
         let plan = plan.settle(manifest, resources.checkpoint)?;
 
-        let present: Vec<usize> = (0..n).filter(|&row| weights[row] > 0.0).collect();
-        let stays = if plan.is_whole() { present.clone() } else { Vec::new() };
-        let pieces = FeaturePieces::new(expansion, samples, pool.clone());
-        let learner = Learner::new(pieces, (stays, &weights), (&plan, resources), monitor);
-        let (pieces, stored) = learner.learn(&mut clock)?;
-        let targets = &targets.present();
-        let stored = plan.is_whole().then_some(stored);
-        // The features of some of the samples of weight above 0.
-        let read = |some: Range<usize>| match &stored {
-            Some(stored) => Ok(Cow::Borrowed(&stored.phi[some.start * d..some.end * d])),
-            None => pieces.of_rows(&present[some]).map(Cow::Owned),
+        let stays = if plan.is_whole() { (0..n).collect() } else { Vec::new() };
+        let pieces = FeaturePieces::new(expansion, source, pool.clone());
+        let learner = Learner::new(pieces, (stays, targets.weights()), (&plan, resources), monitor);
+        let (pieces, stored) = learner.learn(&mut clock).map_err(|error| error.of_rows(&present))?;
+        let read = |some: Range<usize>| {
+            if plan.is_whole() {
+                return Ok(Cow::Borrowed(&stored.phi[some.start * d..some.end * d]));
+            }
+            let mut phi = vec![0.0; some.len() * d];
+            pieces.fill(some, &mut phi).map(|()| Cow::Owned(phi))
         };
         let solution = match loss {
             Loss::SquaredError => {

@@ -1,24 +1,34 @@
-//! C by leave-one-out in closed form, on some of the samples if there are many.
+//! What is chosen by leave-one-out in closed form, on some of the samples if there are many: C, and the weights of
+//! similarities, one factor each (`weight=auto` in a spec).
 //!
 //! For the squared hinge and squared error, the decision value of a sample that the fit did not see follows from the
 //! solution with it (`solve/thin_plate/feature_matrix.rs`, `squared_fit.rs`). C keeps its meaning with the
 //! number of samples: it is the weight of each.
+//!
+//! A linear SVM on features w_m φ_m has the Gram matrix Σ w_m² K_m: one scale a similarity says how much it counts. The
+//! loss is minimized over powers of √2, one weight at a time, in steps that get smaller; each value costs a path of C,
+//! or one fit at a fixed C.
 
+use super::expand::{scale_columns, unweighted};
 use super::solver::{Solution, Solver, Start};
-use crate::data::{DenseMatrix, Labels, Vectors, check_costs};
+use crate::data::{DenseMatrix, DenseView, Labels, Vectors, check_costs};
 use crate::error::Result;
+use crate::expansion::BasisExpansion;
 use crate::model::clock::Clock;
 use crate::model::{CChoice, assess, choose_rows, report_estimate};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::{Block, HeldOutScores, Loss, OneVsRest, count};
+use crate::similarity::Similarity;
 use crate::solve::thin_plate::{
     FeatureFit, PathOptions, PathPoint, Problems, fit_features, fit_squared, numbers_of_squared,
 };
 use crate::solve::{
     CalibratedOn, Calibration, ErrorEstimate, EstimateMethod, OwnFeatures, Report, Solved, parts_of_own_features,
 };
-use crate::tuning::{C_SAMPLES, MAX_SQUARED_LOSS_NUMBERS};
+use crate::tuning::{
+    C_SAMPLES, MAX_SQUARED_LOSS_NUMBERS, MAX_WEIGHT_POWER, MIN_WEIGHT_GAIN, WEIGHT_SAMPLES, WEIGHT_STEPS,
+};
 
 /// The samples with their labels and weights.
 #[derive(Clone, Copy)]
@@ -175,6 +185,32 @@ impl<'a> Sampled<'a> {
         self.part.as_ref().map_or(Ok(self.all), Block::of)
     }
 
+    /// Whether the squared error is minimized, not the squared hinge.
+    fn is_squared(&self, loss: Loss) -> bool {
+        loss == Loss::SquaredError && OneVsRest::of(&self.labels).is_even()
+    }
+
+    /// The fit at the C of a path, or with the least error on it, as a start for other solvers; with its held-out scores,
+    /// if these are all samples.
+    fn fit(&self, path: PathOptions, solver: &Solver, monitor: &Monitor<'_>) -> Result<SelectedC> {
+        let is_squared = self.is_squared(solver.loss);
+        let (solve, pool) = (if is_squared { fit_squared } else { fit_features }, Pool::new(solver.threads)?);
+        let FeatureFit { weights, intercepts, outcome } =
+            solve(self.phi()?, &self.problems(), path, solver.intercept, &pool, monitor)?;
+        let best = &outcome.best;
+        let is_exact = is_squared || best.point.loo_exact;
+        let is_raised = is_squared && outcome.raised.is_some();
+        let is_known = !self.is_part() && !is_raised && !best.loo_values.is_empty();
+        let validation = (is_known && (is_exact || !best.fold_sums.is_empty())).then(|| {
+            let values = if best.refitted.is_empty() { &best.loo_values } else { &best.refitted };
+            let scores = HeldOutScores::of_problems(values, self.labels.codes(), &self.weights, &self.units);
+            let method = if is_exact { EstimateMethod::LeaveOneOut } else { EstimateMethod::Folds };
+            Validation { scores, method, fold_sums: best.fold_sums.clone() }
+        });
+        let start = Some(Start::of_problems(&weights, intercepts));
+        Ok(SelectedC { c: best.point.c, path: outcome.path, start, note: None, validation })
+    }
+
     /// Their one-vs-rest problems.
     pub fn problems(&self) -> Problems<'_> {
         Problems { targets: OneVsRest::of(&self.labels), weights: &self.weights, units: &self.units }
@@ -194,22 +230,15 @@ pub(super) fn solve_squared(
     solver: &Solver,
     monitor: &Monitor<'_>,
 ) -> Result<()> {
-    let LabeledSamples { labels, weights, units } = samples;
-    let targets = OneVsRest::of(labels);
-    let is_too_large = numbers_of_squared(phi, weights.len()) > MAX_SQUARED_LOSS_NUMBERS;
-    if chosen.validation.is_some() || !targets.is_even() || is_too_large || monitor.ask().is_err() {
+    let is_too_large = numbers_of_squared(phi, samples.weights.len()) > MAX_SQUARED_LOSS_NUMBERS;
+    if chosen.validation.is_some() || !OneVsRest::of(samples.labels).is_even() || is_too_large || monitor.ask().is_err()
+    {
         return Ok(());
     }
     let path = PathOptions { c: Some(chosen.c), ..PathOptions::default() };
-    let problems = Problems { targets, weights, units };
-    let FeatureFit { weights: found, intercepts, outcome } =
-        fit_squared(phi, &problems, path, solver.intercept, &Pool::new(solver.threads)?, monitor)?;
-    chosen.start = Some(Start::of_problems(&found, intercepts));
-    if outcome.raised.is_some() {
-        return Ok(());
-    }
-    let scores = HeldOutScores::of_problems(&outcome.best.loo_values, labels.codes(), weights, units);
-    chosen.validation = Some(Validation::of(scores, EstimateMethod::LeaveOneOut));
+    let all = Sampled::new(phi, samples, samples.weights.len(), solver.seed)?;
+    let SelectedC { start, validation, .. } = all.fit(path, solver, monitor)?;
+    (chosen.start, chosen.validation) = (start, validation);
     Ok(())
 }
 
@@ -223,27 +252,81 @@ pub(super) fn choose_c(
     solver: &Solver,
     monitor: &Monitor<'_>,
 ) -> Result<SelectedC> {
-    let Solver { loss, intercept, seed, threads, .. } = *solver;
-    let sampled = Sampled::new(phi, samples, C_SAMPLES, seed)?;
-    let note = sampled.is_part().then(|| format!("C was selected on {} of the samples", sampled.n_rows()));
+    let sampled = Sampled::new(phi, samples, C_SAMPLES, solver.seed)?;
     let path = PathOptions { near, refines: true, confirms: !sampled.is_part(), ..PathOptions::default() };
-    let (phi, problems, pool) = (sampled.phi()?, sampled.problems(), Pool::new(threads)?);
-    let is_squared = loss == Loss::SquaredError && problems.targets.is_even();
-    let solve = if is_squared { fit_squared } else { fit_features };
-    let found = solve(phi, &problems, path, intercept, &pool, monitor)?;
-    let FeatureFit { weights, intercepts, outcome } = found;
+    let chosen = sampled.fit(path, solver, monitor)?;
     // Of fewer classes it is another problem.
     let is_same = sampled.labels.classes().len() == samples.labels.classes().len();
-    let start = Start::of_problems(&weights, intercepts);
-    let best = &outcome.best;
-    let is_exact = is_squared || best.point.loo_exact;
-    let is_known = !sampled.is_part() && !best.loo_values.is_empty() && (is_exact || !best.fold_sums.is_empty());
-    let validation = is_known.then(|| {
-        let values = if best.refitted.is_empty() { &best.loo_values } else { &best.refitted };
-        let scores = HeldOutScores::of_problems(values, sampled.labels.codes(), &sampled.weights, &sampled.units);
-        let method = if is_exact { EstimateMethod::LeaveOneOut } else { EstimateMethod::Folds };
-        Validation { scores, method, fold_sums: best.fold_sums.clone() }
-    });
-    let chosen = SelectedC { validation, c: best.point.c, path: outcome.path, start: is_same.then_some(start), note };
-    Ok(if is_squared || loss == Loss::default() { chosen } else { chosen.for_other_loss() })
+    let note = sampled.is_part().then(|| format!("C was selected on {} of the samples", sampled.n_rows()));
+    let chosen = SelectedC { start: chosen.start.filter(|_| is_same), note, ..chosen };
+    let is_of_loss = sampled.is_squared(solver.loss) || solver.loss == Loss::default();
+    Ok(if is_of_loss { chosen } else { chosen.for_other_loss() })
+}
+
+/// Learns the weights that are open, at C if it is fixed, and applies them to an expansion and its features; returns a
+/// note, if any were.
+///
+/// # Errors
+/// [`Error::Cancelled`](crate::Error::Cancelled).
+pub(super) fn learn_weights<S: Similarity>(
+    expansion: &mut BasisExpansion<S>,
+    phi: &mut [f32],
+    samples: LabeledSamples<'_>,
+    (c, solver): (Option<f64>, &Solver),
+    clock: &mut Clock<'_>,
+) -> Result<Option<String>> {
+    let open = unweighted(expansion.similarity());
+    if open.is_empty() {
+        return Ok(None);
+    }
+    let width = expansion.n_features();
+    let columns = |part: usize| expansion.part_columns(part).unwrap_or_default();
+    let view = DenseView::new(phi, samples.labels.len(), width)?;
+    let sampled = Sampled::new(view.into(), samples, WEIGHT_SAMPLES, solver.seed)?;
+    let (pool, monitor) = (Pool::new(solver.threads)?, &clock.monitor.without_progress());
+    let loss = |powers: &[f64]| -> Result<f64> {
+        let Block::Dense(rows) = sampled.phi()? else { return Ok(f64::INFINITY) };
+        let mut scaled = rows.values().to_vec();
+        for (&part, power) in open.iter().zip(powers) {
+            scale_columns(&mut scaled, width, columns(part), power.exp2());
+        }
+        let (scaled, path) =
+            (DenseView::new(&scaled, sampled.n_rows(), width)?, PathOptions { c, ..PathOptions::default() });
+        let found = fit_features(scaled.into(), &sampled.problems(), path, solver.intercept, &pool, monitor)?;
+        Ok(found.outcome.best.point.loo_squared_hinge.unwrap_or(f64::INFINITY))
+    };
+    let mut powers = vec![0.0; open.len()];
+    let mut least = loss(&powers)?;
+    // Where C is chosen too, a common factor changes nothing.
+    let first = usize::from(c.is_none() && open.len() == expansion.similarity().n_parts());
+    for step in WEIGHT_STEPS {
+        for at in first..open.len() {
+            for direction in [step, -step] {
+                let before = powers[at];
+                while (powers[at] + direction).abs() <= MAX_WEIGHT_POWER {
+                    powers[at] += direction;
+                    let met = loss(&powers)?;
+                    if met >= least * (1.0 - MIN_WEIGHT_GAIN) {
+                        powers[at] -= direction;
+                        break;
+                    }
+                    least = met;
+                }
+                if powers[at] != before {
+                    break;
+                }
+            }
+        }
+    }
+    let of = if sampled.is_part() { format!(" on {} of the samples", sampled.n_rows()) } else { String::new() };
+    drop(sampled);
+    let ranges: Vec<_> = open.iter().map(|&part| columns(part)).collect();
+    let mut weights = Vec::new();
+    for ((&part, power), columns) in open.iter().zip(&powers).zip(ranges) {
+        scale_columns(phi, width, columns, power.exp2());
+        weights.push(format!("{:.3} for {}", power.exp2(), expansion.similarity().part(part)));
+        expansion.weigh(part, power.exp2())?;
+    }
+    clock.end("weights")?;
+    Ok(Some(format!("weights of similarities were learned{of}: {}", weights.join(", "))))
 }

@@ -318,26 +318,12 @@ pub(crate) const SAME_SCALE: f64 = 1e-3;
 pub(crate) const MIN_ROWS_TO_WEIGH: usize = 300;
 /// Samples for each column: with fewer the weights follow the noise.
 pub(crate) const MIN_ROWS_PER_COLUMN: usize = 10;
-/// Numbers of columns for which scales are tried in a regression (decision 0027).
-pub(crate) const WEIGHTED_COLUMNS: std::ops::RangeInclusive<usize> = 2..=100;
-/// Evaluations of the likelihood for a scale of all columns.
-pub(crate) const TIED_EVALUATIONS: usize = 30;
-/// Those for a scale of each column.
-pub(crate) const SCALE_EVALUATIONS: usize = 50;
-/// Those that start at the scales of the first look.
-pub(crate) const FURTHER_EVALUATIONS: usize = 20;
-/// Logarithm of the odds from which columns have scales of their own: 20 to 1 (decision 0018).
-pub(crate) const MIN_LOG_ODDS: f64 = 3.0;
-/// Noise from which scales are learned, in units of the amplitude.
-pub(crate) const FIRST_NOISE: f64 = 0.1;
-/// Factors by which a scale may leave the largest one of the start.
-pub(crate) const SCALE_RANGE: (f64, f64) = (1e-6, 1e4);
-/// Least and largest noise, in units of the amplitude (decision 0018).
-pub(crate) const NOISE_RANGE: (f64, f64) = (1e-4, 1e2);
-/// Logarithm of the likelihood by which evaluations must raise it for more to be worth their time.
-pub(crate) const MIN_LIKELIHOOD_GAIN: f64 = 0.02;
-/// Evaluations without such a gain after which the search ends.
-pub(crate) const LIKELIHOOD_PATIENCE: usize = 4;
+/// The same of targets, which say more.
+pub(crate) const MIN_TARGETS_PER_COLUMN: usize = 5;
+/// Power of the weights that is tried after the last round (decision 0032).
+pub(crate) const SHARPENING_POWER: f64 = 1.5;
+/// Share of the square of the mean derivative along a column that counts for its weight (decision 0032).
+pub(crate) const UNIFORM_SLOPE_SHARE: f64 = 0.2;
 /// The part of the time of a search that column weights may take, before any candidate is tried.
 pub(crate) const COLUMN_WEIGHT_TIME_SHARE: f64 = 0.25;
 /// Added to the weights, in units of the largest, so that no column is lost.

@@ -4,8 +4,6 @@ mod auto;
 mod by_name;
 mod candidate;
 mod class_scores;
-mod column_gradients;
-mod column_scales;
 mod column_weights;
 mod cross_validation;
 mod curves;

@@ -7,8 +7,8 @@
 //! the scale (gamma, the window of a warping distance) of those near the best follows the loss in factors of two, and
 //! those that are clearly behind, or the same in effect, are dropped. On all of the samples only the best have their
 //! scale changed again. Then the next best are joined to the best as long as that helps (Aghazadeh & Carlsson, section
-//! 3.5), sharing the number of its features where not all samples are bases; of a regression on a table, the columns are
-//! weighted instead (`column_weights.rs`).
+//! 3.5), sharing the number of its features where not all samples are bases; not of a regression. Kernels on weighted columns of
+//! a table are candidates like others (`column_weights.rs`).
 //!
 //! With labels the first candidate within one standard error of the best is selected; where there are more samples, it
 //! is compared with the best of other similarities within one standard error on a tenth of all, from 2,000 to 4,000,
@@ -250,7 +250,7 @@ impl SimilaritySearch {
         let candidates: Vec<Finalist> = candidates.into_iter().map(|one| (self.normalized(one), None)).collect();
         // Candidates that may be tried on more samples.
         let n_more = n_to_count(all.len());
-        let after = if is_part && all.has_labels() { 3.0 * cost_on(n_more) } else { 0.0 };
+        let after = if is_part && all.answered.has_labels() { 3.0 * cost_on(n_more) } else { 0.0 };
         let look = match self.n_first_look(&all, trial.n_samples()) {
             None => FirstLook::default(),
             Some(n_look) => {
@@ -274,7 +274,7 @@ impl SimilaritySearch {
             (found, _) => found?,
         };
         trial.work.expect(2.0 + after);
-        trial.refine(&look, self.candidates.is_empty())?;
+        trial.join()?;
         let finalists = trial.finalists();
         let Some((best, lambda)) = finalists.first().cloned() else {
             // The error of a single requested similarity is returned as it is.
@@ -314,7 +314,7 @@ impl SimilaritySearch {
 
     /// The samples of a first look, where there are enough and, of a regression, similarities are automatic.
     fn n_first_look(&self, all: &All<'_>, n_samples: usize) -> Option<usize> {
-        if all.has_labels() {
+        if all.answered.has_labels() {
             let n_look = all.len().min(Policy::of(all).samples) / SCREENING_ONE_IN;
             return (n_samples >= MIN_SCREENED_SAMPLES).then_some(n_look);
         }

@@ -1,10 +1,9 @@
-//! The candidates of a search on some of the samples: changes of their scale, joined similarities, weights of columns,
-//! and which are behind the best beyond chance.
+//! The candidates of a search on some of the samples: changes of their scale, joined similarities, and which are behind
+//! the best beyond chance.
 
 use super::candidate::{Candidate, common_normalization, compares, name_of, rounded, scale_of, widens, with_scale};
-use super::column_gradients::column_weights;
-use super::column_weights::{ColumnLikelihood, learn_columns};
-use super::subset::{All, Judge, SimilarityPoint, Subset};
+use super::column_weights::column_weights;
+use super::subset::{All, Answers, SimilarityPoint, Subset};
 use super::work::Work;
 use crate::data::Vectors;
 use crate::error::Result;
@@ -67,7 +66,6 @@ pub(super) struct FirstLook {
     pub left: Vec<Tried<SimilarityPoint>>,
     /// The one with the least loss, if any could be tried.
     pub best: Option<Tried<SimilarityPoint>>,
-    columns: Vec<ColumnLikelihood>,
 }
 
 /// The samples and the candidates that were tried on them.
@@ -83,8 +81,6 @@ pub(super) struct Trial<'a> {
     /// Whether joined similarities share the number of features of one, where there are more samples, so that they are
     /// compared at the same cost.
     pub shares_bases: bool,
-    /// Scales of the columns by kernel, where they are likely.
-    columns: Vec<ColumnLikelihood>,
     /// For the progress: the work done and expected, and the cost of a candidate here.
     pub work: Work,
     pub cost: f64,
@@ -92,7 +88,7 @@ pub(super) struct Trial<'a> {
 
 impl Policy {
     pub fn of(all: &All<'_>) -> &'static Policy {
-        if all.has_labels() { &OF_LABELS } else { &OF_TARGETS }
+        if all.answered.has_labels() { &OF_LABELS } else { &OF_TARGETS }
     }
 }
 
@@ -107,7 +103,6 @@ impl<'a> Trial<'a> {
             near: None,
             stays: false,
             shares_bases: false,
-            columns: Vec::new(),
             work: Work::default(),
             cost: 1.0,
         })
@@ -206,31 +201,18 @@ impl<'a> Trial<'a> {
     }
 
     /// The preferred candidate. With labels the first within one standard error of the least loss; where there are more
-    /// samples, also one without bases than which it is not worth more. Of a regression the one with the least loss; of
-    /// two kernels with weights of columns the likelier, unless the other has less error beyond chance.
+    /// samples, also one without bases than which it is not worth more. Of a regression the one with the least loss.
     pub fn preferred(&self) -> Option<usize> {
         let ranked = self.table.ranked();
         let least = *ranked.first()?;
-        if !self.subset.has_labels() {
-            return Some(
-                self.likelier_than(least).filter(|&at| self.is_within(at, least, CLEAR_DIFFERENCE)).unwrap_or(least),
-            );
+        if !self.subset.answered.has_labels() {
+            return Some(least);
         }
         let is_enough = |at: usize| {
             let is_cheap = self.point(at).is_cheap && !self.point(least).is_cheap;
             self.subset.is_part && is_cheap && !self.is_worth(least, at)
         };
         ranked.into_iter().filter(|&at| self.is_within(at, least, 1.0) || is_enough(at)).min()
-    }
-
-    /// The best candidate whose weights of columns are likelier than those of another.
-    fn likelier_than(&self, other: usize) -> Option<usize> {
-        let weights_of = |at: usize| {
-            let is_weighted = self.point(at).candidate.similarity[0].contains(":weights=");
-            self.columns.iter().find(|of| is_weighted && self.name(at).ends_with(of.kernel))
-        };
-        let own = weights_of(other)?;
-        self.table.ranked().into_iter().find(|&at| weights_of(at).is_some_and(|of| of.is_likelier(own)))
     }
 
     /// A candidate with its λ.
@@ -248,7 +230,7 @@ impl<'a> Trial<'a> {
             name_of(theirs) != name_of(mine) && (at == ranked[0] || !theirs.includes(mine))
         };
         let is_rival = |at: &usize| self.is_within(*at, ranked[0], 1.0) && is_other(*at);
-        let rival = ranked.iter().copied().find(is_rival).filter(|_| self.subset.has_labels());
+        let rival = ranked.iter().copied().find(is_rival).filter(|_| self.subset.answered.has_labels());
         [preferred].into_iter().chain(rival).map(|at| self.finalist(at)).collect()
     }
 
@@ -291,7 +273,7 @@ impl<'a> Trial<'a> {
 
     /// Changes the scales of the best candidates while that helps; after a first look, of few.
     fn climb(&mut self, is_explored: bool) -> Result<()> {
-        let followed = if is_explored && self.subset.has_labels() {
+        let followed = if is_explored && self.subset.answered.has_labels() {
             let ranked = self.table.ranked();
             let is_level = |&at: &usize| self.is_within(at, ranked[0], 1.0);
             ranked.iter().copied().filter(is_level).take(RESCALED_FINALISTS).collect()
@@ -351,10 +333,9 @@ impl<'a> Trial<'a> {
     pub fn first_look(self, candidates: &[Finalist], n_listed: usize, n_all: usize) -> Result<FirstLook> {
         let Some(least) = self.table.best() else { return Ok(FirstLook::default()) };
         let best = Some(self.table.tried[least].clone());
-        if !self.subset.has_labels() {
+        if !self.subset.answered.has_labels() {
             let promising = self.near_least(|_| true).into_iter().map(|at| self.finalist(at)).collect();
-            let columns = learn_columns(&self.subset, &[], &self.table.monitor)?;
-            return Ok(FirstLook { promising, left: self.table.tried, best, columns });
+            return Ok(FirstLook { promising, left: self.table.tried, best });
         }
         let scales: Vec<usize> = (0..n_listed).map(|at| self.best_scale(at)).collect();
         let selected = self.screened(&scales, least, n_all > self.policy.samples);
@@ -363,7 +344,7 @@ impl<'a> Trial<'a> {
         // Candidates that were not tried for lack of time are not behind.
         let untried = candidates[n_listed..].iter().cloned();
         let promising = selected.iter().map(|&at| self.finalist(scales[at])).chain(untried).collect();
-        Ok(FirstLook { promising, left, best, columns: Vec::new() })
+        Ok(FirstLook { promising, left, best })
     }
 
     /// Those of the listed candidates, with the scale that is best for each, that are near the best and not like an
@@ -387,25 +368,10 @@ impl<'a> Trial<'a> {
         (0..scales.len()).filter(|&at| is_near(at) && is_worth_more(at) && !is_known(at)).collect()
     }
 
-    /// Tries more than single similarities: with labels joined ones, of a regression on a table, where similarities
-    /// are automatic, weights of columns.
-    pub fn refine(&mut self, look: &FirstLook, is_automatic: bool) -> Result<()> {
-        if self.subset.has_labels() {
-            return self.join();
-        }
-        if is_automatic {
-            self.columns = learn_columns(&self.subset, &look.columns, &self.table.monitor)?;
-            self.columns.retain(ColumnLikelihood::is_likely);
-            let weighted: Vec<Candidate> = self.columns.iter().map(ColumnLikelihood::candidate).collect();
-            weighted.into_iter().try_for_each(|candidate| self.run(candidate).map(drop))?;
-        }
-        Ok(())
-    }
-
-    /// Joins the next best similarities of the same normalization to the best while that helps.
-    fn join(&mut self) -> Result<()> {
+    /// With labels, joins the next best similarities of the same normalization to the best while that helps.
+    pub fn join(&mut self) -> Result<()> {
         let ranked = self.table.ranked();
-        let Some(&first) = ranked.first() else { return Ok(()) };
+        let Some(&first) = ranked.first().filter(|_| self.subset.answered.has_labels()) else { return Ok(()) };
         let (mut best, mut joined) = (first, vec![self.name(first)]);
         for &other in &ranked[1..] {
             if joined.len() > MAX_JOINED || self.table.loss(other) > self.policy.within * self.table.loss(first) {
@@ -450,7 +416,9 @@ impl<'a> Trial<'a> {
             let path = (self.near, self.stays);
             let point = SimilarityPoint::new(candidate.clone(), Some(n_basis), fitted);
             places.extend(self.attempt(point, |subset, point, quiet| {
-                let Judge::Labels(labels) = &subset.judge else { return subset.leave_out(point, path, quiet) };
+                let Answers::Labels(labels) = &subset.answered.answers else {
+                    return subset.leave_out(point, path, quiet);
+                };
                 if expanded.is_none() {
                     let features = subset.expand(point, labels, quiet)?;
                     expanded = Some((point.candidate.clone(), features));

@@ -21,7 +21,7 @@ use crate::problem::{Block, Loss, OneVsRest, count, typical_weight};
 use crate::search::{LeftOut, mean_and_error};
 use crate::similarity::AnySimilarity;
 use crate::solve::thin_plate::{PathOptions, Problems, leave_one_out_path, leave_one_out_ridge};
-use crate::tuning::{MAX_MERGED_SAMPLES, MIN_RIDGE_PROBLEMS};
+use crate::tuning::{MAX_MERGED_SAMPLES, MIN_RIDGE_PROBLEMS, SELECTION_SAMPLES, SELECTION_TARGETS};
 
 const FLIPPED: Normalization = Normalization::Centered(NegativeEigenvalues::Flip);
 
@@ -197,6 +197,11 @@ impl<'a> All<'a> {
     pub fn len(&self) -> usize {
         self.answered.len()
     }
+
+    /// The number of samples on which candidates are compared, if there are as many.
+    pub fn n_compared(&self) -> usize {
+        if self.answered.has_labels() { SELECTION_SAMPLES } else { SELECTION_TARGETS }
+    }
 }
 
 /// Some of the samples, the same for the same seed.
@@ -362,8 +367,11 @@ impl<'a> Subset<'a> {
         Ok(values)
     }
 
-    /// The mean difference of two losses of each sample, and its standard error.
+    /// The mean difference of two losses of each sample, and its standard error; none for losses of other samples.
     pub fn difference(&self, one: &[f64], other: &[f64]) -> Option<(f64, f64)> {
+        if one.len() != self.len() {
+            return None;
+        }
         let more: Vec<f64> = one.iter().zip(other).map(|(a, b)| a - b).collect();
         mean_and_error(&more, &self.answered.weights, self.n_copies)
     }

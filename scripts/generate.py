@@ -13,7 +13,7 @@ from typing import Any
 
 from similarity_examples import EXAMPLES
 
-from widemargin._specs import DESCRIPTORS, SIMILARITIES, default_of
+from widemargin._spec_texts import DESCRIPTORS, SIMILARITIES, default_of
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULE, PAGES = ROOT / "python/widemargin/similarity.py", sorted((ROOT / "docs/similarities").glob("*.md"))

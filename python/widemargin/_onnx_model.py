@@ -16,7 +16,7 @@ from . import _core
 from ._compares import bases_of
 from ._onnx_expression import Additive, Array, Arrays, Expression, Graph, Pair, check_size, nan_if_rejected, value
 from ._onnx_similarities import EXPRESSIONS
-from ._specs import SIMILARITIES, columns_of, default_of, options_of, parsed, steps_of
+from ._spec_texts import SIMILARITIES, columns_of, default_of, options_of, parsed, steps_of
 
 _NO_OPERATOR = "ONNX has no operator for it"
 # Descriptors of vectors that have a feature for each column.

@@ -23,7 +23,7 @@ from .._kinds import names_of
 from .._predictors import FittedRegressor, MarginClassifier, is_multilabel, label_names, labels_of
 from .._report import Row
 from .._samples import count
-from ..basis_expansion import BasisExpansionOneClass
+from ..one_class import BasisExpansionOneClass
 from . import _data
 from ._data import FitData, Partition, Piece, Summary, check_columns, check_versions, partitions, pieces, summaries
 from ._rows import Rows, of_partition

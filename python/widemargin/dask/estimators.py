@@ -14,6 +14,7 @@ from sklearn.base import clone, is_classifier
 
 from .. import _core
 from .. import basis_expansion as _expansions
+from .. import one_class as _one_class
 from .. import power_mean as _power_mean
 from .. import thin_plate as _thin_plate
 from .._base import CONSTRAINTS, specs_of
@@ -235,7 +236,7 @@ class BasisExpansionRegressor(DaskRegressor, DaskExpansion, _expansions.BasisExp
         return rows, (data.weighted, data.parameters["C"], data.parameters["loss"])
 
 
-class BasisExpansionOneClass(DaskExpansion, _expansions.BasisExpansionOneClass):
+class BasisExpansionOneClass(DaskExpansion, _one_class.BasisExpansionOneClass):
     """`widemargin.BasisExpansionOneClass` for samples on several machines.
 
     X is a Dask array, data frame or bag. The bases are selected and sent to the workers once. Each partition becomes a
@@ -266,7 +267,7 @@ class BasisExpansionOneClass(DaskExpansion, _expansions.BasisExpansionOneClass):
     [1, -1]
     """
 
-    plain = _expansions.BasisExpansionOneClass
+    plain = _one_class.BasisExpansionOneClass
     _summary = staticmethod(_data.sample_summary)
     _cut = "precise-millionth"
 

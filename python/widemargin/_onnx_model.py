@@ -213,8 +213,8 @@ def _class_outputs(
         graph.output(value("scores", dtype, ["N", len(classes)]), "Identity", scores)
         selected = graph("ArgMax", scores, axis=1, keepdims=0)
     are_integers = all(isinstance(label, int) for label in classes)
-    labels = np.array(classes, dtype=np.int64) if are_integers else graph.texts([str(label) for label in classes])
-    graph.output(value("label", np.int64 if are_integers else np.str_, ["N"]), "Gather", labels, selected, axis=0)
+    labels = np.array(classes, np.int64) if are_integers else np.array([str(label) for label in classes], object)
+    graph.output(value("label", labels.dtype, ["N"]), "Gather", labels, selected, axis=0)
     if slopes is None:
         return
     probabilities = value("probabilities", dtype, ["N", len(classes)])

@@ -78,7 +78,7 @@ class DaskEstimator:
         copies = None if sample_weight is None else np.concatenate([one.weights for one in present])
         weighted = self._targets_of(y, present, copies)
         ends = np.cumsum([one.n for one in present])[:-1]
-        samples = [parts[number].samples for number in numbers]
+        samples = [parts[number][0] for number in numbers]
         weights, units = (np.split(all_of, ends) for all_of in (weighted.weights, weighted.units))
         targets = self._split(weighted, ends)
         fields = zip(numbers, samples, targets, weights, units, [0, *ends.tolist()], strict=True)

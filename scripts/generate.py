@@ -13,7 +13,7 @@ from typing import Any
 
 from similarity_examples import EXAMPLES
 
-from widemargin._specs import DESCRIPTORS, SIMILARITIES, default_of
+from widemargin._spec_texts import DESCRIPTORS, SIMILARITIES, default_of
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULE, PAGES = ROOT / "python/widemargin/similarity.py", sorted((ROOT / "docs/similarities").glob("*.md"))
@@ -139,7 +139,7 @@ def _about(row: dict[str, Any]) -> str:
 
 def _example(row: dict[str, Any]) -> str:
     """An example of the class, as doctests."""
-    spec = next(iter(row["examples"]), f"{row['name']}/{row['usual']}")
+    spec = row["examples"][0] if "examples" in row else f"{row['name']}/{row['usual']}"
     doctest = f">>> from widemargin.similarity import Similarity\n>>> Similarity({spec!r}).spec\n{spec!r}"
     return EXAMPLES.get(row["name"], doctest)
 
@@ -197,7 +197,7 @@ def _section(name: str) -> str:
     row = SIMILARITIES.get(name) or DESCRIPTORS[name]
     formula, about = TEXTS[name]["formula"], _about(row)
     text = f"\n### `{_usage(row)}`\n\n{{py:class}}`~widemargin.similarity.{row['class']}`: {formula}.\n"
-    remarks = [about, "" if "definite" in about else DEFINITE.get(row["definite"], "")]
+    remarks = [about, "" if "definite" in about else DEFINITE.get(row.get("definite"), "")]
     text += "".join(f"\n{remark}" for remark in [" ".join(filter(None, remarks))] if remark)
     wrapped = [textwrap.wrap(one, WIDTH, break_on_hyphens=False) or [""] for one in text.split("\n")]
     text = "\n".join(line for one in wrapped for line in one) + "\n"

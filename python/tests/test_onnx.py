@@ -13,7 +13,7 @@ from scipy import sparse
 
 import widemargin as wm
 from widemargin import _onnx
-from widemargin._specs import SIMILARITIES
+from widemargin._spec_texts import SIMILARITIES
 
 # Warnings about few bases, and about polynomials that separate the data alone.
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

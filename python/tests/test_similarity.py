@@ -19,7 +19,7 @@ import widemargin as wm
 from widemargin import _core
 from widemargin import similarity as similarities
 from widemargin._compares import object_of
-from widemargin._specs import DESCRIPTORS, SIMILARITIES
+from widemargin._spec_texts import DESCRIPTORS, SIMILARITIES
 from widemargin.similarity import (
     DTW,
     HOG,

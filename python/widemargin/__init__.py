@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from .auto import AutoRegressor as AutoRegressor
     from .auto import AutoSVC as AutoSVC
     from .basis_expansion import BasisExpansion as BasisExpansion
-    from .basis_expansion import BasisExpansionOneClass as BasisExpansionOneClass
     from .basis_expansion import BasisExpansionRegressor as BasisExpansionRegressor
     from .basis_expansion import BasisExpansionSVC as BasisExpansionSVC
+    from .one_class import BasisExpansionOneClass as BasisExpansionOneClass
     from .power_mean import PowerMeanSVC as PowerMeanSVC
     from .thin_plate import ThinPlateRegressor as ThinPlateRegressor
     from .thin_plate import ThinPlateSVC as ThinPlateSVC
@@ -43,7 +43,8 @@ _NAMES = {
     "_onnx": ["to_onnx"],
     "_parameters": ["KindWarning"],
     "auto": ["AutoRegressor", "AutoSVC"],
-    "basis_expansion": ["BasisExpansion", "BasisExpansionOneClass", "BasisExpansionRegressor", "BasisExpansionSVC"],
+    "basis_expansion": ["BasisExpansion", "BasisExpansionRegressor", "BasisExpansionSVC"],
+    "one_class": ["BasisExpansionOneClass"],
     "power_mean": ["PowerMeanSVC"],
     "thin_plate": ["ThinPlateRegressor", "ThinPlateSVC"],
 }

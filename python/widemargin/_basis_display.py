@@ -15,7 +15,7 @@ from ._columns import names_of_features
 from ._displays import HUES, INK, NEGATIVE, SOFT, axes_for, grid_in, short, wrapped
 from ._samples import channels_first, count, items, pick
 from ._sklearn import check_matplotlib_support
-from ._specs import columns_of
+from ._spec_texts import columns_of
 
 _Kind = Literal["images", "series", "vectors", "named"]
 # Small panels per row, and the largest number of columns with names: more do not fit.

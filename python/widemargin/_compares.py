@@ -34,7 +34,8 @@ from ._parameters import (
 from ._predictors import codes_of
 from ._report import Row
 from ._samples import channels_first, count, from_objects, from_other, from_vectors, pick
-from ._specs import READERS, SIMILARITIES, Similarity, any_kind, is_auto, parsed, steps_of, with_hyphens
+from ._spec_texts import READERS, SIMILARITIES, parsed, steps_of, with_hyphens
+from ._specs import Similarity, any_kind, is_auto
 from .similarity import Resolved, pairwise, resolve
 
 

@@ -72,7 +72,6 @@ __all__ = [
     "BasisPlan",
     "Model",
     "Part",
-    "PowerMeanSelection",
     "State",
     "Store",
     "WeightedLabels",
@@ -82,7 +81,6 @@ __all__ = [
     "canonical",
     "check_regression_loss",
     "choose_bases",
-    "choose_power_mean",
     "choose_thin_plate_bases",
     "command",
     "descriptor_rows",
@@ -252,9 +250,6 @@ class WeightedLabels:
         """Sample weights alone."""
 
     def some_rows(self, n_wanted: int, seed: int) -> npt.NDArray[np.int64]: ...
-    def rows_to_choose_on(self, seed: int) -> _Rows:
-        """Rows that `choose_power_mean` compares candidates on, of weight above 0, ascending."""
-
     def brought_rows(self, n_features: int, fewest: int) -> _Rows | None:
         """Rows for the Hessian of `fit_expansion_remote`; None if there are fewer than `fewest` rows, or the copy
         is not worth its cost."""
@@ -333,37 +328,12 @@ def fit_power_mean_remote(
     nodes: Sequence[float] | None,
     factors: Sequence[float] | None,
     C: float,
-    choice: PowerMeanSelection | None,
+    selected: Model | None,
     stages: _Stages,
     common: _Common,
 ) -> Model:
-    """A squared-hinge classifier, by Newton's method over the v(x) that `rows` represents as for `normalized`."""
-
-@final
-class PowerMeanSelection:
-    """The parameters of a power mean SVM, with automatic ones selected."""
-
-    @property
-    def kernel(self) -> str: ...
-    @property
-    def C(self) -> float: ...
-    @property
-    def n_nodes(self) -> int: ...
-
-def choose_power_mean(
-    samples: _Samples,
-    rows: Sequence[int],
-    labels: WeightedLabels,
-    *,
-    kernel: _Kernel,
-    C: float | None,
-    n_nodes: int | None,
-    nodes: Sequence[float] | None,
-    factors: Sequence[float] | None,
-    common: _Common,
-) -> PowerMeanSelection:
-    """Selects parameters on `samples`, whose indices among all labeled samples are `rows`; None selects a parameter
-    automatically, as does the kernel "auto"."""
+    """A squared-hinge classifier, by Newton's method over the v(x) that `rows` represents as for `normalized`;
+    `selected` is the model that selected the parameters on some of the samples."""
 
 def scale_and_reduce(
     rows: object, kernel: _Kernel, n_nodes: int, nodes: Sequence[float] | None, is_scaled: bool

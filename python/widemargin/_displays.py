@@ -546,7 +546,4 @@ def _text(name: str, value: Any) -> str:
 
 def _cut(text: str) -> str:
     """A long text cut to two lines."""
-    first, *rest = textwrap.wrap(text, _LENGTH) or [text]
-    if len(rest) > 1:
-        rest = [f"{rest[0][: _LENGTH - 1]}…"]
-    return "\n".join([first, *rest])
+    return "\n".join(textwrap.wrap(text, _LENGTH, max_lines=2, placeholder="…"))

@@ -21,7 +21,8 @@ from . import _core
 from ._base import FittedModel
 from ._compares import Compares
 from ._predictors import FittedRegressor, MarginClassifier
-from .basis_expansion import BasisExpansionOneClass, BasisExpansionRegressor, BasisExpansionSVC
+from .basis_expansion import BasisExpansionRegressor, BasisExpansionSVC
+from .one_class import BasisExpansionOneClass
 from .power_mean import PowerMeanSVC
 from .thin_plate import ThinPlateRegressor, ThinPlateSVC
 

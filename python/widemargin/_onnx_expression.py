@@ -69,7 +69,7 @@ class Graph:
         self.outputs.append(declared)
 
     def constant(self, value: npt.NDArray[Any] | np.generic) -> str:
-        """Adds a constant of the array's dtype; identical scalars are shared."""
+        """Adds a constant of the array's dtype, strings being objects; identical scalars are shared."""
         array = np.asarray(value)
         key = (array.dtype.str, float(array)) if array.ndim == 0 else None
         if key is not None and key in self._shared:
@@ -79,12 +79,6 @@ class Graph:
         self._constants.append(numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name))
         if key is not None:
             self._shared[key] = name
-        return name
-
-    def texts(self, values: Sequence[str]) -> str:
-        """Adds a constant of strings."""
-        name = self._name("constant")
-        self._constants.append(numpy_helper.from_array(np.array(values, dtype=object), name))
         return name
 
     def cast(self, value: str, dtype: npt.DTypeLike) -> str:
@@ -152,15 +146,12 @@ def check_size(n_bytes: int) -> None:
 
 
 def value(name: str, dtype: npt.DTypeLike, shape: Sequence[str | int]) -> onnx.ValueInfoProto:
-    """The type of an input or an output; "str" is the string type."""
+    """The type of an input or an output; strings are objects."""
     return helper.make_tensor_value_info(name, _element(dtype), list(shape))
 
 
 def _element(dtype: npt.DTypeLike) -> int:
-    found = np.dtype(dtype)
-    if found.kind == "U":
-        return int(onnx.TensorProto.STRING)
-    return int(helper.np_dtype_to_tensor_dtype(found))
+    return int(helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
 
 
 @dataclass(frozen=True)

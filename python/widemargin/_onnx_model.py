@@ -16,7 +16,7 @@ from . import _core
 from ._compares import bases_of
 from ._onnx_expression import Additive, Array, Arrays, Expression, Graph, Pair, check_size, nan_if_rejected, value
 from ._onnx_similarities import EXPRESSIONS
-from ._specs import SIMILARITIES, columns_of, default_of, options_of, parsed, steps_of
+from ._spec_texts import SIMILARITIES, columns_of, default_of, options_of, parsed, steps_of
 
 _NO_OPERATOR = "ONNX has no operator for it"
 # Descriptors of vectors that have a feature for each column.
@@ -213,8 +213,8 @@ def _class_outputs(
         graph.output(value("scores", dtype, ["N", len(classes)]), "Identity", scores)
         selected = graph("ArgMax", scores, axis=1, keepdims=0)
     are_integers = all(isinstance(label, int) for label in classes)
-    labels = np.array(classes, dtype=np.int64) if are_integers else graph.texts([str(label) for label in classes])
-    graph.output(value("label", np.int64 if are_integers else np.str_, ["N"]), "Gather", labels, selected, axis=0)
+    labels = np.array(classes, np.int64) if are_integers else np.array([str(label) for label in classes], object)
+    graph.output(value("label", labels.dtype, ["N"]), "Gather", labels, selected, axis=0)
     if slopes is None:
         return
     probabilities = value("probabilities", dtype, ["N", len(classes)])

@@ -1,14 +1,12 @@
-"""Specs of similarities, descriptors, and chains of them; and interpretation of ``similarity`` parameters."""
+"""Similarities, descriptors, and chains of them as objects; and interpretation of ``similarity`` parameters."""
 
 from __future__ import annotations
 
-import difflib
 import functools
 import inspect
-import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, NoReturn, Self, TypeVar, overload
 
 import numpy as np
@@ -18,28 +16,11 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from . import _core
 from ._calls import Block, Checked, name_of
 from ._files import Stored
-from ._kinds import NOUNS, are_smooth, kind_and_layout, kind_of
+from ._kinds import are_smooth, kind_and_layout, kind_of
 from ._parameters import KindWarning, Samples, SimilarityLike, threads_of, warn
 from ._samples import check_alike, count, from_objects, from_other
 from ._sklearn import Interval
-
-SIMILARITIES: dict[str, dict[str, Any]] = {row["name"]: row for row in _core.similarity_rows()}
-DESCRIPTORS: dict[str, dict[str, Any]] = {row["name"]: row for row in _core.descriptor_rows()}
-
-
-def kernels_of(method: str) -> tuple[str, ...]:
-    """The names, in Python's notation, of the similarities that a method accepts as its kernel."""
-    return tuple(name.replace("-", "_") for name, row in SIMILARITIES.items() if method in row["kernel_of"])
-
-
-READERS: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "str": str, "bool": lambda text: text == "true"}
-
-
-def default_of(parameter: dict[str, Any]) -> Any:
-    """The default of a parameter; None if it has none."""
-    text = parameter["default"]
-    return None if text is None else READERS[parameter["kind"]](text)
-
+from ._spec_texts import accepted_kinds, canonical, names_of_steps, options_of, step_of, steps_of, with_hyphens, written
 
 _Part = TypeVar("_Part")
 
@@ -326,79 +307,15 @@ class Named(_HasSpec):
 
     def _written(self) -> str:
         cls: Any = type(self)
-        values = []
+        values = {}
         for name, parameter in _signature(cls).parameters.items():
             value, default = getattr(self, name), parameter.default
             if value is not None and (default is None or name in self._shown or value != default):
-                write = _list if name in self._lists else _value
-                values.append(f"{name}={write(name, value)}")
-        return _step(self._name, values)
+                values[name] = written(name, value, is_list=name in self._lists)
+        return step_of(self._name, values)
 
 
 _signature = functools.cache(inspect.signature)
-
-
-def _value(name: str, value: Any) -> str:
-    """A parameter as a spec writes it."""
-    if isinstance(value, (bool, np.bool_)):
-        return "true" if value else "false"
-    if isinstance(value, Integral):
-        return str(int(value))
-    if isinstance(value, Real):
-        number = float(value)
-        return str(int(number)) if number.is_integer() and abs(number) < 1e16 else repr(number)
-    if isinstance(value, str):
-        return value.replace("_", "-")
-    raise TypeError(f"{name} is {value!r}: it must be a number, a str, or None if it is optional")
-
-
-def _list(name: str, value: Any) -> str:
-    """A list of numbers as a spec writes it."""
-    if isinstance(value, str):
-        return value
-    if not isinstance(value, (list, tuple, np.ndarray)) or len(value) == 0:
-        raise TypeError(f"{name} is {value!r}: it must be a list of numbers, or None")
-    return ";".join(_value(name, one) for one in value)
-
-
-def with_hyphens(spec: str) -> str:
-    """The spec with hyphens in its names: ``jensen_shannon`` is ``jensen-shannon``."""
-    parts = [step.partition(":") for step in steps_of(spec)]
-    hyphenated = "/".join(name.replace("_", "-") + colon + rest for name, colon, rest in parts)
-    # The same object, as scikit-learn's clone expects.
-    return spec if hyphenated == spec else hyphenated
-
-
-def parsed(step: str) -> tuple[str, dict[str, str]]:
-    """The name of a step, and its parameters as texts."""
-    name, _, rest = step.partition(":")
-    pairs = (pair.partition("=") for pair in rest.split(",") if pair)
-    return name, {key: value for key, _, value in pairs}
-
-
-def _step(name: str, parameters: Iterable[str]) -> str:
-    """A step with its parameters, ``key=value`` each."""
-    return ":".join(filter(None, (name, ",".join(parameters))))
-
-
-def options_of(step: str) -> tuple[str, float, int | None]:
-    """A similarity's step without the options of an expansion, its weight, and the number of its bases."""
-    name, parameters = parsed(step)
-    weight, bases = parameters.pop("weight", "1"), parameters.pop("bases", None)
-    step = _step(name, (f"{key}={value}" for key, value in parameters.items()))
-    return step, math.nan if weight == "auto" else float(weight), None if bases is None else int(bases)
-
-
-def columns_of(spec: str, n_basis: int) -> npt.NDArray[np.intp]:
-    """The indices, among `n_basis`, of the bases of a part of an expansion."""
-    bases = options_of(steps_of(spec)[-1])[2]
-    width = n_basis if bases is None else min(bases, n_basis)
-    return np.arange(width) * n_basis // max(width, 1)
-
-
-def steps_of(spec: str) -> list[str]:
-    """The descriptors and the similarity of a spec."""
-    return spec.split("/")
 
 
 @dataclass(frozen=True)
@@ -491,7 +408,7 @@ def resolve(similarity: SimilarityLike, kind: str = "auto") -> Resolved:
         where = f"similarity[{place}]" if isinstance(similarity, (list, tuple)) else "similarity"
         if isinstance(one, (str, Similarity)):
             spec = with_hyphens(one) if isinstance(one, str) else one.spec
-            specs[place] = _known(spec, where)
+            specs[place] = canonical(spec, where)
             continue
         if isinstance(one, type):
             raise TypeError(f"{where}={one.__name__} is a class: write {one.__name__}()")
@@ -504,13 +421,13 @@ def resolve(similarity: SimilarityLike, kind: str = "auto") -> Resolved:
             )
         checked = one if isinstance(one, Checked) else Checked(one, name_of(one))
         calls[place] = (checked, checked.name)
-    is_precomputed = any(_names(spec)[-1] == "precomputed" for spec in specs.values())
-    if calls and any(_names(spec)[-1] == "features" for spec in specs.values()):
+    is_precomputed = any(names_of_steps(spec)[-1] == "precomputed" for spec in specs.values())
+    if calls and any(names_of_steps(spec)[-1] == "features" for spec in specs.values()):
         raise ValueError("similarity='features' cannot be combined with a function")
     if is_precomputed and len(listed) > 1:
         raise ValueError("similarity='precomputed' cannot be combined with others: concatenate the blocks in one array")
     texts = list(specs.values())
-    takes = _accepted_kinds(texts)
+    takes = accepted_kinds(texts)
     if kind != "auto" and (texts or kind != "objects"):
         accepted = "strings" if kind == "graphs" else kind
         if accepted not in takes:
@@ -592,45 +509,3 @@ def pairwise(
     if not isinstance(similarity, (list, tuple)):
         return blocks[0]
     return blocks if resolved.order == sorted(resolved.order) else np.stack(resolved.in_list_order(list(blocks)))
-
-
-def _names(spec: str) -> list[str]:
-    return [parsed(step)[0] for step in steps_of(spec)]
-
-
-def _known(spec: str, where: str) -> str:
-    """The spec in canonical form; ValueError for an unknown name."""
-    known = {"similarity": SIMILARITIES, "descriptor": DESCRIPTORS}
-    *before, last = _names(spec)
-    steps = [(name, "descriptor", "similarity") for name in before] + [(last, "similarity", "descriptor")]
-    for name, what, other in steps:
-        if name in known[what]:
-            continue
-        if name in known[other]:
-            hint = "it comes last, after the descriptors"
-            if what == "similarity":
-                hint = f"a similarity must follow it, as in '{spec}/{known[other][name]['usual']}'"
-            raise ValueError(f"{where}={spec!r}: {name!r} is a {other}, {hint}")
-        # Wrong capitals are the most likely mistake.
-        near = difflib.get_close_matches(name.lower(), known[what], n=1, cutoff=0.5)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"{where}={spec!r}: unknown {what} {name!r}.{hint} Known are {', '.join(known[what])}")
-    return _core.canonical(spec)
-
-
-def _accepted_kinds(specs: list[str]) -> list[str]:
-    if not specs:
-        return []
-    each = [_core.accepted_kinds([spec]) for spec in specs]
-    for spec in (spec for spec, nouns in zip(specs, each, strict=True) if not nouns):
-        *before, last = spec.split("/")
-        usual = "/".join([*before, DESCRIPTORS[before[-1].partition(":")[0]]["usual"]]) if before else "rbf"
-        raise ValueError(
-            f"similarity={spec!r} compares no samples: {last.partition(':')[0]} does not compare what the descriptor "
-            f"before it returns, which {usual!r} does"
-        )
-    common = [noun for noun in each[0] if all(noun in nouns for nouns in each)]
-    if not common:
-        listed = "; ".join(f"'{spec}' takes {' or '.join(nouns)}" for spec, nouns in zip(specs, each, strict=True))
-        raise ValueError(f"the similarities have no common kind of samples: {listed}")
-    return [kind for noun in common for kind in NOUNS if NOUNS[kind] == noun]

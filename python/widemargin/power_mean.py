@@ -17,7 +17,7 @@ from ._calls import name_of
 from ._files import Stored
 from ._parameters import invalid, one_of
 from ._predictors import MarginClassifier
-from ._specs import kernels_of
+from ._spec_texts import kernels_of
 
 _KERNELS = tuple(name for name in kernels_of("power-mean") if name != "power_mean")
 

@@ -15,7 +15,7 @@ from ._parameters import SimilarityLike, one_of
 from ._predictors import FittedRegressor, MarginClassifier
 from ._report import Row, path_of
 from ._sklearn import Interval, StrOptions
-from ._specs import SIMILARITIES, kernels_of
+from ._spec_texts import SIMILARITIES, kernels_of
 
 _KERNELS = kernels_of("thin-plate")
 _POLYNOMIALS = ("auto", "free", "penalized", "constant", "none")

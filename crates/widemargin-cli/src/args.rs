@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use widemargin::model::Model;
 use widemargin_io::{Decimal, Format, LabelColumn, ReadOptions, TrainedTable};
 
@@ -79,7 +80,7 @@ pub struct Input {
     #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true, value_delimiter = ',')]
     pub categorical: Vec<LabelColumn>,
     /// Whether a table has a header: yes or no [default: detected]
-    #[arg(long, value_name = "YES|NO", value_parser = yes_or_no)]
+    #[arg(long, value_name = "YES|NO", hide_possible_values = true, value_parser = yes_or_no())]
     pub header: Option<bool>,
     /// Cell separator: a character, tab, ... [default: detected]
     ///
@@ -183,12 +184,8 @@ fn trained_table(model: &dyn Model) -> Option<TrainedTable> {
     Some(TrainedTable { roles: model.column_roles().cloned(), ..trained })
 }
 
-fn yes_or_no(text: &str) -> Result<bool, &'static str> {
-    match text {
-        "yes" => Ok(true),
-        "no" => Ok(false),
-        _ => Err("expected yes or no"),
-    }
+fn yes_or_no() -> impl TypedValueParser<Value = bool> {
+    PossibleValuesParser::new(["yes", "no"]).map(|answer| answer == "yes")
 }
 
 fn delimiter(text: &str) -> Result<u8, &'static str> {

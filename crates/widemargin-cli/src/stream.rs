@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::mpsc::{channel, sync_channel};
+use std::sync::mpsc::channel;
 use std::thread;
 
 use indicatif::HumanCount;
@@ -80,30 +80,22 @@ fn for_each_block(
     mut work: impl FnMut(&mut Block) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let pool = context.pool.clone();
-    if pool.current_num_threads() == 1 {
-        let mut block = Block::default();
-        while pool.install(|| blocks.read_into(&mut block)).map_err(Failure::from)? {
-            context.go_on()?;
-            work(&mut block)?;
-        }
-        return Ok(());
-    }
-    // Two blocks are in memory, and go round: one is read, one is worked on.
-    let (full, filled) = sync_channel(0);
-    let (empty, emptied) = channel::<Block>();
+    // Two blocks are in memory, and go round: one is read, one is worked on. With one thread, reading and work take turns.
+    let n_blocks = pool.current_num_threads().min(2);
+    let ((full, filled), (empty, emptied)) = (channel(), channel());
+    (0..n_blocks).for_each(|_| drop(empty.send(Block::default())));
     // Not joined: where the work fails, nobody waits for an input that may never end.
     let reader = thread::Builder::new().name("reader".into()).spawn(move || {
-        loop {
-            let mut block = emptied.try_recv().unwrap_or_default();
+        for mut block in emptied {
             match pool.install(|| blocks.read_into(&mut block)) {
-                Ok(true) if full.send(Ok(block)).is_ok() => {}
+                Ok(true) => drop(full.send(Ok(block))),
+                Ok(false) => return,
                 Err(error) => return drop(full.send(Err(error))),
-                _ => return,
             }
         }
     });
     let reader = reader.map_err(|error| Failure::work(format!("cannot start a thread: {error}")))?;
-    for block in &filled {
+    for block in filled {
         let mut block = block.map_err(Failure::from)?;
         context.go_on()?;
         work(&mut block)?;

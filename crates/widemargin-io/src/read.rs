@@ -9,6 +9,7 @@ use crate::label_file::FileLabels;
 use crate::open_file::open_file;
 use crate::options::{LabelColumn, ReadOptions};
 use crate::reader::SampleReader;
+use crate::shards::Gathered;
 use crate::table::Table;
 use crate::{Format, shards};
 
@@ -30,8 +31,11 @@ pub(crate) fn checked(path: &Path, mut options: ReadOptions) -> Result<(Format, 
 /// [`IoError`](crate::IoError), which names the file, the line or row, and the column.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
     let Blocks { mut reader, labels, file, .. } = Blocks::open(path, options)?;
-    let read = reader.read_all().and_then(|table| table.ok_or_else(|| Problem::no_samples().into()));
-    let mut table = read.map_err(|failure| failure.reading(&file))?;
+    let (mut gathered, mut spent) = (Gathered::default(), Table::default());
+    while let Some(table) = reader.next(usize::MAX, spent).map_err(|failure| failure.reading(&file))? {
+        spent = gathered.append(table);
+    }
+    let mut table = gathered.finish().ok_or_else(|| Problem::no_samples().of(&file))?;
     if let Some(labels) = labels {
         labels.put(0..table.samples.n_rows(), true, &mut table)?;
     }

@@ -6,36 +6,20 @@ use widemargin::data::{Notation, column_order};
 
 use crate::Format;
 use crate::error::{Failure, Problem, excerpt};
-use crate::options::{BLOCK_BYTES, LabelColumn, ReadOptions};
-use crate::shards::Gathered;
+use crate::options::{LabelColumn, ReadOptions};
 use crate::table::Table;
 
 /// Reads samples in pieces.
 pub(crate) trait SampleReader: Send {
     /// The next samples, at least one: about `bytes` of the file (for folders of images, of pixels; of LIBSVM text a block
-    /// of the size requested when it was opened, or all of it). The memory of a `spent` table is used again, or freed
-    /// before. `None` at the end.
+    /// of the size requested when it was opened), or with `usize::MAX` all that the reader holds together. The memory of
+    /// a `spent` table is used again, or freed before. `None` at the end.
     fn next(&mut self, bytes: usize, spent: Table) -> Result<Option<Table>, Failure>;
 
     /// The columns of vectors, before the first block is read.
     fn layout(&self) -> Layout {
         Layout::default()
     }
-
-    /// All samples; `None` if there are none.
-    fn read_all(&mut self) -> Result<Option<Table>, Failure> {
-        self.next(usize::MAX, Table::default())
-    }
-}
-
-/// All samples of a reader whose blocks end where its files do, or parts of them.
-pub(crate) fn gather(reader: &mut dyn SampleReader) -> Result<Option<Table>, Failure> {
-    let (mut gathered, mut spent) = (Gathered::default(), Table::default());
-    while let Some(table) = reader.next(BLOCK_BYTES, spent)? {
-        gathered.append(&table);
-        spent = table;
-    }
-    Ok(gathered.finish())
 }
 
 /// The column layout of a file of vectors.

@@ -1,7 +1,6 @@
 //! Conversion of labels, weights and names.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use numpy::ndarray::{ArrayD, ArrayViewD, IxDyn};
 use numpy::{
@@ -106,26 +105,22 @@ pub(crate) fn numbers(targets: &PyReadonlyArray2<'_, f64>) -> PyResult<Targets> 
     Targets::new(targets.as_slice()?.to_vec(), targets.shape()[1]).map_err(raise)
 }
 
-/// `None`, "balanced", or one factor per class in order.
+/// The text "balanced", or one factor per class in order.
 #[derive(FromPyObject)]
 pub(crate) enum Factors {
     #[pyo3(transparent)]
-    Named(String),
+    Balanced(String),
     #[pyo3(transparent)]
     PerClass(Vec<f64>),
 }
 
 /// The class weights.
-pub(crate) fn class_weight(factors: Option<&Factors>, labels: &Labels) -> PyResult<ClassWeight> {
+pub(crate) fn class_weight(factors: Option<&Factors>, labels: &Labels) -> ClassWeight {
     match factors {
-        None => Ok(ClassWeight::Uniform),
-        Some(Factors::Named(name)) if name == "balanced" => Ok(ClassWeight::Balanced),
-        Some(Factors::Named(name)) => {
-            Err(PyValueError::new_err(format!("class_weight = '{name}': 'balanced' or factors")))
-        }
+        None => ClassWeight::Uniform,
+        Some(Factors::Balanced(_)) => ClassWeight::Balanced,
         Some(Factors::PerClass(factors)) => {
-            let factors = factors.iter().copied();
-            Ok(ClassWeight::PerClass(labels.classes().iter().cloned().zip(factors).collect::<BTreeMap<_, _>>()))
+            ClassWeight::PerClass(labels.classes().iter().cloned().zip(factors.iter().copied()).collect())
         }
     }
 }
@@ -159,8 +154,8 @@ pub(crate) struct Common<'py> {
 
 impl<'py> Common<'py> {
     /// The time limit and the monitor.
-    pub fn patience(&self) -> PyResult<Patience<'py>> {
-        Patience::new(self.time_limit, self.monitor.clone())
+    pub fn patience(&self) -> Patience<'py> {
+        Patience { time_limit: self.time_limit, monitor: self.monitor.clone(), wants_best: false }
     }
 
     /// The settings of Newton's method.

@@ -57,7 +57,7 @@ pub(crate) fn fit_expansion<'py>(
         .nystroem_cut(cut.parse().map_err(raise)?)
         .seed(seed)
         .threads(threads);
-    let patience = Patience::new(None, monitor)?;
+    let patience = Patience { monitor, ..Patience::default() };
     let expanded = samples.conduct(py, &patience, |view, monitor| params.expand(view, labels.as_ref(), monitor))?;
     let model = Model(Trained::Expansion(expanded.expansion));
     Ok((model, array(py, expanded.features)?, expanded.basis_rows))

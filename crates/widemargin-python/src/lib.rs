@@ -43,7 +43,7 @@ mod _core {
         },
         model::Model,
         parts::{Part, State, merge},
-        power_mean::{PowerMeanSelection, choose_power_mean, fit_power_mean_remote, scale_and_reduce},
+        power_mean::{fit_power_mean_remote, scale_and_reduce},
         remote::{BasisPlan, check_regression_loss, fit_expansion_remote, fit_thin_plate_remote},
         rows::{descriptor_rows, similarity_rows},
         store::Store,

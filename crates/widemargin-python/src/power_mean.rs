@@ -8,17 +8,16 @@ use pyo3::prelude::*;
 use widemargin::Result;
 use widemargin::expansion::{AdditiveMap, KernelTable, ReducedKernel};
 use widemargin::model::{
-    self, AnyModel, CChoice, FeatureMax, PowerMeanChoice, PowerMeanMetadata, PowerMeanParams, PowerMeanSvc,
-    TrainingSettings,
+    self, AnyModel, FeatureMax, PowerMeanChoice, PowerMeanMetadata, PowerMeanParams, PowerMeanSvc, TrainingSettings,
+    as_method,
 };
 use widemargin::similarity::{AdditiveKernel, OwnKernel, ScalarKernel};
 
 use crate::convert::{self, Common};
 use crate::errors::raise;
-use crate::model::Model;
+use crate::model::{Model, Trained};
 use crate::python_similarity::PythonCall;
 use crate::remote::{PythonWorkers, fit_remote};
-use crate::samples::PySamples;
 use crate::weighted::WeightedLabels;
 use crate::work::{Patience, ToCaller, ask, conduct};
 
@@ -30,14 +29,6 @@ pub(crate) enum KernelArgument {
 }
 
 impl KernelArgument {
-    /// The parameters with this kernel, or with automatic selection of one.
-    fn set(self, params: PowerMeanParams, to_caller: &ToCaller) -> Result<PowerMeanParams> {
-        match &self {
-            KernelArgument::BuiltIn(spec) if spec == "auto" => Ok(params.choose_p()),
-            _ => Ok(params.kernel(self.scalar(to_caller)?)),
-        }
-    }
-
     fn scalar(self, to_caller: &ToCaller) -> Result<ScalarKernel> {
         match self {
             KernelArgument::BuiltIn(spec) => spec.parse(),
@@ -81,19 +72,17 @@ pub(crate) fn map_of((kernel, nodes, table): MapParts<'_>) -> PyResult<AdditiveM
     AdditiveMap::nystroem(kernel, &nodes).map_err(raise)
 }
 
-fn params(n_nodes: Option<usize>, nodes: Option<Vec<f64>>, scale: bool) -> PowerMeanParams {
-    // `KernelArgument::set` sets the kernel.
-    let params = PowerMeanParams::new(AdditiveKernel::Chi2).scale(scale);
-    match (nodes, n_nodes) {
-        (Some(nodes), _) => params.nodes(nodes),
-        (None, Some(n_nodes)) => params.n_nodes(n_nodes),
-        (None, None) => params.choose_n_nodes(),
-    }
+/// What a fit on some of the samples selected, for the map of all.
+fn choice_of(model: &Model, map: &AdditiveMap, c: f64) -> Option<(PowerMeanParams, PowerMeanChoice)> {
+    let Trained::Any(model) = &model.0 else { return None };
+    let choice = as_method::<PowerMeanSvc>(&**model)?.choice()?.clone();
+    let kernel = map.kernel().to_string().parse().unwrap_or(AdditiveKernel::Chi2);
+    Some((PowerMeanParams::new(kernel).n_nodes(map.n_nodes()).c(c), choice))
 }
 
 /// Trains on the explicit features that `rows` represents.
 #[pyfunction]
-#[pyo3(signature = (rows, labels, *, map, nodes, factors, C, choice, stages, common))]
+#[pyo3(signature = (rows, labels, *, map, nodes, factors, C, selected, stages, common))]
 pub(crate) fn fit_power_mean_remote(
     py: Python<'_>,
     rows: Py<PyAny>,
@@ -102,75 +91,24 @@ pub(crate) fn fit_power_mean_remote(
     nodes: Option<Vec<f64>>,
     factors: Option<Vec<f64>>,
     C: f64,
-    choice: Option<PyRef<'_, PowerMeanSelection>>,
+    selected: Option<PyRef<'_, Model>>,
     stages: Vec<(String, f64)>,
     common: Common<'_>,
 ) -> PyResult<Model> {
     let (settings, labeled) = (common.newton(), labels.of_all());
+    let map = map_of(map)?;
     let metadata = PowerMeanMetadata {
-        map: map_of(map)?,
+        choice: selected.and_then(|model| choice_of(&model, &map, C)),
+        map,
         scaling: factors.map(|factors| FeatureMax { factors }),
         c: C,
         training: TrainingSettings { nodes, ..labels.training(&common) },
-        choice: choice.map(|selection| (selection.params.clone(), selection.choice.clone())),
         stages: convert::stages(stages),
     };
     fit_remote(py, rows, common, |workers, _, monitor| {
         let model = PowerMeanSvc::of_workers(workers, labeled, metadata, &settings, monitor)?;
         Ok(AnyModel::Classifier(Box::new(model)))
     })
-}
-
-/// Parameters selected on samples that were copied to the client.
-#[pyclass(frozen, module = "widemargin._core")]
-pub(crate) struct PowerMeanSelection {
-    params: PowerMeanParams,
-    choice: PowerMeanChoice,
-}
-
-#[pymethods]
-impl PowerMeanSelection {
-    #[getter]
-    fn kernel(&self) -> String {
-        self.params.scalar_kernel().to_string()
-    }
-
-    #[getter]
-    fn C(&self) -> f64 {
-        self.params.cost()
-    }
-
-    #[getter]
-    fn n_nodes(&self) -> usize {
-        self.params.number_of_nodes()
-    }
-}
-
-/// Selects parameters on `samples`, whose indices among all labeled samples are `rows`.
-#[pyfunction]
-#[pyo3(signature = (samples, rows, labels, *, kernel, C, n_nodes, nodes, factors, common))]
-pub(crate) fn choose_power_mean(
-    py: Python<'_>,
-    samples: PySamples<'_>,
-    rows: Vec<usize>,
-    labels: PyRef<'_, WeightedLabels>,
-    kernel: KernelArgument,
-    C: Option<f64>,
-    n_nodes: Option<usize>,
-    nodes: Option<Vec<f64>>,
-    factors: Option<Vec<f64>>,
-    common: Common<'_>,
-) -> PyResult<PowerMeanSelection> {
-    let params = params(n_nodes, nodes, factors.is_some())
-        .c(C.map_or(CChoice::Auto, CChoice::Value))
-        .seed(common.seed)
-        .threads(common.threads);
-    let samples = samples.rows("the power mean SVM")?;
-    let (labels, weights) = (&labels.labels, (&labels.weights[..], labels.units()));
-    let (params, choice) = conduct(py, &common.patience()?, |monitor, to_caller| {
-        kernel.set(params, to_caller)?.choose_on(&samples, &rows, labels, weights, factors.as_deref(), monitor)
-    })?;
-    Ok(PowerMeanSelection { params, choice })
 }
 
 /// The factors of the features, if they are scaled, and the reduced kernel, for the samples that `rows` represents.
@@ -183,10 +121,11 @@ pub(crate) fn scale_and_reduce<'py>(
     nodes: Option<Vec<f64>>,
     is_scaled: bool,
 ) -> PyResult<(Option<Vec<f64>>, MapParts<'py>)> {
-    let (rows, params) = (Arc::new(rows), params(Some(n_nodes), nodes, is_scaled));
+    let rows = Arc::new(rows);
     let (scaling, map) = conduct(py, &Patience::default(), |monitor, to_caller| {
-        let workers = PythonWorkers::new(&rows, to_caller);
-        model::scale_and_reduce(workers, &params.kernel(kernel.scalar(to_caller)?), monitor)
+        let params = PowerMeanParams::new(kernel.scalar(to_caller)?).n_nodes(n_nodes).scale(is_scaled);
+        let params = nodes.map_or(params.clone(), |nodes| params.nodes(nodes));
+        model::scale_and_reduce(PythonWorkers::new(&rows, to_caller), &params, monitor)
     })?;
     Ok((scaling.map(|scaling| scaling.factors().to_vec()), parts_of(py, &map)))
 }

@@ -116,7 +116,7 @@ pub(crate) fn fit_remote(
     fit: impl FnOnce(PythonWorkers, &ToCaller, &Monitor<'_>) -> Result<AnyModel> + Send,
 ) -> PyResult<Model> {
     let rows = Arc::new(rows);
-    let model = conduct(py, &common.patience()?, |monitor, to_caller| {
+    let model = conduct(py, &common.patience(), |monitor, to_caller| {
         fit(PythonWorkers::new(&rows, to_caller), to_caller, monitor)
     })?;
     Model::fitted(model, common.features)

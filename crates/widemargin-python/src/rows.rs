@@ -31,20 +31,15 @@ fn parameter(parameter: &Parameter) -> Value {
     })
 }
 
-/// A similarity, or a descriptor. Only descriptors have `usual`, and only similarities the fields behind it.
+/// A similarity or a descriptor, and further fields.
 macro_rules! row {
-    ($row:expr, $usual:expr, $examples:expr, $definite:expr, $onnx:expr, $declined:expr, $kernel_of:expr) => {
+    ($row:expr, $($field:literal: $value:expr),+) => {
         json!({
             "name": $row.name,
             "class": $row.class,
             "samples": $row.samples,
             "parameters": $row.parameters.iter().map(parameter).collect::<Vec<_>>(),
-            "usual": $usual,
-            "examples": $examples,
-            "definite": $definite,
-            "onnx": $onnx,
-            "declined": $declined,
-            "kernel_of": $kernel_of,
+            $($field: $value),+
         })
     };
 }
@@ -73,7 +68,7 @@ pub fn similarity_rows(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         let power_mean = names_any::<AdditiveKernel>(row.examples()).then_some("power-mean");
         let thin_plate = names_any::<ConditionalKernel>(row.examples()).then_some("thin-plate");
         let kernel_of: Vec<&str> = power_mean.into_iter().chain(thin_plate).collect();
-        row!(row, None::<()>, row.examples(), definite, onnx, declined, kernel_of)
+        row!(row, "examples": row.examples(), "definite": definite, "onnx": onnx, "declined": declined, "kernel_of": kernel_of)
     });
     dictionaries(py, rows)
 }
@@ -81,7 +76,5 @@ pub fn similarity_rows(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 /// The descriptors.
 #[pyfunction]
 pub fn descriptor_rows(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    let none = None::<()>;
-    let rows = similarity::descriptor_rows().map(|row| row!(row, row.usual, [none; 0], none, none, none, [none; 0]));
-    dictionaries(py, rows)
+    dictionaries(py, similarity::descriptor_rows().map(|row| row!(row, "usual": row.usual)))
 }

@@ -3,7 +3,7 @@
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use widemargin::data::{ClassWeight, Label, Labels, check_costs, effective_weights};
-use widemargin::model::{self, PartedTargets, PowerMeanParams, TrainingSettings};
+use widemargin::model::{self, PartedTargets, TrainingSettings};
 
 use crate::convert::{self, Common, Factors, Target, labeled};
 use crate::errors::raise;
@@ -26,11 +26,6 @@ impl WeightedLabels {
         model::WeightedLabels { labels, weights, sample_weights }
     }
 
-    /// The part of each weight that leave-one-out removes: all of it, since equal samples are not merged.
-    pub fn units(&self) -> &[f64] {
-        &self.weights
-    }
-
     /// The parameters that a fitted model stores.
     pub fn training(&self, common: &Common<'_>) -> TrainingSettings {
         let Common { tol, max_iter, seed, .. } = *common;
@@ -43,7 +38,7 @@ impl WeightedLabels {
     #[new]
     fn new(target: Target<'_>, class_weight: Option<Factors>, C: f64) -> PyResult<Self> {
         let (labels, sample_weights) = labeled(&target)?;
-        let class_weight = convert::class_weight(class_weight.as_ref(), &labels)?;
+        let class_weight = convert::class_weight(class_weight.as_ref(), &labels);
         let weights = effective_weights(&labels, sample_weights, &class_weight).map_err(raise)?;
         check_costs(C, &weights, labels.classes().len()).map_err(raise)?;
         let labels = labels.balanced(&class_weight, &weights);
@@ -76,21 +71,16 @@ impl WeightedLabels {
         PyArray1::from_slice(py, &self.weights)
     }
 
-    #[getter(units)]
-    fn units_array<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(py, self.units())
+    /// The part of each weight that leave-one-out removes: all of it, since equal samples are not merged.
+    #[getter]
+    fn units<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.weights(py)
     }
 
     /// The weights of the samples alone.
-    #[getter(sample_weights)]
-    fn sample_weights_array<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+    #[getter]
+    fn sample_weights<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         PyArray1::from_slice(py, &self.sample_weights)
-    }
-
-    /// Rows to be copied to the client to select p, C and the number of nodes of a power mean SVM.
-    fn rows_to_choose_on<'py>(&self, py: Python<'py>, seed: u64) -> Bound<'py, PyArray1<i64>> {
-        let rows = PowerMeanParams::auto().seed(seed).rows_to_choose_on(&self.labels, &self.weights);
-        convert::row_numbers(py, rows)
     }
 
     /// `n_wanted` rows of weight above 0, to be copied to the client.

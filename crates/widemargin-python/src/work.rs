@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 use widemargin::monitor::{Monitor, Progress};
 use widemargin::{Error, Result};
@@ -50,21 +50,11 @@ pub type ToCaller = Sender<Message>;
 /// The time limit, and the monitor.
 #[derive(Default)]
 pub struct Patience<'py> {
+    /// Seconds, at least 0.
     pub time_limit: Option<f64>,
     pub monitor: Option<Bound<'py, PyAny>>,
     /// Whether work that is cancelled returns the best so far: Ctrl-C is then not raised.
     pub wants_best: bool,
-}
-
-impl<'py> Patience<'py> {
-    pub fn new(time_limit: Option<f64>, monitor: Option<Bound<'py, PyAny>>) -> PyResult<Self> {
-        if let Some(seconds) = time_limit
-            && (seconds.is_nan() || seconds < 0.0)
-        {
-            return Err(PyValueError::new_err(format!("time_limit = {seconds} is not allowed: seconds, at least 0")));
-        }
-        Ok(Patience { time_limit, monitor, wants_best: false })
-    }
 }
 
 /// Runs the work without holding the GIL. An exception on the calling thread (from a signal, the monitor, or a

@@ -23,10 +23,10 @@ from .._kinds import names_of
 from .._predictors import FittedRegressor, MarginClassifier, is_multilabel, label_names, labels_of
 from .._report import Row
 from .._samples import count
-from ..basis_expansion import BasisExpansionOneClass
+from ..one_class import BasisExpansionOneClass
 from . import _data
-from ._data import FitData, Partition, Piece, Summary, check_columns, check_versions, partitions, pieces, summaries
-from ._rows import Rows, of_partition
+from ._data import FitData, Piece, Summary, check_columns, check_versions, partitions, pieces, summaries
+from ._rows import Rows
 
 Floats = npt.NDArray[np.float64]
 # An array, or a Dask array, series or data frame: the estimators that are extended return arrays, and no union of these
@@ -78,7 +78,7 @@ class DaskEstimator:
         copies = None if sample_weight is None else np.concatenate([one.weights for one in present])
         weighted = self._targets_of(y, present, copies)
         ends = np.cumsum([one.n for one in present])[:-1]
-        samples = [parts[number].samples for number in numbers]
+        samples = [parts[number][0] for number in numbers]
         weights, units = (np.split(all_of, ends) for all_of in (weighted.weights, weighted.units))
         targets = self._split(weighted, ends)
         fields = zip(numbers, samples, targets, weights, units, [0, *ends.tolist()], strict=True)
@@ -86,13 +86,13 @@ class DaskEstimator:
         return FitData(client, parameters, X, found_pieces, weighted, present[0].width, started)
 
     def _fit_on_some(
-        self: Any, data: FitData, n: int, is_usable: Callable[[Any], bool] = lambda samples: True, **parameters: Any
+        self: Any, data: FitData, n: int, prepare: Callable[[Any], Any] = lambda samples: samples, **parameters: Any
     ) -> Any:
-        """An ordinary fit on `n` of the samples, on the client; None if they are not usable."""
+        """An ordinary fit on `n` samples, on the client, as `prepare` returns them; None if that returns None."""
         seed = self._seed()
         rows = data.weighted.some_rows(n, seed)
-        samples = data.picked_samples(rows)
-        if not is_usable(samples):
+        samples = prepare(data.picked_samples(rows))
+        if samples is None:
             return None
         weights, of_classes = self._weights_of_some(data.weighted, rows)
         some = self.plain(**self.get_params(deep=False))
@@ -152,15 +152,14 @@ class DaskEstimator:
         """
         if not is_dask_collection(X):
             return float(super().score(X, y, sample_weight))  # type: ignore[misc]
-        estimator = delayed(self.estimator_)
-        parts = [
-            delayed(_predicted)(at, estimator, self._summary, part)
-            for at, part in enumerate(partitions(X, y, sample_weight, self.plain.__name__))
-        ]
-        found = [part for part in compute(*parts) if part is not None]
-        if not any(weights.sum() > 0 for _, _, weights in found):
+        targets, predicted, weights = compute(y, self.predict(X), sample_weight)
+        targets, predicted = np.asarray(targets), np.asarray(predicted)
+        if len(targets) != len(predicted):
+            raise ValueError(f"X has {len(predicted)} rows, y has {len(targets)}")
+        weights = np.ones(len(targets)) if weights is None else np.asarray(weights)
+        if not (weights > 0).any():
             raise ValueError("X has no samples of weight above 0: at least one is needed")
-        return float(self._score_of(*(np.concatenate(arrays) for arrays in zip(*found, strict=True))))
+        return float(self._score_of(targets, predicted, weights))
 
     def _output(self, method: str) -> tuple[npt.DTypeLike, Sequence[Any] | None]:
         """The type of the results of a method and their columns; None for one number per sample."""
@@ -232,6 +231,10 @@ class DaskClassifier(DaskEstimator):
         signed = sets[codes]
         return np.where(signed == 0, np.nan, (signed > 0).astype(np.float64))
 
+    def _weights_of_some(self: Any, weighted: Any, rows: npt.NDArray[np.int64]) -> tuple[Any, dict[str, Any]]:
+        # The weights of samples include class weights, but not the weights of labels.
+        return weighted.weights[rows], {"class_weight": self.class_weight if self._is_multilabel else None}
+
     def _score_of(self, targets: Any, predicted: Any, weights: Any) -> Any:
         correct = targets == predicted
         return np.average(correct if correct.ndim == 1 else correct.all(axis=1), weights=weights)
@@ -284,16 +287,6 @@ class DaskRegressor(DaskEstimator):
 
     def _score_of(self, targets: Any, predicted: Any, weights: Any) -> Any:
         return r2_score(targets, predicted.reshape(targets.shape), sample_weight=weights)
-
-
-def _predicted(number: int, estimator: Any, summary: Callable[..., Summary], part: Partition) -> Any:
-    """The targets of a partition, their predictions and the weights; None for an empty partition."""
-    found = summary(number, part.samples, part.labels, part.weights)
-    weights = np.ones(found.n) if found.weights is None else found.weights
-    if found.n == 0:
-        return None
-    predicted = of_partition(number, lambda: estimator.predict(part.samples))
-    return found.classes[found.codes], predicted, weights
 
 
 def _apply(method: str, empty: Any, columns: Sequence[Any] | None, is_frame: bool, samples: Any, estimator: Any) -> Any:

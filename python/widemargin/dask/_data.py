@@ -22,18 +22,9 @@ from . import _rows
 from ._rows import Rows
 
 
-@dataclass(frozen=True)
-class Partition:
-    """Delayed parts of some rows."""
-
-    samples: Any
-    labels: Any
-    weights: Any
-
-
-def partitions(X: Any, y: Any, sample_weight: Any, plain: str) -> list[Partition]:
-    """The partitions of samples, with the labels and weights of the same rows; `plain` is the estimator for samples in
-    memory.
+def partitions(X: Any, y: Any, sample_weight: Any, plain: str) -> list[tuple[Any, Any, Any]]:
+    """The delayed partitions of samples, with the labels and weights of the same rows; `plain` is the estimator for
+    samples in memory.
 
     Raises
     ------
@@ -47,7 +38,7 @@ def partitions(X: Any, y: Any, sample_weight: Any, plain: str) -> list[Partition
     samples = pieces(X, "X")
     named = (("y", y), ("sample_weight", sample_weight))
     others = [[None] * len(samples) if one is None else _as(one, X, len(samples), name) for name, one in named]
-    return [Partition(*parts) for parts in zip(samples, *others, strict=True)]
+    return list(zip(samples, *others, strict=True))
 
 
 def pieces(X: Any, name: str) -> list[Any]:
@@ -242,7 +233,7 @@ class FitData:
 
     def ordered_rows(self, parts: list[Future]) -> Rows:
         """The same with a group for each part, so that answers are in the order of the samples."""
-        return Rows(self.client, [self.client.submit(_rows.group, part, pure=False) for part in parts])
+        return Rows(self.client, [self.client.submit(tuple, [part], pure=False) for part in parts])
 
     def picked(self, rows: npt.NDArray[np.int64], take: Callable[[int, npt.NDArray[np.int64]], Future]) -> Any:
         """Data of the samples with these indices among all, in their order: `take(at, rows)` returns that of some rows
@@ -269,8 +260,8 @@ class FitData:
         return checked_vectors(self.picked_samples(rows))
 
 
-def summaries(client: Client, parts: list[Partition], summary: Callable[..., Any]) -> list[Summary]:
-    found = [delayed(summary)(number, part.samples, part.labels, part.weights) for number, part in enumerate(parts)]
+def summaries(client: Client, parts: list[tuple[Any, Any, Any]], summary: Callable[..., Any]) -> list[Summary]:
+    found = [delayed(summary)(number, *part) for number, part in enumerate(parts)]
     return list(client.gather(client.compute(found)))
 
 
@@ -302,8 +293,8 @@ def joined(parts: list[Any]) -> Any:
 
 
 def grouped(client: Client, blocks: list[Future]) -> list[Future]:
-    """Groups of the blocks on each worker, one per thread: a step is then a task per thread, not a task per partition.
-    Blocks are grouped once they are computed; a lost group is recomputed like any result."""
+    """Groups of the blocks on each worker, one per thread, without copies: a step is then a task per thread, not a task
+    per partition. Blocks are grouped once they are computed; a lost group is recomputed like any result."""
     wait(blocks)
     # An exception in one of them is raised here.
     client.gather([block for block in blocks if block.status == "error"])
@@ -314,7 +305,7 @@ def grouped(client: Client, blocks: list[Future]) -> list[Future]:
     groups = []
     for worker, mine in by_worker.items():
         n = min(threads.get(worker, 1), len(mine))
-        groups += [client.submit(_rows.group, *mine[at::n], pure=False) for at in range(n)]
+        groups += [client.submit(tuple, mine[at::n], pure=False) for at in range(n)]
     return groups
 
 

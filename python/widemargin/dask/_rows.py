@@ -9,8 +9,9 @@ from __future__ import annotations
 import itertools
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
+from operator import getitem
 from typing import Any, TypeVar
 
 import numpy as np
@@ -60,11 +61,6 @@ def called(part: _core.Part, method: str, *arguments: Any) -> Any:
     return of_partition(part.number, lambda: getattr(part, method)(*arguments))
 
 
-def group(*parts: _core.Part) -> tuple[_core.Part, ...]:
-    """Parts on one worker, without copies: a query to all of them is one task."""
-    return parts
-
-
 def step(parts: tuple[_core.Part, ...], states: States, query: bytes) -> tuple[bytes, list[_core.State]]:
     """The answer of parts to a query that changes their states, and the new states."""
     answers, changed = _answered(parts, states, query, True)
@@ -85,10 +81,6 @@ def _answered(parts: tuple[_core.Part, ...], states: States, query: bytes, chang
     """The answers and the states of parts."""
     with_states = zip(parts, states or itertools.repeat(None), strict=False)
     return [*zip(*(called(part, "answer", query, state, changes_state) for part, state in with_states), strict=True)]
-
-
-def part(of: Sequence[T], at: int) -> T:
-    return of[at]
 
 
 def of_partition(number: int, work: Callable[[], T]) -> T:
@@ -123,7 +115,7 @@ class Rows:
 
     def ask(self, name: str, query: bytes, changes_state: bool, has_answer: bool) -> bytes:
         """The answer of all parts to a query of the solver; empty for queries without answer."""
-        submit = self._client.submit
+        submit: Any = self._client.submit
         self.queries[name] += 1
         self._n_tasks += len(self._groups)
         shared: Any = query
@@ -141,7 +133,7 @@ class Rows:
             return b""
         else:
             both = [submit(step, group, state, shared, pure=False) for group, state in parts]
-            answers, self._states = ([submit(part, one, at, pure=False) for one in both] for at in range(2))
+            answers, self._states = ([submit(getitem, one, at, pure=False) for one in both] for at in range(2))
         return self._sum(answers, query, shared)
 
     def _sum(self, parts: list[Future], query: bytes, shared: Any) -> bytes:

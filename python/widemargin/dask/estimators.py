@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from sklearn.base import clone, is_classifier
 
 from .. import _core
 from .. import basis_expansion as _expansions
+from .. import one_class as _one_class
 from .. import power_mean as _power_mean
 from .. import thin_plate as _thin_plate
 from .._base import CONSTRAINTS, specs_of
@@ -28,7 +30,7 @@ from ._base import DaskClassifier, DaskEstimator, DaskRegressor, Floats, LazyRes
 from ._data import FitData
 from ._rows import Rows
 
-# The number of samples on the client for the selection of a thin plate kernel.
+# The number of samples on the client for the selection of a kernel.
 KERNEL_SAMPLES = 1000
 # The number of rows from which the Hessian, which only determines directions, is that of some rows on the client:
 # conjugate gradients then need no queries, and weights agree with those of one machine up to the duality gap. With
@@ -159,10 +161,6 @@ class BasisExpansionSVC(DaskClassifier, DaskExpansion, _expansions.BasisExpansio
             brought = sampled_rows, as_contiguous(found, np.float32)
         return data.rows(linear), (data.weighted, C, brought)
 
-    def _weights_of_some(self, weighted: Any, rows: npt.NDArray[np.int64]) -> tuple[Any, dict[str, Any]]:
-        # The weights of samples include class weights, but not the weights of labels.
-        return weighted.weights[rows], {"class_weight": self.class_weight if self._is_multilabel else None}
-
     def _describe(self, header: dict[str, Any], candidates: list[Row] | None = None) -> None:
         super()._describe(header, candidates)
         if (some := self.__dict__.pop("_selection", None)) is not None:
@@ -235,7 +233,7 @@ class BasisExpansionRegressor(DaskRegressor, DaskExpansion, _expansions.BasisExp
         return rows, (data.weighted, data.parameters["C"], data.parameters["loss"])
 
 
-class BasisExpansionOneClass(DaskExpansion, _expansions.BasisExpansionOneClass):
+class BasisExpansionOneClass(DaskExpansion, _one_class.BasisExpansionOneClass):
     """`widemargin.BasisExpansionOneClass` for samples on several machines.
 
     X is a Dask array, data frame or bag. The bases are selected and sent to the workers once. Each partition becomes a
@@ -266,7 +264,7 @@ class BasisExpansionOneClass(DaskExpansion, _expansions.BasisExpansionOneClass):
     [1, -1]
     """
 
-    plain = _expansions.BasisExpansionOneClass
+    plain = _one_class.BasisExpansionOneClass
     _summary = staticmethod(_data.sample_summary)
     _cut = "precise-millionth"
 
@@ -331,11 +329,12 @@ class DaskThinPlate(DaskEstimator):
     def _selected_kernel(self: Any, data: FitData) -> str:
         """The kernel that an ordinary fit on some of the samples selects."""
 
-        def is_finite(samples: Any) -> bool:
+        def finite(samples: Any) -> Any:
             # Otherwise the computation of the features raises an error that names the partition.
-            return bool(np.isfinite(samples.data if issparse(samples) else np.asarray(samples, float)).all())
+            values = samples.data if issparse(samples) else np.asarray(samples, float)
+            return samples if np.isfinite(values).all() else None
 
-        some = self._fit_on_some(data, KERNEL_SAMPLES, is_finite, n_basis=None, standardize=False)
+        some = self._fit_on_some(data, KERNEL_SAMPLES, finite, n_basis=None, standardize=False)
         return "distance" if some is None else str(some.similarity_)
 
     def _bases(self: Any, data: FitData, basis: str) -> tuple[Floats, npt.NDArray[np.int64]]:
@@ -478,19 +477,17 @@ class PowerMeanSVC(DaskClassifier, _power_mean.PowerMeanSVC):
 
     def _train(self, data: FitData) -> tuple[_core.Model, Rows]:
         parameters = data.parameters
-        own = {name: parameters[name] for name in ("kernel", "C", "n_nodes", "nodes")}
-        kernel, C, n_nodes, nodes = own.values()
+        kernel, C, n_nodes, nodes = (parameters[name] for name in ("kernel", "C", "n_nodes", "nodes"))
         self._name_columns(data)
         samples = data.samples()
-        rows, choice = data.rows(samples), None
+        rows, selected = data.rows(samples), None
         if C is None or n_nodes is None or kernel == "auto":
             factors, _ = _core.scale_and_reduce(rows, "chi2", 3, None, parameters["scale"])
-            some = data.weighted.rows_to_choose_on(self._seed())
-            vectors, common = data.picked_vectors(some), self._common(data.progress)
-            choice = _core.choose_power_mean(
-                vectors, some.tolist(), data.weighted, **own, factors=factors, common=common
+            some = self._fit_on_some(
+                data, KERNEL_SAMPLES, partial(_scaled, factors), scale=False, tol=0.01, max_iter=1000
             )
-            kernel, C, n_nodes = choice.kernel if kernel == "auto" else kernel, choice.C, choice.n_nodes
+            kernel = some.similarity_ if kernel == "auto" else kernel
+            C, n_nodes, selected = some.C_, n_nodes or len(some.nodes_), some._model
             data.end("choose")
         factors, reduced = _core.scale_and_reduce(rows, kernel, n_nodes, nodes, parameters["scale"])
         data.end("nodes")
@@ -502,9 +499,16 @@ class PowerMeanSVC(DaskClassifier, _power_mean.PowerMeanSVC):
         # Workers drop results without references.
         del samples, linear
         data.end("features")
-        own = {"map": reduced, "nodes": nodes, "factors": factors, "C": C, "choice": choice}
+        own = {"map": reduced, "nodes": nodes, "factors": factors, "C": C, "selected": selected}
         model = _core.fit_power_mean_remote(rows, data.weighted, **own, **self._finish(data))
         return model, rows
+
+
+def _scaled(factors: list[float] | None, samples: Any) -> Any:
+    """Samples with scaled columns, if there are factors."""
+    if factors is None:
+        return samples
+    return samples.multiply(factors).tocsr() if issparse(samples) else np.asarray(samples) * factors
 
 
 class BasisFeatures:

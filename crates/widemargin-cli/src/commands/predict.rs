@@ -52,28 +52,38 @@ enum Lines {
     Jsonl,
 }
 
-/// A field of a line.
-#[derive(Clone, Copy)]
-enum Field<'a> {
-    Text(&'a str),
-    Label(&'a Label),
-    Narrow(f32),
-    Wide(f64),
-}
-
 /// Values of rows, row-major.
 enum Values<'a> {
+    Texts(&'a [String]),
     Labels(Vec<&'a Label>),
     Narrow(Vec<f32>),
     Wide(Vec<f64>),
 }
 
-impl<'a> Values<'a> {
-    fn field(&self, at: usize) -> Field<'a> {
+impl Values<'_> {
+    /// Writes a value as a field of a line. Writing to memory cannot fail.
+    fn write(&self, at: usize, separator: u8, text: &mut Vec<u8>) {
         match self {
-            Values::Labels(labels) => Field::Label(labels[at]),
-            Values::Narrow(numbers) => Field::Narrow(numbers[at]),
-            Values::Wide(numbers) => Field::Wide(numbers[at]),
+            Values::Texts(texts) => quoted(&texts[at], separator, text),
+            Values::Labels(labels) => match labels[at] {
+                Label::Text(label) => quoted(label, separator, text),
+                Label::Integer(number) => drop(write!(text, "{number}")),
+            },
+            Values::Narrow(numbers) => shortest(text, numbers[at]),
+            Values::Wide(numbers) => shortest(text, numbers[at]),
+        }
+    }
+
+    fn json(&self, at: usize) -> Value {
+        let number = |number: f64| match number.fract() == 0.0 && number.abs() < 1e15 {
+            true => Value::from(number as i64),
+            false => number.into(),
+        };
+        match self {
+            Values::Texts(texts) => json!(texts[at]),
+            Values::Labels(labels) => json!(labels[at]),
+            Values::Narrow(scores) => number(scores[at].to_string().parse().unwrap_or(f64::from(scores[at]))),
+            Values::Wide(numbers) => number(numbers[at]),
         }
     }
 }
@@ -184,28 +194,29 @@ struct Writer {
 }
 
 impl Writer {
-    /// Writes the lines of a block: of each row what names it, and what is predicted of it. Writing to memory cannot fail.
+    /// Writes the lines of a block: of each row what names it, and what is predicted of it.
     fn write(&mut self, block: &Block, found: &[Columns<'_>]) -> std::result::Result<(), Failure> {
         let ids = block.table.ids.as_ref().or(block.table.files.as_ref());
-        let names = found.iter().flat_map(|(names, _)| names.iter().map(String::as_str));
-        let names: Vec<&str> = ids.map(|_| "id").into_iter().chain(names).collect();
+        let ids = ids.map(|ids| (vec!["id".to_owned()], Values::Texts(ids)));
+        let columns = || ids.iter().chain(found);
+        let names: Vec<&String> = columns().flat_map(|(names, _)| names).collect();
         for row in 0..block.table.samples.n_rows() {
             self.text.clear();
             let of_row = |n: usize| row * n..(row + 1) * n;
-            let fields = found.iter().flat_map(|(names, values)| of_row(names.len()).map(|at| values.field(at)));
-            let fields = ids.map(|ids| Field::Text(&ids[row])).into_iter().chain(fields);
+            let fields = columns().flat_map(|(names, values)| of_row(names.len()).map(move |at| (values, at)));
             match self.lines {
                 Some(Lines::Jsonl) => {
-                    let named = names.iter().map(|name| (*name).to_owned()).zip(fields.map(Field::json));
+                    let values = fields.map(|(values, at)| values.json(at));
+                    let named = names.iter().map(|name| (*name).clone()).zip(values);
                     drop(writeln!(self.text, "{}", Value::Object(named.collect())));
                 }
                 Some(Lines::Csv) => {
                     if !std::mem::replace(&mut self.has_head, true) {
-                        separated(&mut self.text, b',', names.iter().map(|name| Field::Text(name)));
+                        separated(&mut self.text, b',', names.iter(), |name, text| quoted(name, b',', text));
                     }
-                    separated(&mut self.text, b',', fields);
+                    separated(&mut self.text, b',', fields, |(values, at), text| values.write(at, b',', text));
                 }
-                None => separated(&mut self.text, b'\t', fields),
+                None => separated(&mut self.text, b'\t', fields, |(values, at), text| values.write(at, b'\t', text)),
             }
             self.output.write(&self.text)?;
         }
@@ -214,43 +225,22 @@ impl Writer {
 }
 
 /// Writes fields as a line.
-fn separated<'a>(text: &mut Vec<u8>, separator: u8, fields: impl Iterator<Item = Field<'a>>) {
+fn separated<T>(text: &mut Vec<u8>, separator: u8, fields: impl Iterator<Item = T>, write: impl Fn(T, &mut Vec<u8>)) {
     for (at, field) in fields.enumerate() {
         if at > 0 {
             text.push(separator);
         }
-        match field {
-            Field::Text(field) => quoted(text, field, separator),
-            Field::Label(Label::Text(label)) => quoted(text, label, separator),
-            Field::Label(Label::Integer(number)) => drop(write!(text, "{number}")),
-            Field::Narrow(number) => shortest(text, number),
-            Field::Wide(number) => shortest(text, number),
-        }
+        write(field, text);
     }
     text.push(b'\n');
 }
 
-impl Field<'_> {
-    fn json(self) -> Value {
-        let number = |number: f64| match number.fract() == 0.0 && number.abs() < 1e15 {
-            true => Value::from(number as i64),
-            false => number.into(),
-        };
-        match self {
-            Field::Text(text) => text.into(),
-            Field::Label(label) => json!(label),
-            Field::Narrow(score) => number(score.to_string().parse().unwrap_or(f64::from(score))),
-            Field::Wide(value) => number(value),
-        }
-    }
-}
-
 /// Text as a field: in quotes, which are doubled inside, where it would otherwise end a field or a line.
-fn quoted(out: &mut Vec<u8>, text: &str, separator: u8) {
-    if text.contains([char::from(separator), '\n', '\r', '"']) {
-        drop(write!(out, "\"{}\"", text.replace('"', "\"\"")));
+fn quoted(field: &str, separator: u8, text: &mut Vec<u8>) {
+    if field.contains([char::from(separator), '\n', '\r', '"']) {
+        drop(write!(text, "\"{}\"", field.replace('"', "\"\"")));
     } else {
-        out.extend_from_slice(text.as_bytes());
+        text.extend_from_slice(field.as_bytes());
     }
 }
 

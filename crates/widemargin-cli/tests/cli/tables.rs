@@ -127,7 +127,7 @@ fn tables_of_other_programs_are_trained_on_as_the_plain_one() {
     assert_eq!(scores("odd.csv", "--label kind --delimiter ~"), expected);
     folder.run(&format!("{train} bare.csv -o b --label 3 --header no")).well();
     folder.run("predict m plain.csv --delimiter ab").fails(2, &["--delimiter", "one ASCII character"]);
-    folder.run("predict m plain.csv --header maybe").fails(2, &["--header", "yes or no"]);
+    folder.run("predict m plain.csv --header maybe").fails(2, &["--header", "yes, no"]);
     folder.write("a.svm", "1 1:1\n2 2:1\n");
     folder.run("train a.svm -o x --decimal ,").fails(2, &["--decimal is for CSV and TSV files", "libsvm"]);
 }

@@ -19,8 +19,6 @@ pub(super) struct Columns {
     pub header: Header,
     /// The columns that are not features.
     pub roles: Roles,
-    /// Whether the caller specified the label column, or that there is none.
-    pub is_label_specified: bool,
     /// Whether the label column of training data is known: the caller specified it, or a header names the columns.
     pub is_label_known: bool,
     /// The columns of features, in the order of the file; of known columns in theirs.
@@ -75,7 +73,7 @@ impl Columns {
             records.skip_header();
         }
         let is_label_known = !is_auto || (trained.is_none() && header.names.is_some() && roles.label.is_some());
-        Ok(Columns { header, roles, is_label_specified: !is_auto, is_label_known, features })
+        Ok(Columns { header, roles, is_label_known, features })
     }
 
     /// The columns that are not features, as a model stores them.

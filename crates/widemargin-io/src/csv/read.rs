@@ -20,12 +20,14 @@ use crate::table::{RowLines, Samples, Table};
 
 /// Reads tables of successive lines.
 pub(crate) struct Reader {
-    pub(super) records: Records,
-    pub(super) columns: Columns,
+    records: Records,
+    columns: Columns,
     /// How cells become features, if they are more than numbers.
-    pub(super) known: Option<Arc<TableColumns>>,
+    known: Option<Arc<TableColumns>>,
     /// The file, its usual delimiter and the options, if a model is trained on the table.
-    pub(super) training: Option<(PathBuf, u8, ReadOptions)>,
+    training: Option<(PathBuf, u8, ReadOptions)>,
+    /// Whether all rows were read together.
+    has_ended: bool,
 }
 
 /// The rows read so far.
@@ -53,7 +55,13 @@ impl Reader {
         let columns = Columns::from_first_lines(&mut records, options)?;
         let known = options.trained.as_ref().and_then(|trained| trained.columns.clone());
         let training = options.learn.then(|| (path.to_owned(), delimiter, options.clone()));
-        Ok(Reader { records, columns, known, training })
+        Ok(Reader { records, columns, known, training, has_ended: false })
+    }
+
+    /// Reads columns of strings or labels, without features.
+    pub(super) fn without_features(records: Records, header: Header, roles: Roles) -> Reader {
+        let columns = Columns { header, roles, is_label_known: true, features: Vec::new() };
+        Reader { records, columns, known: None, training: None, has_ended: false }
     }
 
     fn table(&self, rows: ReadRows) -> Table {
@@ -96,15 +104,24 @@ impl Reader {
         Notation { decimal: self.records.numbers.decimal, first_index: None }
     }
 
+    /// About `bytes` of rows.
+    fn next_rows(&mut self, bytes: usize, spent: Table) -> Result<Option<Table>, Failure> {
+        let mut rows = ReadRows::default();
+        if let Samples::DenseF64(matrix) = spent.samples {
+            rows.values = matrix.values;
+            rows.values.clear();
+        }
+        let start = self.records.bytes();
+        while self.records.bytes() - start < bytes as u64 && self.read_row(&mut rows)? {}
+        Ok((rows.lines.n_rows > 0).then(|| self.table(rows)))
+    }
+
     /// All rows.
     fn read_rows(&mut self) -> Result<Option<Table>, Failure> {
-        let mut all = self.next(usize::MAX, Table::default())?;
+        let mut all = self.next_rows(usize::MAX, Table::default())?;
         match &mut all {
-            Some(Table { samples: Samples::DenseF64(matrix), remarks, .. }) => {
-                matrix.values.shrink_to_fit();
-                if self.training.is_some() {
-                    remarks.extend(remarks_on(&self.columns, self.known.as_deref(), matrix));
-                }
+            Some(Table { samples: Samples::DenseF64(matrix), remarks, .. }) if self.training.is_some() => {
+                remarks.extend(remarks_on(&self.columns, self.known.as_deref(), matrix));
             }
             None if self.columns.roles.text.is_none() => return Err(Problem::new("a header and no samples").into()),
             _ => {}
@@ -169,14 +186,22 @@ impl Reader {
 
 impl SampleReader for Reader {
     fn next(&mut self, bytes: usize, spent: Table) -> Result<Option<Table>, Failure> {
-        let mut rows = ReadRows::default();
-        if let Samples::DenseF64(matrix) = spent.samples {
-            rows.values = matrix.values;
-            rows.values.clear();
+        if self.has_ended {
+            return Ok(None);
         }
-        let start = self.records.bytes();
-        while self.records.bytes() - start < bytes as u64 && self.read_row(&mut rows)? {}
-        Ok((rows.lines.n_rows > 0).then(|| self.table(rows)))
+        self.has_ended = bytes == usize::MAX;
+        if !self.has_ended {
+            return self.next_rows(bytes, spent);
+        }
+        let training = self.training.clone().filter(|(path, ..)| self.known.is_none() && path.is_file());
+        let Some((path, delimiter, options)) = training else { return self.read_rows() };
+        if options.categorical.is_empty() {
+            match self.read_rows() {
+                Err(Failure::Input(_, problem)) if problem.kind == ProblemKind::NotNumeric => {}
+                read => return read,
+            }
+        }
+        learn(&path, delimiter, &options).map(Some)
     }
 
     fn layout(&self) -> Layout {
@@ -191,18 +216,6 @@ impl SampleReader for Reader {
             notation: self.notation(),
             ..Layout::default()
         }
-    }
-
-    fn read_all(&mut self) -> Result<Option<Table>, Failure> {
-        let training = self.training.clone().filter(|(path, ..)| self.known.is_none() && path.is_file());
-        let Some((path, delimiter, options)) = training else { return self.read_rows() };
-        if options.categorical.is_empty() {
-            match self.read_rows() {
-                Err(Failure::Input(_, problem)) if problem.kind == ProblemKind::NotNumeric => {}
-                read => return read,
-            }
-        }
-        learn(&path, delimiter, &options).map(Some)
     }
 }
 
@@ -225,14 +238,7 @@ pub(crate) fn read_labels(path: &Path, delimiter: u8, options: &ReadOptions) -> 
         1 => Roles { label: Some(0), ..Roles::default() },
         _ => Roles { indicators: (0..n).collect(), ..Roles::default() },
     };
-    let columns = Columns {
-        header: Header { names, n },
-        roles,
-        is_label_specified: true,
-        is_label_known: true,
-        features: Vec::new(),
-    };
-    let mut reader = Reader { records, columns, known: None, training: None };
+    let mut reader = Reader::without_features(records, Header { names, n }, roles);
     Ok(reader.next(usize::MAX, Table::default())?.unwrap_or_default())
 }
 
@@ -262,7 +268,7 @@ fn learn(path: &Path, delimiter: u8, options: &ReadOptions) -> Result<Table, Fai
     for ((statistics, name), &column) in statistics.into_iter().zip(names).zip(&features) {
         let called = first.columns.header.called(column);
         remarks.extend(statistics.remark(&called));
-        let column = statistics.column(name, first.columns.is_label_specified);
+        let column = statistics.column(name, first.columns.is_label_known);
         columns.push(column.map_err(|(line, problem)| {
             let line = line.map(|line| format!("line {line}, ")).unwrap_or_default();
             problem.at(format!("{line}column {called}"))
@@ -270,7 +276,7 @@ fn learn(path: &Path, delimiter: u8, options: &ReadOptions) -> Result<Table, Fai
     }
     let mut second = Reader::new(path, delimiter, options)?;
     second.known = Some(Arc::new(TableColumns(columns.clone())));
-    let mut table = second.read_all()?.ok_or_else(Problem::no_samples)?;
+    let mut table = second.next(usize::MAX, Table::default())?.ok_or_else(Problem::no_samples)?;
     if let Samples::DenseF64(matrix) = &mut table.samples {
         fill(&mut columns, &mut matrix.values, matrix.n_cols);
     }

@@ -100,16 +100,12 @@ impl Statistics {
     }
 
     /// The column of this name, without its median; or what is wrong with it, and in which line.
-    pub(super) fn column(
-        self,
-        name: String,
-        is_label_specified: bool,
-    ) -> Result<TableColumn, (Option<usize>, Problem)> {
+    pub(super) fn column(self, name: String, is_label_known: bool) -> Result<TableColumn, (Option<usize>, Problem)> {
         let has_missing = self.n_missing > 0;
-        Ok(TableColumn { name, kind: self.kind(is_label_specified)?, has_missing })
+        Ok(TableColumn { name, kind: self.kind(is_label_known)?, has_missing })
     }
 
-    fn kind(self, is_label_specified: bool) -> Result<ColumnKind, (Option<usize>, Problem)> {
+    fn kind(self, is_label_known: bool) -> Result<ColumnKind, (Option<usize>, Problem)> {
         let n = self.n_numbers + self.n_words;
         match (self.n_numbers, self.n_words) {
             _ if self.is_category => self.categories(MAX_CATEGORIES),
@@ -123,7 +119,7 @@ impl Statistics {
             (numbers, _) if self.has_few_words() => {
                 let (line, cell) = self.first_word.unwrap_or_default();
                 let problem = format!("'{cell}' is not a number, as {numbers} other cells of the column are");
-                let labels = match is_label_specified {
+                let labels = match is_label_known {
                     true => String::new(),
                     false => format!("; if the column holds the labels, pass --label {}", self.column + 1),
                 };

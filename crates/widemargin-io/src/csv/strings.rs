@@ -10,7 +10,7 @@
 use std::path::Path;
 
 use super::cell::trimmed;
-use super::columns::{Columns, has_known_name};
+use super::columns::has_known_name;
 use super::header::{Header, LABEL_NAMES, is_one_of};
 use super::read::Reader;
 use super::records::Records;
@@ -44,8 +44,7 @@ pub(crate) fn open_strings(path: &Path, options: &ReadOptions) -> Result<Reader,
     if has_header {
         records.skip_header();
     }
-    let columns = Columns { header, roles, is_label_specified: true, is_label_known: true, features: Vec::new() };
-    Ok(Reader { records, columns, known: None, training: None })
+    Ok(Reader::without_features(records, header, roles))
 }
 
 /// The label column and that of the strings. `is_number` tells whether a column of the first sample has a number.

@@ -153,10 +153,6 @@ impl SampleReader for Reader {
         if (is_whole || !any) && self.has_rows && !self.has_pairs && self.rules.n_features.is_none() {
             return Err(Problem::no_pairs().into());
         }
-        if is_whole {
-            rows.matrix.indices.shrink_to_fit();
-            rows.matrix.values.shrink_to_fit();
-        }
         any.then(|| self.table(rows)).transpose()
     }
 

@@ -35,17 +35,6 @@ impl Archive {
         self.zip.index_for_name(&format!("{array}.npy")).is_some()
     }
 
-    /// The names of the arrays, for messages.
-    pub fn names(&self) -> String {
-        let names: Vec<_> = self
-            .zip
-            .file_names_raw()
-            .take(12)
-            .map(|name| excerpt(String::from_utf8_lossy(name).trim_end_matches(".npy")))
-            .collect();
-        if names.is_empty() { "nothing".into() } else { names.join(", ") }
-    }
-
     /// The names of the arrays other than these, for messages; `None` if there are none.
     pub fn others(&self, known: &[&str]) -> Option<String> {
         let names = self.zip.file_names_raw().map(|name| String::from_utf8_lossy(name));

@@ -45,7 +45,8 @@ fn read(mut archive: Archive, labeled: bool) -> Result<Table, Failure> {
         (true, _) => read_sparse(&mut archive)?,
         (false, true) => read_array(&mut archive)?,
         (false, false) => {
-            let problem = Problem::new(format!("no samples: the archive holds {}", archive.names()));
+            let names = archive.others(&[]).unwrap_or_else(|| "nothing".into());
+            let problem = Problem::new(format!("no samples: the archive holds {names}"));
             let help = "save with scipy.sparse.save_npz, or with numpy.savez(file, X=…, y=…)";
             return Err(problem.help(help).into());
         }

@@ -13,8 +13,8 @@ use super::values::{Cells, labels, numbers};
 use crate::csv::Header;
 use crate::error::{Failure, Problem};
 use crate::input::Input;
-use crate::options::ReadOptions;
-use crate::reader::{Layout, SampleReader, gather};
+use crate::options::{BLOCK_BYTES, ReadOptions};
+use crate::reader::{Layout, SampleReader};
 use crate::table::{Samples, Table};
 
 /// Reads tables of consecutive rows. The columns of a block are decoded in parallel.
@@ -77,7 +77,7 @@ impl SampleReader for Reader {
                 return Ok(None);
             }
         }
-        let n = (bytes / (8 * self.header.n)).max(1).min(self.left);
+        let n = (bytes.min(BLOCK_BYTES) / (8 * self.header.n)).max(1).min(self.left);
         let (header, schema) = (&self.header, self.source.metadata().file_metadata().schema_descr());
         let read = |(column, reader): (usize, &mut ColumnReader)| {
             let (called, descr) = (format!("column {}", header.called(column)), schema.column(column));
@@ -117,10 +117,6 @@ impl SampleReader for Reader {
         self.left -= n;
         self.next_row += n;
         Ok(Some(Table { label_column, feature_names, ..Table::new(samples, found_labels) }))
-    }
-
-    fn read_all(&mut self) -> Result<Option<Table>, Failure> {
-        gather(self)
     }
 }
 

@@ -13,17 +13,18 @@ pub(crate) struct Gathered {
 }
 
 impl Gathered {
-    /// Appends the rows of a table with the same columns, and its vectors if it has any.
-    pub fn append(&mut self, piece: &Table) {
-        if let Some(labels) = &piece.labels {
-            self.labels.get_or_insert_default().append(labels);
+    /// Appends the rows of a table with the same columns, and its vectors if it has any. Returns the table if its memory
+    /// can be used again.
+    pub fn append(&mut self, mut piece: Table) -> Table {
+        if let Some(labels) = piece.labels.take() {
+            self.labels.get_or_insert_default().append(&labels);
         }
-        if let Some(groups) = &piece.groups {
-            self.groups.get_or_insert_default().append(groups);
+        if let Some(groups) = piece.groups.take() {
+            self.groups.get_or_insert_default().append(&groups);
         }
         let Some(table) = &mut self.table else {
-            self.table = Some(Table { labels: None, groups: None, ..piece.clone() });
-            return;
+            self.table = Some(piece);
+            return Table::default();
         };
         append(&mut table.samples, &piece.samples);
         if let Some(lines) = &piece.lines {
@@ -35,9 +36,10 @@ impl Gathered {
         if let (Some(indicators), Some(piece)) = (&mut table.indicators, &piece.indicators) {
             indicators.values.extend(&piece.values);
         }
-        extend(&mut table.ids, &piece.ids);
-        extend(&mut table.weights, &piece.weights);
-        table.remarks.extend_from_slice(&piece.remarks);
+        extend(&mut table.ids, &mut piece.ids);
+        extend(&mut table.weights, &mut piece.weights);
+        table.remarks.append(&mut piece.remarks);
+        piece
     }
 
     /// All rows; `None` if there are none.
@@ -58,9 +60,9 @@ impl Gathered {
     }
 }
 
-fn extend<T: Clone>(to: &mut Option<Vec<T>>, from: &Option<Vec<T>>) {
+fn extend<T>(to: &mut Option<Vec<T>>, from: &mut Option<Vec<T>>) {
     if let (Some(to), Some(from)) = (to, from) {
-        to.extend_from_slice(from);
+        to.append(from);
     }
 }
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::Format;
 use crate::error::{Failure, IoError, Problem, ProblemKind};
 use crate::open_file::open_file;
-use crate::options::{LabelColumn, ReadOptions};
-use crate::reader::{Layout, SampleReader, gather};
+use crate::options::{BLOCK_BYTES, LabelColumn, ReadOptions};
+use crate::reader::{Layout, SampleReader};
 use crate::table::{RowShards, Table};
 
 /// Reads tables of consecutive rows of a shard.
@@ -90,7 +90,7 @@ fn missing_label(failure: &Failure) -> Option<&str> {
 impl SampleReader for Reader {
     fn next(&mut self, bytes: usize, mut spent: Table) -> Result<Option<Table>, Failure> {
         while let Some((file, reader)) = &mut self.open {
-            let read = reader.next(bytes, std::mem::take(&mut spent));
+            let read = reader.next(bytes.min(BLOCK_BYTES), std::mem::take(&mut spent));
             let Some(mut table) = read.map_err(|failure| failure.reading(file))? else {
                 self.open_next()?;
                 continue;
@@ -109,13 +109,5 @@ impl SampleReader for Reader {
             return Ok(Some(table));
         }
         Ok(None)
-    }
-
-    fn read_all(&mut self) -> Result<Option<Table>, Failure> {
-        let table = gather(self)?;
-        match &table {
-            Some(table) if table.samples.n_cols() == 0 => Err(Problem::no_pairs().into()),
-            _ => Ok(table),
-        }
     }
 }

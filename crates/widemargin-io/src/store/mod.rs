@@ -38,8 +38,8 @@ const SAMPLE_BYTES: u64 = 4 + 8 + 8 + 4;
 
 /// The rows of a file, or of a folder of shards, on disk: vectors in single precision.
 ///
-/// Memory holds the labels, four bytes per row, and an index of some bytes per block. As a [`Source`] it may be used
-/// from several threads; ranges of rows are read at disk speed, scattered rows with one request each.
+/// Memory holds the labels, four bytes per row. As a [`Source`] it may be used from several threads; ranges of rows are
+/// read at disk speed, scattered rows with one request each (two for sparse rows).
 #[derive(Debug)]
 pub struct Store {
     rows: Box<dyn Rows>,
@@ -51,9 +51,9 @@ impl Store {
     ///
     /// An uncompressed row-major NPY file with numbers of at most 32 bits or `f64` is read in place and must not change
     /// while the store is used; if its labels are in a column they are read now. All other formats are written to
-    /// `scratch`: four bytes per value of dense rows, eight per non-zero of sparse ones. Reading takes at most about
-    /// `memory` bytes in addition to labels and index; block sizes are reduced accordingly. The next block is parsed
-    /// while one is written, in the rayon pool installed by the caller.
+    /// `scratch`: four bytes per value of dense rows, eight per non-zero and per row of sparse ones. Reading takes at
+    /// most about `memory` bytes in addition to the labels and, for sparse rows, eight bytes per row; block sizes are
+    /// reduced accordingly. The next block is parsed while one is written, in the rayon pool installed by the caller.
     ///
     /// Without [`ReadOptions::n_features`], the number of features of LIBSVM text is the largest index in the file.
     ///

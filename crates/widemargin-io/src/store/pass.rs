@@ -74,11 +74,11 @@ pub(super) fn read(
         let (read, worked) = rayon::join(|| blocks.read_into(&mut next), || each(&block.table.samples));
         worked.map_err(|error| located(error, path, &block.table))?;
         any = read?;
+        done += block.table.samples.n_rows() as u64;
         // All but the samples, whose memory is used again.
         let samples = std::mem::take(&mut block.table.samples);
-        outline.append(&block.table);
+        outline.append(std::mem::take(&mut block.table));
         block.table.samples = samples;
-        done += block.table.samples.n_rows() as u64;
         monitor.tell(Progress { stage: STAGE, done, total: 0, gap: None });
         std::mem::swap(&mut block, &mut next);
     }

@@ -1,7 +1,7 @@
 //! Sparse rows in a scratch file, in single precision.
 //!
-//! They are stored in blocks of some thousand rows: the start of each row and the end of the last, all columns, all values,
-//! four bytes each; an in-memory index has the start of each block.
+//! The file has words of eight bytes: first each value with its column, row by row, then the start of each row among them
+//! and the end of the last.
 
 use std::ops::Range;
 
@@ -11,65 +11,53 @@ use widemargin::data::{CsrMatrix, Scratch, Vectors};
 use super::rows::Rows;
 use crate::ScratchFile;
 
+/// Bytes of a word.
+pub(super) const WORD: usize = size_of::<u64>();
+
 /// Rows in a scratch file.
 #[derive(Debug)]
 pub(super) struct SparseRows {
     pub scratch: ScratchFile,
+    pub n_rows: usize,
     pub n_cols: usize,
-    pub blocks: Vec<Block>,
-    pub bytes: u64,
+    pub n_values: usize,
 }
 
-/// The index of a block.
-#[derive(Debug)]
-pub(super) struct Block {
-    pub first_row: usize,
-    pub n_rows: usize,
-    pub n_values: usize,
-    /// Its position in the file.
-    pub at: u64,
+/// A value with its column as a word.
+pub(super) fn pair(column: u32, value: f32) -> [u8; WORD] {
+    (u64::from(column) << 32 | u64::from(value.to_bits())).to_le_bytes()
 }
 
 impl Rows for SparseRows {
     fn n_rows(&self) -> usize {
-        self.blocks.last().map_or(0, |last| last.first_row + last.n_rows)
+        self.n_rows
     }
 
     fn bytes(&self) -> u64 {
-        self.bytes
+        (WORD * (self.n_values + self.n_rows + 1)) as u64
     }
 
     fn read(&self, rows: Range<usize>) -> Result<Vectors> {
-        let mut matrix = CsrMatrix::empty(self.n_cols);
-        matrix.indptr.reserve(rows.len());
-        let first = self.blocks.partition_point(|block| block.first_row + block.n_rows <= rows.start);
-        for block in self.blocks[first..].iter().take_while(|block| block.first_row < rows.end) {
-            let start = rows.start.max(block.first_row) - block.first_row;
-            let end = rows.end.min(block.first_row + block.n_rows) - block.first_row;
-            let mut starts = Vec::with_capacity(end - start + 1);
-            self.read_words(block.at + 4 * start as u64, end - start + 1, |word| {
-                starts.push(u32::from_le_bytes(word) as usize);
-            })?;
-            let (from, n, before) = (starts[0], starts[end - start] - starts[0], matrix.values.len());
-            matrix.indptr.extend(starts[1..].iter().map(|end| before + end - from));
-            let indices = block.at + 4 * (block.n_rows + 1 + from) as u64;
-            self.read_words(indices, n, |word| matrix.indices.push(u32::from_le_bytes(word)))?;
-            let values = indices + 4 * block.n_values as u64;
-            self.read_words(values, n, |word| matrix.values.push(f32::from_le_bytes(word)))?;
-        }
+        let (mut matrix, mut starts) = (CsrMatrix::empty(self.n_cols), Vec::with_capacity(rows.len() + 1));
+        self.read_words(self.n_values + rows.start, rows.len() + 1, |start| starts.push(start as usize))?;
+        matrix.indptr = starts.iter().map(|start| start - starts[0]).collect();
+        self.read_words(starts[0], matrix.indptr[rows.len()], |pair| {
+            matrix.indices.push((pair >> 32) as u32);
+            matrix.values.push(f32::from_bits(pair as u32));
+        })?;
         Ok(Vectors::Sparse(matrix))
     }
 }
 
 impl SparseRows {
-    /// Passes on four-byte numbers, read in chunks.
-    fn read_words(&self, mut at: u64, n: usize, mut take: impl FnMut([u8; 4])) -> Result<()> {
-        let mut left = 4 * n;
+    /// Passes on `n` words from the one at a position, read in chunks.
+    fn read_words(&self, first: usize, n: usize, mut take: impl FnMut(u64)) -> Result<()> {
+        let (mut at, mut left) = ((WORD * first) as u64, WORD * n);
         let mut buffer = vec![0; left.min(1 << 18)];
         while left > 0 {
             let piece = left.min(buffer.len());
             self.scratch.read(at, &mut buffer[..piece])?;
-            buffer[..piece].as_chunks::<4>().0.iter().for_each(|word| take(*word));
+            buffer[..piece].as_chunks().0.iter().for_each(|word| take(u64::from_le_bytes(*word)));
             (at, left) = (at + piece as u64, left - piece);
         }
         Ok(())

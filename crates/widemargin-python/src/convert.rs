@@ -109,7 +109,7 @@ pub(crate) fn numbers(targets: &PyReadonlyArray2<'_, f64>) -> PyResult<Targets> 
 #[derive(FromPyObject)]
 pub(crate) enum Factors {
     #[pyo3(transparent)]
-    Balanced(String),
+    Balanced(#[expect(dead_code, reason = "there is only one text")] String),
     #[pyo3(transparent)]
     PerClass(Vec<f64>),
 }

@@ -3,8 +3,10 @@
 
 use std::ops::Range;
 
-use super::{Fitted, ROWS};
+use super::ROWS;
+use super::spectrum::{LeaveOneOut, add_powers, no_powers};
 use crate::error::{Error, Result};
+use crate::linalg::factor::Matrix;
 use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
 use crate::partition::{Executor, Kind, Query, add_answer};
@@ -39,6 +41,52 @@ impl Executor for RidgePart<'_> {
 
     fn reduce<Q: Query<Of = RidgeRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
         query.answer(self, monitor)
+    }
+}
+
+/// The data to fit: targets, weights, and the part of each weight that is one copy.
+#[derive(Clone, Debug)]
+pub(crate) struct Fitted {
+    /// Outputs × samples: one column per sample.
+    pub targets: Matrix,
+    /// Above 0, but for rows that are only evaluated.
+    pub weights: Vec<f64>,
+    /// At most the weights.
+    pub units: Vec<f64>,
+}
+
+impl Fitted {
+    /// Of targets samples × outputs.
+    pub fn new(targets: &Matrix, weights: Vec<f64>, units: Vec<f64>) -> Self {
+        Fitted { targets: targets.transposed(), weights, units }
+    }
+
+    /// The sum of the weights.
+    pub fn total(&self) -> f64 {
+        self.weights.iter().sum()
+    }
+
+    /// Some of the rows, with their features.
+    pub fn part<'a>(&'a self, rows: Range<usize>, features: RowFeatures<'a>) -> RidgePart<'a> {
+        let k = self.targets.n_rows();
+        RidgePart {
+            features,
+            targets: &self.targets.values()[rows.start * k..rows.end * k],
+            weights: &self.weights[rows.clone()],
+            units: &self.units[rows],
+        }
+    }
+
+    /// The errors of leave-one-out decision values at λ, samples × outputs, whose weights are multiplied by factors.
+    pub fn leave_one_out(&self, lambda: f64, values: &Matrix, factors: &[f64]) -> LeaveOneOut {
+        let k = values.n_cols();
+        let mut sums = no_powers(k);
+        for (row, (&weight, &unit)) in self.weights.iter().zip(&self.units).enumerate() {
+            let targets = self.targets.col(row);
+            let residuals: Vec<f64> = targets.iter().enumerate().map(|(at, y)| y - values.at(row, at)).collect();
+            add_powers(&mut sums, &residuals, targets, (factors[row] * weight, unit));
+        }
+        LeaveOneOut::of_powers(lambda, 0..k, &sums)
     }
 }
 

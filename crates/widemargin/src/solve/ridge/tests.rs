@@ -1,5 +1,6 @@
 use super::*;
 use crate::data::{CsrMatrix, DenseMatrix, Vectors};
+use crate::linalg::factor::Matrix;
 use crate::monitor::Monitor;
 use crate::par::Pool;
 

@@ -244,6 +244,14 @@ EXAMPLES: dict[str, str] = {
 >>> (ZScore() >> RBF(gamma=1.0)).spec
 'z-score/rbf:gamma=1'
 """,
+    "normal-scores": """
+>>> from widemargin.similarity import Laplacian, NormalScores
+>>> from widemargin import BasisExpansionSVC
+>>> X, y = [[1.0], [2.0], [3.0], [1e6]], [0, 0, 1, 1]
+>>> model = BasisExpansionSVC(NormalScores() >> Laplacian(), C=1).fit(X, y)
+>>> model.predict([[-5.0], [1e9]])
+array([0, 1])
+""",
     "znorm": """
 >>> from widemargin.similarity import DTW, ZNorm
 >>> print((ZNorm() >> DTW())([[0.0, 1.0, 2.0]], [[0.0, 10.0, 20.0]]).round(4))

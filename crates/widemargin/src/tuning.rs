@@ -170,6 +170,11 @@ pub(crate) const MAX_STEPS_OF_CANDIDATE: u32 = 100;
 pub(crate) const MAX_VIOLATION_OF_CANDIDATE: f64 = 1e-8;
 /// Ratio of spreads from which columns may have different units.
 pub(crate) const UNEVEN_SPREADS: f64 = 3.0;
+/// Kurtosis of a column with heavy tails, the part of the columns that have them where ranks are candidates, and the
+/// distinct values up to which a column may be of categories (decision 0034).
+pub(crate) const HEAVY_KURTOSIS: f64 = 15.0;
+pub(crate) const HEAVY_COLUMNS: f64 = 0.2;
+pub(crate) const MAX_CATEGORIES: usize = 10;
 /// Ratio of spreads from which there is a warning.
 pub(crate) const DISTANT_SPREADS: f64 = 30.0;
 /// Scale-free λ that hold for other scalings too: where samples are separated, all small ones do alike.

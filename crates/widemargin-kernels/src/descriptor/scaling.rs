@@ -193,7 +193,7 @@ impl Descriptor for Scaler {
 }
 
 /// Vectors or grids as dense rows.
-fn dense_of_any(samples: &AnySamples) -> Result<Cow<'_, DenseMatrix<f32>>> {
+pub(super) fn dense_of_any(samples: &AnySamples) -> Result<Cow<'_, DenseMatrix<f32>>> {
     match samples {
         AnySamples::Vectors(vectors) => vectors.dense(),
         AnySamples::Far(vectors) => Ok(Cow::Borrowed(&vectors.differences)),

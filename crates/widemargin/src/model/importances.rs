@@ -25,11 +25,13 @@ pub fn feature_importances(similarities: &[String], columns: Option<&TableColumn
     Some(of_columns.collect())
 }
 
-/// The share of each feature in the weights of a scaling that comes before all other steps.
+/// The share of each feature in the weights of a scaling that comes before all steps but other scalings and ranks.
 fn shares(spec: &str) -> Option<Vec<f64>> {
     let Spec { steps } = spec.parse().ok()?;
     let (_, descriptors) = steps.split_last()?;
-    let mut parameters = descriptors.iter().take_while(|step| is_scaling(step.name())).flat_map(|step| step.values());
+    let is_of_columns = |name: &str| is_scaling(name) || name == "normal-scores";
+    let mut parameters =
+        descriptors.iter().take_while(|step| is_of_columns(step.name())).flat_map(|step| step.values());
     let List(weights) = parameters.find(|(key, _)| *key == "weights")?.1.parse().ok()?;
     let total: f64 = weights.iter().map(|weight| f64::from(*weight)).sum();
     (total > 0.0).then(|| weights.iter().map(|weight| f64::from(*weight) / total).collect())
@@ -45,6 +47,7 @@ mod tests {
         let specs = |texts: &[&str]| texts.iter().map(|text| text.to_string()).collect::<Vec<_>>();
         let of = |texts: &[&str]| feature_importances(&specs(texts), None);
         assert_eq!(of(&["z-score:weights=1;0;3/rbf:gamma=2"]), Some(vec![0.25, 0.0, 0.75]));
+        assert_eq!(of(&["normal-scores/z-score:weights=3;1/rbf"]), Some(vec![0.75, 0.25]));
         assert_eq!(
             of(&["mean-norm/z-score:weights=1;1/rbf", "rbf", "z-score:weights=0;5/laplacian"]),
             Some(vec![0.25, 0.75])

@@ -6,14 +6,16 @@
 //! (Radhakrishnan, Beaglehole, Pandit & Belkin, *Mechanism for feature learning in neural networks and
 //! backpropagation-free machine learning models*, Science 383, 2024). Unlike the correlation of a column with the
 //! classes, derivatives show what columns do together. Of the square of the mean derivative only a part counts, since a
-//! kernel follows a line at any scale. The weights are a proposal: kernels with them are candidates like others.
+//! kernel follows a line at any scale. Columns with heavy tails are ranked first. The weights are a proposal: kernels
+//! with them are candidates like others.
 //!
 //! Next to its fit a round takes n·m·d·k flops for n samples, m of them with a coefficient, d columns and k functions.
 
 use std::ops::Range;
 
 use super::subset::{Answered, Answers, Subset};
-use crate::data::DenseMatrix;
+use crate::data::{AnySamples, DenseMatrix, Training, Vectors};
+use crate::descriptor::{Descriptor as _, NormalScores};
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
 use crate::model::{CChoice, ColumnMoments, RegressionSelection, weighted_gram};
@@ -47,7 +49,10 @@ pub(super) fn column_weights(subset: &Subset<'_>, monitor: &Monitor<'_>) -> Resu
     if d < 2 || n < least {
         return Ok(None);
     }
-    let rows = standardized(matrix, &answered.weights)?;
+    let rows = match subset.is_ranked() {
+        true => standardized(&normal_scores(matrix, &answered.weights, monitor)?, &answered.weights)?,
+        false => standardized(matrix, &answered.weights)?,
+    };
     let all = Table { rows, answered: answered.clone(), pool: &subset.pool, monitor };
     let found = all.save_of_others().and_then(|saves| if saves { all.learned(&all.plain_fit()?) } else { Ok(None) });
     let found = match found {
@@ -272,6 +277,17 @@ impl Table<'_> {
     }
 }
 
+/// The rows with the normal scores of each column.
+fn normal_scores(matrix: &DenseMatrix<f32>, weights: &[f64], monitor: &Monitor<'_>) -> Result<DenseMatrix<f32>> {
+    let samples = AnySamples::Vectors(Vectors::Dense(matrix.clone()));
+    let mut scores = NormalScores::default();
+    scores.fit(&Training { samples: &samples, weights, threads: 1, monitor })?;
+    match scores.describe(samples)? {
+        AnySamples::Vectors(vectors) => vectors.into_dense(),
+        _ => Ok(matrix.clone()),
+    }
+}
+
 /// The rows with columns of mean 0 and variance 1, row-major; a constant column is 0.
 fn standardized(matrix: &DenseMatrix<f32>, weights: &[f64]) -> Result<Vec<f64>> {
     let space = ColumnMoments::of(&matrix.view()?, weights)?.space(None)?;
@@ -299,7 +315,7 @@ mod tests {
     use super::super::candidate::SimilaritySearch;
     use super::super::subset::All;
     use super::*;
-    use crate::data::{AnySamples, Labels, Targets, Vectors};
+    use crate::data::{Labels, Targets};
     use crate::draw::mixed;
 
     fn number(at: usize) -> f64 {

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::candidate::{Candidate, SimilaritySearch, compares, name_of};
-use super::usual_candidates::{candidates_for, linear_model};
+use super::usual_candidates::{candidates_for, has_heavy_tails, linear_model};
 use crate::data::{
     AnySamples, ClassWeight, DenseMatrix, Distinct, Labels, Source, Targets, Vectors, WeightedCodes, effective_weights,
 };
@@ -386,11 +386,17 @@ impl<'a> Subset<'a> {
         }
     }
 
+    /// Whether columns are weighted by their ranks: those of a table with heavy tails.
+    pub fn is_ranked(&self) -> bool {
+        self.table().is_some_and(has_heavy_tails)
+    }
+
     /// The default candidates.
     pub fn candidates(&self, column_weights: Option<List>) -> Vec<Candidate> {
         let mut all = candidates_for(&self.samples, self.is_part);
         if let Some(weights) = column_weights {
-            let weighted = |name: &str| Candidate::usual(&format!("z-score:weights={weights}/{name}"));
+            let ranks = if self.is_ranked() { "normal-scores/" } else { "" };
+            let weighted = |name: &str| Candidate::usual(&format!("{ranks}z-score:weights={weights}/{name}"));
             all.insert(0, weighted("laplacian"));
             all.extend(["rbf", "distance"].map(weighted));
         }

@@ -20,7 +20,7 @@ pub fn outlier_similarity(samples: &SamplesView<'_>, weights: Option<&[f64]>) ->
 }
 
 /// A warning where outliers in some columns cannot be found: in columns of small spread, since the similarity compares
-/// unscaled columns of very different spreads, in constant columns, which z-score omits, and in n-grams that tfidf omits.
+/// unscaled columns of very different spreads, in constant columns, which z-score and normal-scores omit, and in n-grams that tfidf omits.
 ///
 /// # Errors
 /// Errors of reading the samples.
@@ -40,11 +40,11 @@ pub fn unseen_columns(
         return Ok(None);
     }
     let name = spec.split([':', '/']).next().unwrap_or_default();
-    if name == "z-score" {
+    if ["z-score", "normal-scores"].contains(&name) {
         let columns = spreads(samples, weights)?.map_or_else(Vec::new, |space| space.constant_columns());
         return Ok(columns.first().map(|first| {
             format!(
-                "{} columns of the training samples (the first is column {first}, from 0) are constant, and z-score omits \
+                "{} columns of the training samples (the first is column {first}, from 0) are constant, and {name} omits \
                  them: a sample with another value there is no outlier; check them separately",
                 columns.len()
             )

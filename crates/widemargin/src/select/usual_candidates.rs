@@ -1,12 +1,16 @@
 //! The default candidates of a search for a kind of samples.
 
+use std::collections::HashSet;
+
 use super::candidate::Candidate;
 use crate::data::{AnySamples, DenseMatrix, Samples, Series, Vectors};
 use crate::descriptor::near_multiple;
 use crate::descriptor::weisfeiler_lehman::are_graphs;
 use crate::expansion::{NegativeEigenvalues, Normalization};
 use crate::model::ColumnMoments;
-use crate::tuning::{LONG_STRING, SAME_SCALE, SHORT_STRING, UNEVEN_SPREADS};
+use crate::tuning::{
+    HEAVY_COLUMNS, HEAVY_KURTOSIS, LONG_STRING, MAX_CATEGORIES, SAME_SCALE, SHORT_STRING, UNEVEN_SPREADS,
+};
 
 /// The default candidates for a kind of samples; `is_part` if there are more samples than these.
 pub(super) fn candidates_for(samples: &AnySamples, is_part: bool) -> Vec<Candidate> {
@@ -24,6 +28,10 @@ pub(super) fn candidates_for(samples: &AnySamples, is_part: bool) -> Vec<Candida
             if is_uneven {
                 // Columns of one unit may differ too: those that vary little are then less informative.
                 all.extend(["laplacian", "rbf", "distance"].map(usual));
+            }
+            if matches!(vectors, Vectors::Dense(matrix) if has_heavy_tails(matrix)) {
+                // A few extreme values determine the scale of such columns: their ranks do not depend on it.
+                all.extend(["laplacian", "rbf", "distance"].map(|name| usual(&format!("normal-scores/{name}"))));
             }
             if is_histogram(vectors) {
                 all.extend(["chi2", "intersection"].map(usual));
@@ -144,6 +152,18 @@ fn is_uneven(matrix: &DenseMatrix<f32>) -> bool {
     moments.and_then(|moments| moments.space(None)).is_ok_and(|space| space.unevenness() > UNEVEN_SPREADS)
 }
 
+/// Whether many columns, other than those of a few distinct values, have heavy tails.
+pub(super) fn has_heavy_tails(matrix: &DenseMatrix<f32>) -> bool {
+    let n_heavy = (0..matrix.n_cols).filter(|&column| {
+        let values = || matrix.values.iter().skip(column).step_by(matrix.n_cols).map(|x| f64::from(*x));
+        let (n, mean) = (matrix.n_rows as f64, values().sum::<f64>() / matrix.n_rows as f64);
+        let moment = |power: i32| values().map(|x| (x - mean).powi(power)).sum::<f64>() / n;
+        let distinct: HashSet<u64> = values().map(f64::to_bits).collect();
+        moment(4) > HEAVY_KURTOSIS * moment(2).powi(2) && distinct.len() > MAX_CATEGORIES
+    });
+    n_heavy.count() as f64 > HEAVY_COLUMNS * matrix.n_cols as f64
+}
+
 /// Whether each channel of each series has mean 0 and the same deviation, so that z-normalization would scale all
 /// alike.
 fn is_normalized(series: &Series) -> bool {
@@ -185,6 +205,17 @@ mod tests {
         };
         assert!(has_positions(&["ACGT", "AGGT", "CCÄT"]));
         assert!(!has_positions(&["ACGT", "AGG"]) && !has_positions(&["A", "C"]));
+    }
+
+    #[test]
+    fn columns_with_heavy_tails_are_also_compared_by_ranks() {
+        let ranks = |f: fn(f32) -> f32| {
+            let values: Vec<f32> = (0..600).map(|at| f((at * 37 % 101) as f32 / 12.0)).collect();
+            let table = AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: 300, n_cols: 2 }));
+            let candidates = candidates_for(&table, false);
+            candidates.iter().filter(|one| one.similarity[0].starts_with("normal-scores/")).count()
+        };
+        assert_eq!([ranks(|x| x), ranks(|x| (2.0 * x).exp()), ranks(|x| f32::from(x == 0.0))], [0, 3, 0]);
     }
 
     #[test]

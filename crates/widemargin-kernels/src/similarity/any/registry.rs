@@ -2,7 +2,7 @@
 
 use super::kernel::AnyKernel;
 use crate::descriptor::{Descriptor, DescriptorRow, colors, derivative, hog, hydra, minirocket, ngrams, phog, pixels};
-use crate::descriptor::{resize, scaling, tfidf, weisfeiler_lehman, znorm};
+use crate::descriptor::{normal_scores, resize, scaling, tfidf, weisfeiler_lehman, znorm};
 use crate::error::{Error, Result};
 use crate::similarity::row::SimilarityRow;
 use crate::similarity::{additive, alignment, conditional, earth_mover, features, gappy, grid, mismatch, ngram};
@@ -27,6 +27,7 @@ static SIMILARITIES: &[&[SimilarityRow]] = &[
 static DESCRIPTORS: &[&[DescriptorRow]] = &[
     &[hog::HOG, pixels::PIXELS, phog::PHOG, colors::COLORS, resize::RESIZE],
     scaling::ROWS,
+    &[normal_scores::NORMAL_SCORES],
     &[znorm::ZNORM, derivative::DERIVATIVE, minirocket::MINIROCKET, hydra::HYDRA],
     ngrams::ROWS,
     &[tfidf::TFIDF, weisfeiler_lehman::WL],

@@ -7,8 +7,8 @@ use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use widemargin::model::{
-    self, AnyModel, BasisExpansionOneClass, BasisExpansionRegressor, BasisExpansionSvc, CChoice, Model as _, PartLift,
-    Preparation, ThinPlateParams, ThinPlateRegressor, TrainingSettings,
+    self, AnyModel, BasisExpansionOneClass, BasisExpansionRegressor, BasisExpansionSvc, CChoice, PartLift, Preparation,
+    ThinPlateParams, ThinPlateRegressorParams, TrainingSettings,
 };
 use widemargin::monitor::Monitor;
 use widemargin::partition::{EncodedQuery, Workers};
@@ -204,28 +204,24 @@ pub(crate) fn fit_thin_plate_remote(
     let polynomials: Polynomials = polynomials.parse().map_err(raise)?;
     let (features, bases, stages) = (Arc::new(features), bases.as_slice()?.to_vec(), convert::stages(stages));
     let c = C.map_or(CChoice::Auto, CChoice::Value);
+    let of = |training| Preparation { basis, basis_rows, training, stages };
     match &weighted {
         Weighted::Labels(labels) => {
             let params = ThinPlateParams::new(kernel).c(c).tol(common.tol).max_steps(common.max_iter);
-            let params = params.loss(loss.parse().map_err(raise)?).threads(common.threads);
-            let training = TrainingSettings { basis: Some(basis), ..labels.training(&common) };
-            let labeled = labels.of_all();
-            let metadata = (basis_rows.into_iter().map(|row| row as u64).collect(), stages);
+            let params = params.loss(loss.parse().map_err(raise)?).polynomials(polynomials).threads(common.threads);
+            let (labeled, of_fit) = (labels.of_all(), of(labels.training(&common)));
             fit_remote(py, samples, common, |workers, to_caller, monitor| {
                 let features = |plan: &_, lift| features_on_workers(&features, plan, lift, to_caller);
-                let (kind, rows) = ((kernel, polynomials), (workers, features));
-                let mut model = params.fit_on_workers(kind, bases, rows, labeled, metadata, monitor)?;
-                model.origin_mut().training = Some(training);
+                let model = params.fit_on_workers(bases, (workers, features), &labeled, of_fit, monitor)?;
                 Ok(AnyModel::Classifier(Box::new(model)))
             })
         }
         Weighted::Targets(targets) => {
-            let preparation = Preparation { basis, basis_rows, training: training(&common), stages };
-            let targets = &targets.0;
+            let params = ThinPlateRegressorParams::new(kernel).c(c).threads(common.threads);
+            let (targets, of_fit) = (&targets.0, of(training(&common)));
             fit_remote(py, samples, common, |workers, to_caller, monitor| {
                 let features = |plan: &_, lift| features_on_workers(&features, plan, lift, to_caller);
-                let (rows, choice) = ((workers, features), (c, preparation));
-                let model = ThinPlateRegressor::fit_on_workers(kernel, bases, rows, targets, choice, monitor)?;
+                let model = params.fit_on_workers(bases, (workers, features), targets, of_fit, monitor)?;
                 Ok(AnyModel::Regressor(Box::new(model)))
             })
         }

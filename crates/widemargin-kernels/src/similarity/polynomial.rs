@@ -13,7 +13,8 @@ const MAX_MONOMIALS: usize = 20_000;
 #[doc(hidden)]
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolynomialSpace {
-    degree: Option<u32>,
+    /// The degree; none without polynomials.
+    pub degree: Option<u32>,
     /// The origin of the coordinates.
     pub center: Vec<f64>,
     /// One over the spread of each column; 0 for a constant one.

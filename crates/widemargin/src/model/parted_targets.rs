@@ -30,15 +30,20 @@ impl PartedTargets {
     /// [`Error::Parameter`](crate::Error::Parameter) for targets too large for double precision.
     pub fn new(targets: &Targets, sample_weight: Option<&[f64]>, has_intercept: bool) -> Result<Self> {
         let weights = targets.weights(targets.len(), sample_weight)?;
+        PartedTargets::of(targets, weights.clone(), weights, has_intercept)
+    }
+
+    /// The same with weights, and the parts of them that leave-one-out removes.
+    pub(crate) fn of(targets: &Targets, weights: Vec<f64>, units: Vec<f64>, has_intercept: bool) -> Result<Self> {
         let present: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] > 0.0).collect();
-        let of_present: Vec<f64> = present.iter().map(|&row| weights[row]).collect();
-        let standard = StandardTargets::new(&targets.of_rows(&present), (&of_present, &of_present), has_intercept)?;
+        let of_present = |all: &[f64]| present.iter().map(|&row| all[row]).collect::<Vec<f64>>();
+        let parts = (&of_present(&weights)[..], &of_present(&units)[..]);
+        let standard = StandardTargets::new(&targets.of_rows(&present), parts, has_intercept)?;
         let mut values = Matrix::zeros(targets.n_outputs(), targets.len());
         for (at, &row) in present.iter().enumerate() {
             values.col_mut(row).iter_mut().enumerate().for_each(|(output, y)| *y = standard.values.at(at, output));
         }
-        let fitted = Fitted { targets: values, units: weights.clone(), weights };
-        Ok(PartedTargets { standard, has_intercept, fitted })
+        Ok(PartedTargets { standard, has_intercept, fitted: Fitted { targets: values, weights, units } })
     }
 
     /// The same if these of all samples are bases, which leave-one-out does not judge unless the others are too few.

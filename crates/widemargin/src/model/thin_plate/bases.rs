@@ -4,7 +4,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::kernel_blocks::first_of_equals;
+use super::kernel_blocks::{first_of_equals, pick_rows};
 use crate::error::{Error, Result};
 use crate::macros::named;
 use crate::par::Pool;
@@ -68,8 +68,7 @@ pub(crate) fn choose(
         order.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
     }
     let chosen = &order[..n_basis.min(order.len())];
-    let centers: Vec<f64> =
-        chosen.iter().flat_map(|&i| &samples[i * n_features..(i + 1) * n_features]).copied().collect();
+    let centers = pick_rows(samples, chosen, n_features);
     let drawn = matches!(choice, ThinPlateBasis::Index | ThinPlateBasis::Random);
     if drawn || chosen.len() == order.len() {
         return Ok((centers, chosen.to_vec()));
@@ -108,7 +107,7 @@ impl Clustering<'_> {
 
     /// The coordinates of some samples, row-major.
     fn places(&self, rows: &[usize]) -> Vec<f64> {
-        rows.iter().flat_map(|&i| self.row(i)).copied().collect()
+        pick_rows(self.samples, rows, self.n_features)
     }
 
     /// The nearest center of each sample used.

@@ -40,6 +40,11 @@ pub(crate) fn dense_rows(samples: &impl Rows, rows: &[usize], n_features: usize)
     Ok(values)
 }
 
+/// Some rows of row-major samples.
+pub(super) fn pick_rows(samples: &[f64], rows: &[usize], n_features: usize) -> Vec<f64> {
+    rows.iter().flat_map(|&row| &samples[row * n_features..(row + 1) * n_features]).copied().collect()
+}
+
 /// Multiplies every column by its factor, if there are any.
 pub(crate) fn scale_rows(rows: &mut [f64], factors: Option<&[f64]>) {
     let factors = factors.unwrap_or_default();

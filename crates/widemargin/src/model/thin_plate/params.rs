@@ -6,13 +6,13 @@
 
 use super::bases::ThinPlateBasis;
 use crate::data::{ClassWeight, Fingerprint};
-use crate::error::{Error, Result, require};
+use crate::error::{Error, Result};
 use crate::macros::{named, setters};
 use crate::model::CChoice;
 use crate::problem::Loss;
-use crate::similarity::{ConditionalKernel, PolynomialSpace};
+use crate::similarity::ConditionalKernel;
 use crate::solve::thin_plate::{PathOptions, Polynomials};
-use crate::tuning::{DEFAULT_N_BASIS, UNEVEN_SPREADS};
+use crate::tuning::UNEVEN_SPREADS;
 
 /// Whether each column is first divided by its standard deviation.
 ///
@@ -157,15 +157,6 @@ impl<T> SplineParams<T> {
         self.standardize == Standardize::Auto && self.c == CChoice::Auto && uneven > UNEVEN_SPREADS
     }
 
-    /// The number of bases for this number of two-class problems, or a regression as one, on `n` samples; none for the
-    /// exact solver, which takes n³ operations for each.
-    pub(super) fn basis_size(&self, n: usize, n_problems: usize) -> Option<usize> {
-        let is_dear = n as f64 * (n_problems.max(1) as f64).cbrt() > self.exact_up_to as f64;
-        let bases = self.n_basis.or(is_dear.then_some(DEFAULT_N_BASIS));
-        // With as many bases as samples nothing is saved.
-        bases.filter(|&n_basis| n_basis < n)
-    }
-
     /// All parameters that affect the result, and the content of the samples; `own` are those of the task.
     pub(super) fn identity(
         &self,
@@ -190,19 +181,6 @@ impl<T> SplineParams<T> {
         let expected = "a number of bases: the exact solver holds the kernel of all pairs of samples";
         self.n_basis.ok_or_else(|| Error::parameter("n_basis", "none", expected))
     }
-
-    /// The most monomials of a candidate for the kernel.
-    pub(super) fn max_monomials(&self, n_features: usize) -> Result<usize> {
-        let degree = self.open_kernels().iter().filter_map(|kernel| kernel.degree()).max();
-        let zeros = vec![0.0; n_features];
-        Ok(PolynomialSpace::new(degree, zeros.clone(), zeros)?.n_monomials())
-    }
-
-    fn check_spline(&self) -> Result<()> {
-        self.kernel.check()?;
-        self.c.check()?;
-        require(self.n_basis != Some(0), "n_basis", "0", "at least 1, or none for the exact solver")
-    }
 }
 
 impl ThinPlateParams {
@@ -222,14 +200,16 @@ impl ThinPlateParams {
     }
 
     /// The weight C of the losses in ½‖f‖² + C Σ loss, a number above 0 or [`CChoice::Auto`].
-    pub fn c(self, c: impl Into<CChoice>) -> Self {
-        ThinPlateParams { c: c.into(), ..self }.with(|task| task.per_class = false)
+    pub fn c(mut self, c: impl Into<CChoice>) -> Self {
+        (self.c, self.task.per_class) = (c.into(), false);
+        self
     }
 
     /// Selects C and the treatment of the polynomials for each class separately, by the leave-one-out loss of its
     /// two-class problem. This takes one fit per class, and the error of the whole model is not estimated.
-    pub fn c_auto_per_class(self) -> Self {
-        self.c(CChoice::Auto).with(|task| task.per_class = true)
+    pub fn c_auto_per_class(mut self) -> Self {
+        (self.c, self.task.per_class) = (CChoice::Auto, true);
+        self
     }
 
     setters! {
@@ -247,30 +227,6 @@ impl ThinPlateParams {
         /// The maximum number of Newton steps per two-class problem and C; a few suffice.
         max_steps: u32 => task.max_steps = max_steps;
     }
-
-    /// The number of bases; none for the exact solver, which the hinge does not have: all samples are bases instead, which
-    /// gives the same function.
-    pub(super) fn n_bases(&self, n: usize, n_problems: usize) -> Option<usize> {
-        self.basis_size(n, n_problems).or((self.task.loss == Loss::Hinge).then_some(n))
-    }
-
-    /// These parameters after a change.
-    pub(crate) fn with(mut self, change: impl FnOnce(&mut ClassificationParams)) -> Self {
-        change(&mut self.task);
-        self
-    }
-
-    /// Checks the parameters without fitting.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`](crate::Error::Parameter) naming the first that is invalid.
-    #[doc(hidden)]
-    pub fn check(&self) -> Result<()> {
-        self.check_spline()?;
-        self.task.loss.check_among(&[Loss::SquaredHinge, Loss::SquaredError, Loss::Hinge])?;
-        require((0.0..1.0).contains(&self.task.tol), "tol", self.task.tol, "at least 0 and below 1")?;
-        require(self.task.max_steps > 0, "max_iter", "0", "at least 1")
-    }
 }
 
 impl ThinPlateRegressorParams {
@@ -285,20 +241,12 @@ impl ThinPlateRegressorParams {
     pub fn c(self, c: impl Into<CChoice>) -> Self {
         ThinPlateRegressorParams { c: c.into(), ..self }
     }
-
-    /// Checks the parameters without fitting.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`](crate::Error::Parameter) naming the first that is invalid.
-    #[doc(hidden)]
-    pub fn check(&self) -> Result<()> {
-        self.check_spline()
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tuning::DEFAULT_N_BASIS;
 
     #[test]
     fn many_samples_or_classes_take_bases() {

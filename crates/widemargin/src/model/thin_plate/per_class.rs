@@ -3,7 +3,7 @@
 //! Walder & Chapelle (section 7) choose λ so for each digit. It takes the time of as many two-class fits as there are
 //! classes, since each treats the polynomials as suits its own problem.
 
-use super::kernel_blocks::merged;
+use super::kernel_blocks::{merged, pick_rows};
 use super::model::{ClassPath, SplineClassification, ThinPlateSvc};
 use super::spline::Spline;
 use super::spline_basis::SplineBasis;
@@ -36,7 +36,7 @@ pub(super) fn joined(models: Vec<ThinPlateSvc>, classes: &[Label]) -> Option<Thi
         at += model.n_bases();
     }
     let (distinct, coefficients) = merged(&alpha, &of_all, d);
-    let bases = distinct.iter().flat_map(|&at| &of_all[at * d..(at + 1) * d]).copied().collect();
+    let bases = pick_rows(&of_all, &distinct, d);
     let basis_rows = distinct.iter().filter_map(|&at| rows_of_all.get(at)).copied().collect();
     let coefficients = coefficients.concat();
     let is_solved = models.iter().all(|model| !model.task.loo_values.is_empty());

@@ -17,6 +17,9 @@ use crate::similarity::{ConditionalKernel, PolynomialSpace};
 /// Rows computed at a time by one thread.
 pub(super) const CHUNK_ROWS: usize = 64;
 
+/// α and β of each function.
+pub(crate) type Coefficients = (Vec<Vec<f64>>, Vec<Vec<f64>>);
+
 /// The functions of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Spline {
@@ -53,6 +56,18 @@ impl SplineLayout {
 }
 
 impl Spline {
+    /// The functions with these coefficients on bases, which are rows of the training samples.
+    pub fn new(basis: SplineBasis, scale: Option<Vec<f64>>, rows: &[usize], (alpha, beta): &Coefficients) -> Self {
+        Spline {
+            basis,
+            scale,
+            basis_rows: rows.iter().map(|&row| row as u64).collect(),
+            coefficients: alpha.concat(),
+            polynomial: beta.concat(),
+            n_functions: alpha.len(),
+        }
+    }
+
     /// Its part of a model file's header.
     pub fn layout(&self) -> SplineLayout {
         SplineLayout {

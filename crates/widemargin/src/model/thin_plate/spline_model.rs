@@ -24,7 +24,9 @@ pub struct SplineModel<T> {
 }
 
 /// The task of such a model; as a model file has it, but for the arrays.
-pub trait SplineTask: Clone + std::fmt::Debug + Serialize + DeserializeOwned + Send + Sync + 'static {
+pub(crate) trait SplineTask:
+    Clone + std::fmt::Debug + Serialize + DeserializeOwned + Send + Sync + 'static
+{
     /// The method, as model files and the command line name it.
     const METHOD: &'static str;
 

@@ -1,6 +1,5 @@
 //! Samples of a source as row blocks for the thin plate solver, and their statistics.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -10,21 +9,15 @@ use serde::{Deserialize, Serialize};
 
 use super::bases::{Placed, ThinPlateBasis, choose};
 use super::kernel_blocks::{dense_rows, scale_rows};
-use super::spline_basis::SplineBasis;
 use crate::data::{AnySamples, Fingerprint, Rows, SamplesView, Source};
 use crate::error::{Error, Result};
-use crate::model::clock::Clock;
 use crate::monitor::RowCount;
 use crate::par::Pool;
-use crate::problem::{OneVsRest, without_bases};
 use crate::similarity::PolynomialSpace;
-use crate::solve::thin_plate::{BLOCK, BlockStorage, FitSettings, Fitted, RowData, Run, SPAN, fit_blocks};
+use crate::solve::thin_plate::{BLOCK, SPAN};
 
 /// Rows read at a time by each thread when only the samples themselves are needed.
 const CHUNK: usize = SPAN * BLOCK / 4;
-
-/// The method, as messages name it.
-const METHOD: &str = "the thin plate SVM";
 
 /// Samples of a source as dense rows, with columns times factors, if there are any.
 #[derive(Clone, Copy)]
@@ -32,18 +25,20 @@ pub(crate) struct Stream<'a> {
     pub samples: &'a dyn Source<Samples = AnySamples>,
     pub n_features: usize,
     pub scale: Option<&'a [f64]>,
+    /// The method, as messages name it.
+    pub method: &'static str,
 }
 
 impl<'a> Stream<'a> {
     /// # Errors
     /// [`Error::Kind`] if the samples are not vectors, [`Error::Shape`] if they have no features.
-    pub fn new(samples: &'a dyn Source<Samples = AnySamples>) -> Result<Self> {
+    pub fn new(samples: &'a dyn Source<Samples = AnySamples>, method: &'static str) -> Result<Self> {
         let first = samples.chunk(0..samples.n_samples().min(1))?;
-        let n_features = SamplesView::Other(&first).rows(METHOD)?.n_cols();
+        let n_features = SamplesView::Other(&first).rows(method)?.n_cols();
         if n_features == 0 {
             return Err(Error::shape("samples", "no features", "at least one column"));
         }
-        Ok(Stream { samples, n_features, scale: None })
+        Ok(Stream { samples, n_features, scale: None, method })
     }
 
     pub fn n(&self) -> usize {
@@ -56,7 +51,7 @@ impl<'a> Stream<'a> {
     /// Read errors; [`Error::Value`] for a non-finite number, [`Error::Shape`] for rows of a different width.
     pub fn rows(&self, range: Range<usize>) -> Result<Vec<f64>> {
         let read = self.samples.chunk(range.clone())?;
-        let rows = SamplesView::Other(&read).rows(METHOD)?;
+        let rows = SamplesView::Other(&read).rows(self.method)?;
         if rows.n_cols() != self.n_features || rows.n_rows() != range.len() {
             return Err(Error::shape(
                 format!("rows {} to {} of the samples", range.start, range.end),
@@ -254,36 +249,5 @@ impl ColumnMoments {
     pub fn space(&self, degree: Option<u32>) -> Result<PolynomialSpace> {
         let variances: Vec<f64> = self.squares.iter().map(|squares| squares / self.total).collect();
         PolynomialSpace::of_moments(degree, self.mean.clone(), &variances)
-    }
-}
-
-/// Reads dense rows of a range, row-major, scaled.
-pub(crate) type ReadRows<'a> = dyn Fn(Range<usize>) -> Result<Cow<'a, [f64]>> + Sync + 'a;
-
-impl SplineBasis {
-    /// The fit of one-vs-rest problems on the bases, whose samples are `basis_rows`; of rows times `roots`, √w.
-    pub fn fit(
-        &self,
-        (read, roots): (&ReadRows<'_>, &[f64]),
-        (targets, units): (OneVsRest<'_>, &[f64]),
-        basis_rows: &[usize],
-        settings: &FitSettings,
-        storage: BlockStorage<'_>,
-        (pool, clock): (&Pool, &mut Clock<'_>),
-    ) -> Result<Fitted> {
-        let feature_map = self.feature_map(pool, clock.monitor)?;
-        let weights: Vec<f64> = roots.iter().map(|root| root * root).collect();
-        let is_draw = |row: usize| units[row] < (1.0 - f64::EPSILON * 4.0) * weights[row];
-        let units = without_bases((units.to_vec(), &weights), basis_rows, is_draw, |_| 0).units;
-        let spreads = self.spreads();
-        let rows = (RowData { targets: targets.into(), roots, units: &units }, &spreads[..]);
-        let raw = |rows: Range<usize>, with_kernel: bool| {
-            let samples = read(rows.clone())?;
-            Ok(self.weighted(&samples, &roots[rows], with_kernel))
-        };
-        let run = Run { settings, pool, monitor: clock.monitor };
-        let fitted = fit_blocks(&raw, feature_map, rows, storage, run, || clock.end("features"))?;
-        clock.end_solved("solve")?;
-        Ok(fitted)
     }
 }

@@ -43,7 +43,7 @@ mod system;
 
 pub(crate) use basis_queries::{BASIS_QUERIES, BasisRows, RemoteRowSums};
 pub(crate) use basis_sums::{FirstSums, Settled, fit_rows, rows_separate};
-pub(crate) use block_fit::{BlockStorage, fit_blocks};
+pub(crate) use block_fit::{BlockStorage, RawRows, fit_blocks};
 pub(crate) use block_sums::RowData;
 pub use block_sums::RowsState;
 pub(crate) use exact_fit::fit_exact;

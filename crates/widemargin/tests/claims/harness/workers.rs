@@ -14,8 +14,8 @@ use widemargin::expansion::{BasisExpansion, Normalization};
 use widemargin::model::{
     AnyModel, BasisExpansionOneClass, BasisExpansionParams, BasisExpansionRegressor, BasisExpansionSvc, BasisPlan,
     CChoice, Loss, OneClass, PartData, PartFeatures, PartLift, PartState, PartTargets, PartedTargets, Polynomials,
-    Preparation, ThinPlateBasis, ThinPlateParams, ThinPlateRegressor, ThinPlateSvc, TrainingSettings, WeightedLabels,
-    choose_bases, draw_rows, merge_answers,
+    Preparation, ThinPlateBasis, ThinPlateParams, ThinPlateRegressor, ThinPlateRegressorParams, ThinPlateSvc,
+    TrainingSettings, WeightedLabels, choose_bases, draw_rows, merge_answers,
 };
 use widemargin::monitor::Monitor;
 use widemargin::partition::{EncodedQuery, Workers};
@@ -106,7 +106,7 @@ pub fn fit(method: &Method, training: &Training, ends: &[usize], monitor: &Monit
         (Method::ThinPlate(params, polynomials), Answers::Labels(labels)) => {
             rows.separate(here.own().unwrap(), (params, *polynomials), labels)
         }
-        (Method::Spline(_), Answers::Targets(targets)) => rows.smooth(here.own().unwrap(), targets),
+        (Method::Spline(params), Answers::Targets(targets)) => rows.smooth(here.own().unwrap(), params, targets),
         _ => panic!("no fit on workers"),
     }
 }
@@ -226,13 +226,13 @@ impl Rows<'_> {
     }
 
     /// The first samples with weight as bases, and their rows.
-    fn first_bases(&self, n: usize) -> Result<(Vec<f64>, Vec<u64>)> {
+    fn first_bases(&self, n: usize) -> Result<(Vec<f64>, Vec<usize>)> {
         let present = self.present();
         let some = Samples::select(self.samples, &present);
         let AnySamples::Vectors(Vectors::Dense(matrix)) = &some else { panic!("no dense vectors") };
         let ones = vec![1.0; present.len()];
         let (bases, rows) = choose_bases(&matrix.view()?, &ones, ThinPlateBasis::Index, n, 0, 1)?;
-        Ok((bases, rows.into_iter().map(|at| present[at] as u64).collect()))
+        Ok((bases, rows.into_iter().map(|at| present[at]).collect()))
     }
 
     /// The features that workers make of their samples, by the plan as they read it.
@@ -261,7 +261,7 @@ impl Rows<'_> {
         let codes = parted(&present.iter().map(|&row| labels.codes()[row]).collect::<Vec<u32>>(), 1, &ends);
         let roots = of_present(&|row| self.weights[row].sqrt());
         // Bases are not judged.
-        let units = of_present(&|row| if basis_rows.contains(&(row as u64)) { 0.0 } else { self.weights[row] });
+        let units = of_present(&|row| if basis_rows.contains(&row) { 0.0 } else { self.weights[row] });
         let features = |plan: &BasisPlan, lift: PartLift| {
             let n_penalized = lift.n_penalized;
             let place = |(at, features): (usize, _)| {
@@ -271,14 +271,13 @@ impl Rows<'_> {
             };
             Ok(Places::new(Self::lifted(&parts, plan, &lift)?.into_iter().enumerate().map(place)))
         };
-        let kind = (here.kernel(), polynomials);
-        let metadata = (basis_rows.clone(), Vec::new());
-        let labeled = self.labeled(labels);
-        let model = params.fit_on_workers(kind, bases, (samples, features), labeled, metadata, self.monitor)?;
+        let params = params.clone().kernel(here.kernel()).polynomials(polynomials);
+        let (labeled, of_fit) = (self.labeled(labels), preparation("index", &basis_rows));
+        let model = params.fit_on_workers(bases, (samples, features), &labeled, of_fit, self.monitor)?;
         Ok(Model::of_classes(model))
     }
 
-    fn smooth(&self, here: &ThinPlateRegressor, targets: &Targets) -> Result<Model> {
+    fn smooth(&self, here: &ThinPlateRegressor, params: &ThinPlateRegressorParams, targets: &Targets) -> Result<Model> {
         let (parts, samples) = self.vectors();
         let (bases, basis_rows) = self.first_bases(here.n_bases())?;
         let targets = PartedTargets::new(targets, Some(self.weights), true)?;
@@ -288,10 +287,8 @@ impl Rows<'_> {
             let kind = PartFeatures::Lifted { n_penalized: lift.n_penalized };
             Ok(Self::ridge(Self::lifted(&parts, plan, &lift)?, kind, &present, &self.present_ends()))
         };
-        let c = if here.path().len() > 1 { CChoice::Auto } else { CChoice::Value(here.c()) };
-        let basis_rows: Vec<usize> = basis_rows.into_iter().map(|row| row as usize).collect();
-        let (rows, choice) = ((samples, features), (c, preparation("index", &basis_rows)));
-        let model = ThinPlateRegressor::fit_on_workers(here.kernel(), bases, rows, &targets, choice, self.monitor)?;
+        let (params, of_fit) = (params.clone().kernel(here.kernel()), preparation("index", &basis_rows));
+        let model = params.fit_on_workers(bases, (samples, features), &targets, of_fit, self.monitor)?;
         Ok(Model(AnyModel::Regressor(Box::new(model))))
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::super::spline_model::{SplineModel, SplineTask};
+use super::spline_model::{SplineModel, SplineTask};
 use crate::data::{DenseMatrix, Rows, SamplesView};
 use crate::error::Result;
 use crate::macros::getters;

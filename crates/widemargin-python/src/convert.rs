@@ -1,6 +1,7 @@
 //! Conversion of labels, weights and names.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use numpy::ndarray::{ArrayD, ArrayViewD, IxDyn};
 use numpy::{
@@ -105,22 +106,26 @@ pub(crate) fn numbers(targets: &PyReadonlyArray2<'_, f64>) -> PyResult<Targets> 
     Targets::new(targets.as_slice()?.to_vec(), targets.shape()[1]).map_err(raise)
 }
 
-/// The text "balanced", or one factor per class in order.
+/// `None`, "balanced", or one factor per class in order.
 #[derive(FromPyObject)]
 pub(crate) enum Factors {
     #[pyo3(transparent)]
-    Balanced(#[expect(dead_code, reason = "there is only one text")] String),
+    Named(String),
     #[pyo3(transparent)]
     PerClass(Vec<f64>),
 }
 
 /// The class weights.
-pub(crate) fn class_weight(factors: Option<&Factors>, labels: &Labels) -> ClassWeight {
+pub(crate) fn class_weight(factors: Option<&Factors>, labels: &Labels) -> PyResult<ClassWeight> {
     match factors {
-        None => ClassWeight::Uniform,
-        Some(Factors::Balanced(_)) => ClassWeight::Balanced,
+        None => Ok(ClassWeight::Uniform),
+        Some(Factors::Named(name)) if name == "balanced" => Ok(ClassWeight::Balanced),
+        Some(Factors::Named(name)) => {
+            Err(PyValueError::new_err(format!("class_weight = '{name}': 'balanced' or factors")))
+        }
         Some(Factors::PerClass(factors)) => {
-            ClassWeight::PerClass(labels.classes().iter().cloned().zip(factors.iter().copied()).collect())
+            let factors = factors.iter().copied();
+            Ok(ClassWeight::PerClass(labels.classes().iter().cloned().zip(factors).collect::<BTreeMap<_, _>>()))
         }
     }
 }

@@ -85,7 +85,7 @@ pub(crate) fn fit(
         estimator = estimator.basis_rows(rows);
     }
     if let Some(Answers::Labels(labels)) = &answers {
-        estimator = estimator.class_weight(convert::class_weight(common.class_weight.as_ref(), labels));
+        estimator = estimator.class_weight(convert::class_weight(common.class_weight.as_ref(), labels)?);
     }
     let patience = Patience { wants_best: method == "auto", ..common.patience() };
     if !similarities.1.is_empty() {

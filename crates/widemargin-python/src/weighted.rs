@@ -38,7 +38,7 @@ impl WeightedLabels {
     #[new]
     fn new(target: Target<'_>, class_weight: Option<Factors>, C: f64) -> PyResult<Self> {
         let (labels, sample_weights) = labeled(&target)?;
-        let class_weight = convert::class_weight(class_weight.as_ref(), &labels);
+        let class_weight = convert::class_weight(class_weight.as_ref(), &labels)?;
         let weights = effective_weights(&labels, sample_weights, &class_weight).map_err(raise)?;
         check_costs(C, &weights, labels.classes().len()).map_err(raise)?;
         let labels = labels.balanced(&class_weight, &weights);

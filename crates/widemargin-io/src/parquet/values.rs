@@ -91,16 +91,17 @@ pub(super) fn labels(reader: &mut ColumnReader, cells: &Cells) -> Result<Vec<Lab
 }
 
 fn wholes(reader: &mut ColumnReader, cells: &Cells) -> Result<Vec<i128>, Failure> {
-    // Unsigned numbers are stored as signed ones with the same bits.
-    let whole = |number: i128, n_bits: u32| if cells.is_unsigned { number.rem_euclid(1 << n_bits) } else { number };
     Ok(match reader {
         ColumnReader::BoolColumnReader(reader) => read(reader, cells)?.into_iter().map(i128::from).collect(),
-        ColumnReader::Int32ColumnReader(reader) => {
-            read(reader, cells)?.into_iter().map(|n| whole(n.into(), 32)).collect()
+        // Unsigned numbers are stored as signed ones with the same bits.
+        ColumnReader::Int32ColumnReader(reader) if cells.is_unsigned => {
+            read(reader, cells)?.into_iter().map(|number| i128::from(number.cast_unsigned())).collect()
         }
-        ColumnReader::Int64ColumnReader(reader) => {
-            read(reader, cells)?.into_iter().map(|n| whole(n.into(), 64)).collect()
+        ColumnReader::Int64ColumnReader(reader) if cells.is_unsigned => {
+            read(reader, cells)?.into_iter().map(|number| i128::from(number.cast_unsigned())).collect()
         }
+        ColumnReader::Int32ColumnReader(reader) => read(reader, cells)?.into_iter().map(i128::from).collect(),
+        ColumnReader::Int64ColumnReader(reader) => read(reader, cells)?.into_iter().map(i128::from).collect(),
         // The schema was checked, so there is no column of another type.
         _ => return Err(cells.end_early(0)),
     })

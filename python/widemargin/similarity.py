@@ -55,6 +55,7 @@ __all__ = [
     "NGram",
     "NGramCounts",
     "NGrams",
+    "NormalScores",
     "Pairs",
     "Pixels",
     "Polyharmonic",
@@ -1627,6 +1628,33 @@ class ZScore(Named, DescriptorMixin):
 
     def __init__(self, weights: list[float] | None = None) -> None:
         self.weights = weights
+
+
+class NormalScores(Named, DescriptorMixin):
+    """Descriptor of vectors: the quantile of the normal distribution at the relative rank of y_j among the training
+    samples.
+
+    Only the order of the values of a feature counts: use it where a few values are much larger than the others,
+    such as incomes, prices and concentrations. Values between two training samples are interpolated, values beyond
+    all of them get the score of the nearest. Of more than 1,000 training samples, 1,000 evenly spaced ones are
+    ranked. Constant features become 0.
+
+    References
+    ----------
+    .. [1] B. L. van der Waerden, *Order tests for the two-sample problem and their power*, Indagationes
+           Mathematicae 14, 1952.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Laplacian, NormalScores
+    >>> from widemargin import BasisExpansionSVC
+    >>> X, y = [[1.0], [2.0], [3.0], [1e6]], [0, 0, 1, 1]
+    >>> model = BasisExpansionSVC(NormalScores() >> Laplacian(), C=1).fit(X, y)
+    >>> model.predict([[-5.0], [1e9]])
+    array([0, 1])
+    """
+
+    _name: ClassVar[str] = "normal-scores"
 
 
 class ZNorm(Named, DescriptorMixin):

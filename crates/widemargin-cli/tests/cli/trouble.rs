@@ -58,12 +58,12 @@ fn keeps_the_model_so_far_at_the_time_limit() {
     let folder = Folder::new();
     folder.write("train.svm", histograms(1, 3000));
     let fit =
-        "train --method power-mean:tol=1e-7,max-iter=1000000000 train.svm -o m --loss hinge -C 1000 --time-limit 0.05";
+        "train --method power-mean:tol=1e-7,max-iter=1000000000 train.svm -o m --loss hinge -C 1000 --time-limit 0.3";
     let run = folder.run(&format!("{fit} --keep-partial")).well();
     assert!(run.err.contains("warning: not converged when the time limit passed"), "{}", run.err);
     assert_eq!(folder.inspect("m")["report"]["status"], "time-limit");
     folder.run("predict m train.svm -o p --time-limit 0.000001").fails(1, &["time limit"]);
-    let search = "cv --method power-mean:tol=1e-7,max-iter=1000000000 train.svm --loss hinge -C 1000 --time-limit 0.05";
+    let search = "cv --method power-mean:tol=1e-7,max-iter=1000000000 train.svm --loss hinge -C 1000 --time-limit 0.3";
     folder.run(search).fails(1, &["time limit"]);
     folder.run(&format!("{search} -o best")).fails(1, &["time limit"]);
     assert_eq!(folder.files(), ["m", "train.svm"]);

@@ -226,9 +226,9 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
         The similarity: a spec such as ``"rbf:gamma=1"``, an object of `widemargin.similarity`, ``"precomputed"``, a
         callable ``f(samples, bases)``, or a list of these, which are normalized separately and concatenated. "auto"
         compares candidates that suit the kind of samples, on at most 400 samples, and tunes gamma for the best kernels.
-        For dense vectors, it also compares kernels on weighted columns, with weights learned from the derivatives of a
-        fitted function, if these lower the error on samples that they were not learned from. Candidates are always
-        compared by squared error, whatever the `loss`.
+        For dense vectors, it also compares column weights that maximize the likelihood of the targets under a Gaussian
+        process, if that likelihood is high enough. Candidates are always compared by squared error, whatever the
+        `loss`.
     n_basis : int or "auto", default="auto"
         Number of bases; if there are fewer samples, all of them are bases. "auto" is 1,000.
     basis : {"auto", "index", "every", "random", "kmedoids"} or array of int, default="auto"

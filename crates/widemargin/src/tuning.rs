@@ -267,16 +267,6 @@ pub(crate) const DUAL_HELD_OUT_TOL: f64 = 0.03;
 
 /// Samples on which candidates are compared (decision 0027).
 pub(crate) const SELECTION_SAMPLES: usize = 1000;
-/// Samples on which candidates of a regression are compared, with all of them as bases (decision 0027).
-pub(crate) const SELECTION_TARGETS: usize = 400;
-/// Bases of candidates that are compared by labels, at most.
-pub(crate) const SELECTION_BASES: usize = 500;
-/// Loss in units of the least beyond which a candidate is not pursued.
-pub(crate) const MAX_PURSUED_LOSS: f64 = 1.25;
-/// Steps of a factor of two by which a scale is changed in one direction, at most.
-pub(crate) const MAX_SCALE_STEPS: usize = 8;
-/// Fraction of the loss that a step must save for another to be worth its time.
-pub(crate) const MIN_SCALE_GAIN: f64 = 0.01;
 /// Samples on which the basis expansion selects C (decision 0027).
 pub(crate) const C_SAMPLES: usize = 2000;
 /// Bases, for all similarities together, up to which all samples of a table are (decision 0027).
@@ -291,8 +281,8 @@ pub(crate) const MAX_THIN_PLATE_LAG: f64 = 0.05;
 pub(crate) const MIN_SCREENED_SAMPLES: usize = 400;
 /// One in this many samples is in that part.
 pub(crate) const SCREENING_ONE_IN: usize = 4;
-/// The same of a regression, which compares on fewer (decision 0027).
-pub(crate) const TARGET_SCREENING_ONE_IN: usize = 2;
+/// Samples of the first look of a regression (decision 0027).
+pub(crate) const FIRST_LOOK_TARGETS: usize = 200;
 /// Samples on which bases are counted, at least and at most (decision 0027).
 pub(crate) const BASIS_COUNT_SAMPLES: (usize, usize) = (2000, 4000);
 /// Decrease of the error by twice as many bases from which twice as many again are used (decision 0027).
@@ -333,12 +323,26 @@ pub(crate) const SAME_SCALE: f64 = 1e-3;
 pub(crate) const MIN_ROWS_TO_WEIGH: usize = 300;
 /// Samples for each column: with fewer the weights follow the noise.
 pub(crate) const MIN_ROWS_PER_COLUMN: usize = 10;
-/// The same of targets, which say more.
-pub(crate) const MIN_TARGETS_PER_COLUMN: usize = 5;
-/// Power of the weights that is tried after the last round (decision 0032).
-pub(crate) const SHARPENING_POWER: f64 = 1.5;
-/// Share of the square of the mean derivative along a column that counts for its weight (decision 0032).
-pub(crate) const UNIFORM_SLOPE_SHARE: f64 = 0.2;
+/// Numbers of columns for which scales are tried in a regression (decision 0027).
+pub(crate) const WEIGHTED_COLUMNS: std::ops::RangeInclusive<usize> = 2..=100;
+/// Evaluations of the likelihood for a scale of all columns.
+pub(crate) const TIED_EVALUATIONS: usize = 30;
+/// Those for a scale of each column.
+pub(crate) const SCALE_EVALUATIONS: usize = 50;
+/// Those that start at the scales of the first look.
+pub(crate) const FURTHER_EVALUATIONS: usize = 20;
+/// Logarithm of the odds from which columns have scales of their own: 20 to 1 (decision 0018).
+pub(crate) const MIN_LOG_ODDS: f64 = 3.0;
+/// Noise from which scales are learned, in units of the amplitude.
+pub(crate) const FIRST_NOISE: f64 = 0.1;
+/// Factors by which a scale may leave the largest one of the start.
+pub(crate) const SCALE_RANGE: (f64, f64) = (1e-6, 1e4);
+/// Least and largest noise, in units of the amplitude (decision 0018).
+pub(crate) const NOISE_RANGE: (f64, f64) = (1e-4, 1e2);
+/// Logarithm of the likelihood by which evaluations must raise it for more to be worth their time.
+pub(crate) const MIN_LIKELIHOOD_GAIN: f64 = 0.02;
+/// Evaluations without such a gain after which the search ends.
+pub(crate) const LIKELIHOOD_PATIENCE: usize = 4;
 /// The part of the time of a search that column weights may take, before any candidate is tried.
 pub(crate) const COLUMN_WEIGHT_TIME_SHARE: f64 = 0.25;
 /// Added to the weights, in units of the largest, so that no column is lost.

@@ -141,6 +141,11 @@ pub(super) fn with_scale(candidate: &Candidate, scale: f64) -> Candidate {
     Candidate { similarity, normalization: candidate.normalization }
 }
 
+/// A scale with four digits, which a spec can be read with.
+pub(super) fn rounded(scale: f64) -> f64 {
+    format!("{scale:.3e}").parse().unwrap_or(scale)
+}
+
 /// The normalization that [`Candidate::usual`] has.
 fn usual_normalization(spec: &str) -> Normalization {
     let last = spec.rsplit('/').next().unwrap_or_default();

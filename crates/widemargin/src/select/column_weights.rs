@@ -1,437 +1,118 @@
-//! Weights of the columns of a table: how much a fitted function changes along each of them.
-//!
-//! The function is a kernel SVM, or of targets a ridge regression, on standardized columns, with the kernel of least
-//! leave-one-out loss: minus the distance, which has no length scale, the Laplacian or the Gaussian. A column counts in
-//! proportion to the root of the mean squared derivative along it, and the fit is repeated on the weighted columns
-//! (Radhakrishnan, Beaglehole, Pandit & Belkin, *Mechanism for feature learning in neural networks and
-//! backpropagation-free machine learning models*, Science 383, 2024). Unlike the correlation of a column with the
-//! classes, derivatives show what columns do together. Of the square of the mean derivative only a part counts, since a
-//! kernel follows a line at any scale. Columns with heavy tails are ranked first. The weights are a proposal: kernels
-//! with them are candidates like others.
-//!
-//! Next to its fit a round takes n·m·d·k flops for n samples, m of them with a coefficient, d columns and k functions.
+//! Kernels of a regression on weighted columns: scales that make the targets most likely (`column_scales.rs`), where
+//! scales of their own make the targets so much more likely than one scale of all columns that chance hardly explains
+//! it. The error alone is not enough: weights that were learned from the same samples lower it even where they are
+//! worse.
 
-use std::ops::Range;
-
-use super::subset::{Answered, Answers, Subset};
-use crate::data::{AnySamples, DenseMatrix, Training, Vectors};
-use crate::descriptor::{Descriptor as _, NormalScores};
+use super::candidate::{Candidate, rounded};
+use super::column_scales::{Difference, Likely, Table};
+use super::subset::{Judge, Subset};
+use crate::data::DenseMatrix;
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
-use crate::model::{CChoice, ColumnMoments, RegressionSelection, weighted_gram};
-use crate::monitor::Monitor;
-use crate::par::Pool;
+use crate::model::ColumnMoments;
+use crate::monitor::{Monitor, Stopped};
 use crate::parameters::List;
-use crate::problem::{Intercept, OneVsRest};
-use crate::similarity::ConditionalKernel;
-use crate::solve::Status;
-use crate::solve::ridge::{self, Ridge};
-use crate::solve::thin_plate::{FitSettings, PathOptions, Point, Problems, Run, fit_exact, settings_of};
 use crate::tuning::{
-    COLUMN_WEIGHT_FLOOR, LAMBDA_PATH_LOWEST, MAX_CLASSES_OF_WEIGHT_KERNELS, MAX_IDLE_ROUNDS, MAX_WEIGHT_ROUNDS,
-    MIN_COLUMN_WEIGHT_GAIN, MIN_ROUND_GAIN, MIN_ROWS_PER_COLUMN, MIN_ROWS_TO_WEIGH, MIN_TARGETS_PER_COLUMN,
-    SHARPENING_POWER, UNIFORM_SLOPE_SHARE,
+    FIRST_NOISE, FURTHER_EVALUATIONS, MIN_LOG_ODDS, SCALE_EVALUATIONS, TIED_EVALUATIONS, WEIGHTED_COLUMNS,
 };
 
-/// Rows whose derivatives one thread computes at a time.
-const CHUNK_ROWS: usize = 64;
-
-/// The weights of the columns, the largest of them 1; none where they do not save a part of the loss of samples that did
-/// not make them, for tables of few rows for their columns, and for samples that are no table.
-///
-/// # Errors
-/// [`Error::Cancelled`].
-pub(super) fn column_weights(subset: &Subset<'_>, monitor: &Monitor<'_>) -> Result<Option<List>> {
-    let Some(matrix) = subset.table() else { return Ok(None) };
-    let (n, d, answered) = (matrix.n_rows, matrix.n_cols, &subset.answered);
-    let least =
-        if answered.has_labels() { MIN_ROWS_TO_WEIGH.max(MIN_ROWS_PER_COLUMN * d) } else { MIN_TARGETS_PER_COLUMN * d };
-    if d < 2 || n < least {
-        return Ok(None);
-    }
-    let rows = match subset.is_ranked() {
-        true => standardized(&normal_scores(matrix, &answered.weights, monitor)?, &answered.weights)?,
-        false => standardized(matrix, &answered.weights)?,
-    };
-    let all = Table { rows, answered: answered.clone(), pool: &subset.pool, monitor };
-    let found = all.save_of_others().and_then(|saves| if saves { all.learned(&all.plain_fit()?) } else { Ok(None) });
-    let found = match found {
-        Err(error @ Error::Cancelled { .. }) => return Err(error),
-        // Without time, and where no such function can be fitted, there are other candidates.
-        found => found.ok().flatten(),
-    };
-    let is_constant = |column: usize| all.rows.iter().skip(column).step_by(d).all(|x| *x == 0.0);
-    let rounded = |(column, weight): (usize, f64)| match is_constant(column) {
-        true => 0.0,
-        false => ((1000.0 * weight).round() / 1000.0) as f32,
-    };
-    Ok(found.map(|weights| List(weights.into_iter().enumerate().map(rounded).collect())))
+/// The scales of the columns by the likelihood of a kernel.
+pub(super) struct ColumnLikelihood {
+    pub kernel: &'static str,
+    /// One scale of all columns.
+    tied: Likely,
+    /// One of each.
+    each: Likely,
+    /// By how much scales of their own must raise the logarithm of the likelihood.
+    penalty: f64,
+    n_samples: usize,
 }
 
-/// Samples in standardized columns.
-struct Table<'a> {
-    /// Row-major.
-    rows: Vec<f64>,
-    answered: Answered,
-    pool: &'a Pool,
-    monitor: &'a Monitor<'a>,
-}
-
-/// Functions f_k(x) = Σ α_ki k(x, x_i) + constant.
-struct Fitted {
-    kernel: ConditionalKernel,
-    /// `[function][sample]`.
-    coefficients: Vec<Vec<f64>>,
-    /// The mean leave-one-out squared hinge, or of targets 1 − R².
-    loss: f64,
-    /// None of targets.
-    solution: Option<Solution>,
-}
-
-/// The λ of a fit, in scale-free units, and where its problems were solved.
-#[derive(Clone)]
-struct Solution {
-    lambda: f64,
-    points: Vec<Point>,
-}
-
-impl Table<'_> {
-    fn n_columns(&self) -> usize {
-        self.rows.len() / self.answered.len()
+impl ColumnLikelihood {
+    /// By how much scales of their own raise the logarithm of the likelihood.
+    fn gain(&self) -> f64 {
+        self.tied.cost - self.each.cost
     }
 
-    fn has_many_classes(&self) -> bool {
-        matches!(&self.answered.answers, Answers::Labels(labels) if labels.classes().len() > MAX_CLASSES_OF_WEIGHT_KERNELS)
+    /// Whether the odds are for scales of their own.
+    pub fn is_likely(&self) -> bool {
+        self.gain() - self.penalty > MIN_LOG_ODDS
     }
 
-    /// Some of the samples.
-    fn of_rows(&self, some: &[usize]) -> Self {
-        let d = self.n_columns();
-        Table {
-            rows: some.iter().flat_map(|&row| &self.rows[row * d..(row + 1) * d]).copied().collect(),
-            answered: self.answered.of_rows(some),
-            ..*self
-        }
+    /// Whether these scales are likelier than those of another kernel.
+    pub fn is_likelier(&self, other: &ColumnLikelihood) -> bool {
+        self.each.cost < other.each.cost - MIN_LOG_ODDS
     }
 
-    /// Whether weights that one half of the samples makes save enough of the loss of the other.
-    fn save_of_others(&self) -> Result<bool> {
-        let halves = [0, 1].map(|first| self.of_rows(&(first..self.answered.len()).step_by(2).collect::<Vec<usize>>()));
-        let plain = [halves[0].plain_fit()?, halves[1].plain_fit()?];
-        let mut weighted = 0.0;
-        for (half, other) in [(0, 1), (1, 0)] {
-            weighted += match halves[half].learned(&plain[half])? {
-                Some(weights) => halves[other].fit(&weights, ConditionalKernel::Distance, None)?.loss,
-                None => plain[other].loss,
-            };
-        }
-        Ok(weighted < (plain[0].loss + plain[1].loss) * (1.0 - MIN_COLUMN_WEIGHT_GAIN))
-    }
-
-    /// The fit with minus the distance, without weights.
-    fn plain_fit(&self) -> Result<Fitted> {
-        self.fit(&vec![1.0; self.n_columns()], ConditionalKernel::Distance, None)
-    }
-
-    /// The weights with the least leave-one-out loss of some rounds; none where that is least without weights.
-    fn learned(&self, plain: &Fitted) -> Result<Option<Vec<f64>>> {
-        let (mut weights, mut solutions) = (vec![1.0; self.n_columns()], [plain.solution.clone(), None, None]);
-        let (mut best, mut least, mut n_idle) = (None, f64::INFINITY, 0);
-        for round in 0..=MAX_WEIGHT_ROUNDS {
-            let fitted = self.best_fit(&weights, &mut solutions)?;
-            let gain = if best.is_none() { 0.0 } else { MIN_ROUND_GAIN };
-            if fitted.loss < least * (1.0 - gain) {
-                (least, n_idle) = (fitted.loss, 0);
-                best = (round > 0).then(|| weights.clone());
-            } else {
-                n_idle += 1;
-                if n_idle == MAX_IDLE_ROUNDS || self.has_many_classes() {
-                    break;
-                }
-            }
-            // Along the columns before they were weighted.
-            let slopes = self.slopes(&weights, &fitted)?;
-            let changes: Vec<f64> = slopes.iter().zip(&weights).map(|(slope, weight)| slope.sqrt() * weight).collect();
-            let most = changes.iter().copied().fold(0.0, f64::max);
-            if !(most > 0.0 && most.is_finite()) {
-                break;
-            }
-            let weight = |change: &f64| (change / most + COLUMN_WEIGHT_FLOOR) / (1.0 + COLUMN_WEIGHT_FLOOR);
-            weights = changes.iter().map(weight).collect();
-        }
-        // The derivatives of an estimate are nowhere 0: a power of the weights, if it lowers the loss.
-        if let Some(weights) = best.as_ref().filter(|_| !self.answered.has_labels()) {
-            let sharper: Vec<f64> = weights.iter().map(|weight| weight.powf(SHARPENING_POWER)).collect();
-            if self.best_fit(&sharper, &mut solutions)?.loss < least {
-                best = Some(sharper);
-            }
-        }
-        Ok(best)
-    }
-
-    fn weighted(&self, weights: &[f64]) -> Vec<f64> {
-        self.rows.iter().zip(weights.iter().cycle()).map(|(x, weight)| x * weight).collect()
-    }
-
-    /// The fit with the least loss of those with each kernel on weighted columns; with many classes of that with minus the
-    /// distance. A kernel continues from its last solution.
-    fn best_fit(&self, weights: &[f64], solutions: &mut [Option<Solution>; 3]) -> Result<Fitted> {
-        // The mean distance and the mean squared distance are multiples of these sums.
-        let (sum, squares) = (weights.iter().sum::<f64>(), weights.iter().map(|weight| weight * weight).sum::<f64>());
-        let kernels = [
-            ConditionalKernel::Distance,
-            ConditionalKernel::Laplacian { gamma: 1.0 / sum },
-            ConditionalKernel::Rbf { gamma: 1.0 / squares },
-        ];
-        let n_kernels = if self.has_many_classes() { 1 } else { kernels.len() };
-        let mut best: Option<Fitted> = None;
-        for (kernel, last) in kernels.into_iter().zip(solutions).take(n_kernels) {
-            let fitted = self.fit(weights, kernel, last.take())?;
-            last.clone_from(&fitted.solution);
-            if best.as_ref().is_none_or(|best| fitted.loss < best.loss) {
-                best = Some(fitted);
-            }
-        }
-        best.ok_or(Error::TooShort { stage: "similarity search", needs: 0.0 })
-    }
-
-    /// The fit on weighted columns at the best λ of a path, which begins at the last solution if there is one.
-    fn fit(&self, weights: &[f64], kernel: ConditionalKernel, last: Option<Solution>) -> Result<Fitted> {
-        let (n, rows, monitor) = (self.answered.len(), self.weighted(weights), &self.monitor.without_progress());
-        let gram = |roots: &[f64]| weighted_gram(kernel, &rows, weights.len(), roots, self.pool, monitor);
-        let labels = match &self.answered.answers {
-            Answers::Labels(labels) => labels,
-            Answers::Targets(targets) => {
-                let standard = self.answered.standard(targets)?;
-                let Answered { weights, units, .. } = self.answered.clone();
-                let fitted = ridge::Fitted::new(&standard.values, weights, units);
-                let ones = vec![1.0; n];
-                let not_finite = || Error::NotFinite { what: "a kernel value of the samples".into(), value: f64::NAN };
-                let ridge =
-                    Ridge::of_kernel(gram(&ones)?, Matrix::from_columns(ones, n, 1), fitted).ok_or_else(not_finite)?;
-                let problem = (&ridge.parted, &mut ridge.rows());
-                let chosen = RegressionSelection::of(CChoice::Auto, &standard, problem, monitor)?;
-                let alphas = ridge.solution(chosen.lambda).alphas;
-                let coefficients = alphas.values().chunks(n).map(<[f64]>::to_vec).collect();
-                return Ok(Fitted { kernel, coefficients, loss: 1.0 - chosen.r2(), solution: None });
-            }
+    /// The kernel on weighted columns, the largest weight 1.
+    pub fn candidate(&self) -> Candidate {
+        let scales = &self.each.scales[..self.each.scales.len() - 1];
+        let largest = scales.iter().copied().fold(0.0, f64::max);
+        let weight = |scale: &f64| {
+            let share = scale / largest;
+            let weight = if self.kernel == "rbf" { share.sqrt() } else { share };
+            ((1000.0 * weight).round() / 1000.0) as f32
         };
-        let Answered { weights: of_samples, units, .. } = &self.answered;
-        let path = PathOptions { near: last.as_ref().map(|last| last.lambda), ..PathOptions::default() };
-        let problems = Problems { targets: OneVsRest::of(labels), weights: of_samples, units };
-        let roots = problems.roots();
-        let settings = FitSettings {
-            start: last.map_or_else(Vec::new, |last| last.points),
-            lowest: LAMBDA_PATH_LOWEST,
-            ..settings_of(Intercept::Free, path, &problems)
-        };
-        let gram = gram(&roots)?;
-        let constant = Matrix::from_columns(roots, n, 1);
-        let run = Run { settings: &settings, pool: self.pool, monitor };
-        let fitted = fit_exact(gram, (&constant, &[0.0]), &problems, run)?;
-        let best = fitted.outcome.best;
-        let too_short = || Error::TooShort { stage: "similarity search", needs: 0.0 };
-        let loss = best.point.loo_squared_hinge.filter(|_| !best.has(Status::TimeLimit)).ok_or_else(too_short)?;
-        let points = best.solutions.into_iter().map(|solution| solution.point).collect();
-        let solution = Some(Solution { lambda: best.point.lambda, points });
-        Ok(Fitted { kernel, coefficients: fitted.alpha, loss, solution })
-    }
-
-    /// How much the functions change along each weighted column j: the sum of the variance of ∂f_k/∂x_j and of a part of
-    /// the square of its mean.
-    fn slopes(&self, weights: &[f64], fitted: &Fitted) -> Result<Vec<f64>> {
-        let (d, rows, coefficients) = (weights.len(), self.weighted(weights), &fitted.coefficients);
-        let (n, of_samples) = (self.answered.len(), &self.answered.weights);
-        let is_basis = |at: &usize| coefficients.iter().any(|of_function| of_function[*at] != 0.0);
-        let bases: Vec<usize> = (0..n).filter(is_basis).collect();
-        let of_rows = |range: Range<usize>| {
-            let (mut sums, mut difference) = (vec![[0.0; 2]; coefficients.len() * d], vec![0.0; d]);
-            let mut slopes = vec![0.0; coefficients.len() * d];
-            for row in range {
-                slopes.fill(0.0);
-                let x = &rows[row * d..(row + 1) * d];
-                for &basis in &bases {
-                    let z = &rows[basis * d..(basis + 1) * d];
-                    difference.iter_mut().zip(x).zip(z).for_each(|((to, x), z)| *to = x - z);
-                    let steepness = steepness(fitted.kernel, &mut difference);
-                    for (slopes, of_function) in slopes.chunks_mut(d).zip(coefficients) {
-                        let factor = of_function[basis] * steepness;
-                        slopes.iter_mut().zip(&difference).for_each(|(slope, x)| *slope -= factor * x);
-                    }
-                }
-                for ([sum, squares], slope) in sums.iter_mut().zip(&slopes) {
-                    *sum += of_samples[row] * slope;
-                    *squares += of_samples[row] * slope * slope;
-                }
-            }
-            Ok::<_, Error>(sums)
-        };
-        let mut all = vec![[0.0; 2]; coefficients.len() * d];
-        self.pool.fold_chunks(n, CHUNK_ROWS, of_rows, |sums| {
-            all.as_flattened_mut().iter_mut().zip(sums.as_flattened()).for_each(|(all, sum)| *all += sum);
-            Ok::<_, Error>(())
-        })?;
-        let total: f64 = of_samples.iter().sum();
-        let change = |[sum, squares]: [f64; 2]| (squares - (1.0 - UNIFORM_SLOPE_SHARE) * sum * sum / total).max(0.0);
-        Ok((0..d).map(|column| (column..all.len()).step_by(d).map(|at| change(all[at])).sum()).collect())
+        let weights = List(scales.iter().map(weight).collect());
+        Candidate::usual(&format!("z-score:weights={weights}/{}:gamma={}", self.kernel, rounded(largest)))
     }
 }
 
-/// The rows with the normal scores of each column.
-fn normal_scores(matrix: &DenseMatrix<f32>, weights: &[f64], monitor: &Monitor<'_>) -> Result<DenseMatrix<f32>> {
-    let samples = AnySamples::Vectors(Vectors::Dense(matrix.clone()));
-    let mut scores = NormalScores::default();
-    scores.fit(&Training { samples: &samples, weights, threads: 1, monitor })?;
-    match scores.describe(samples)? {
-        AnySamples::Vectors(vectors) => vectors.into_dense(),
-        _ => Ok(matrix.clone()),
+/// The scales of columns that make the targets of a regression most likely, for both kernels of distances; after a first
+/// look, from the scales found there, and only where the same evidence per sample is enough on all.
+pub(super) fn learn_columns(
+    subset: &Subset<'_>,
+    before: &[ColumnLikelihood],
+    monitor: &Monitor<'_>,
+) -> Result<Vec<ColumnLikelihood>> {
+    let (Judge::Targets(_, standard), Some(matrix)) = (&subset.judge, subset.table()) else { return Ok(Vec::new()) };
+    if !WEIGHTED_COLUMNS.contains(&matrix.n_cols) {
+        return Ok(Vec::new());
     }
+    let rows = Matrix::from_columns(standardized(matrix, &subset.weights)?, matrix.n_cols, subset.len());
+    let (columns, n) = (rows.transposed(), subset.len() as f64);
+    // By the Bayesian information criterion each parameter more costs ½ log n.
+    let is_constant = |column: usize| columns.col(column).iter().all(|x| *x == 0.0);
+    let n_varying = (0..matrix.n_cols).filter(|&column| !is_constant(column)).count();
+    let penalty = 0.5 * (n_varying as f64 - 1.0) * n.ln();
+    let mut found = Vec::new();
+    for (kernel, difference) in [("rbf", Difference::Squared), ("laplacian", Difference::Absolute)] {
+        monitor.go_on("similarity search")?;
+        if monitor.ask().is_err() {
+            break;
+        }
+        let known = before.iter().find(|known| known.kernel == kernel);
+        let is_hopeless =
+            |known: &ColumnLikelihood| known.gain() * n / known.n_samples as f64 - penalty <= MIN_LOG_ODDS;
+        if known.map_or(!before.is_empty(), is_hopeless) {
+            continue;
+        }
+        let table = Table { columns: &columns, targets: &standard.values, weights: &subset.weights, difference };
+        let go_on = || match monitor.ask() {
+            Err(Stopped::TimeLimit) => Err(Error::TooShort { stage: "similarity search", needs: 0.0 }),
+            _ => monitor.go_on("similarity search"),
+        };
+        let in_time = |found| match found {
+            Err(Error::TooShort { .. }) => Ok(None),
+            found => found,
+        };
+        let first = || [vec![0.5 / matrix.n_cols as f64; matrix.n_cols], vec![FIRST_NOISE]].concat();
+        let start = known.map_or_else(first, |known| known.tied.scales.clone());
+        let Some(tied) = in_time(table.likely(&start, true, TIED_EVALUATIONS, go_on))? else { continue };
+        let (start, most) = match known {
+            Some(known) => (&known.each.scales, FURTHER_EVALUATIONS),
+            None => (&tied.scales, SCALE_EVALUATIONS),
+        };
+        let Some(mut each) = in_time(table.likely(start, false, most, go_on))? else { continue };
+        (0..matrix.n_cols).filter(|&column| is_constant(column)).for_each(|column| each.scales[column] = 0.0);
+        found.push(ColumnLikelihood { kernel, tied, each, penalty, n_samples: subset.len() });
+    }
+    Ok(found)
 }
 
 /// The rows with columns of mean 0 and variance 1, row-major; a constant column is 0.
-fn standardized(matrix: &DenseMatrix<f32>, weights: &[f64]) -> Result<Vec<f64>> {
+pub(super) fn standardized(matrix: &DenseMatrix<f32>, weights: &[f64]) -> Result<Vec<f64>> {
     let space = ColumnMoments::of(&matrix.view()?, weights)?.space(None)?;
     let columns = space.center.iter().zip(&space.factors).cycle();
     Ok(matrix.values.iter().zip(columns).map(|(x, (center, factor))| (f64::from(*x) - center) * factor).collect())
-}
-
-/// Turns a difference from a basis into a direction and returns a factor: the kernel's gradient is minus their product.
-fn steepness(kernel: ConditionalKernel, difference: &mut [f64]) -> f64 {
-    let squared = difference.iter().map(|x| x * x).sum::<f64>();
-    match kernel {
-        ConditionalKernel::Laplacian { gamma } => {
-            let distance = difference.iter().map(|x| x.abs()).sum::<f64>();
-            difference.iter_mut().filter(|x| **x != 0.0).for_each(|x| *x = x.signum());
-            gamma * (-gamma * distance).exp()
-        }
-        ConditionalKernel::Rbf { gamma } => 2.0 * gamma * (-gamma * squared).exp(),
-        _ if squared > 0.0 => squared.sqrt().recip(),
-        _ => 0.0,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::candidate::SimilaritySearch;
-    use super::super::subset::All;
-    use super::*;
-    use crate::data::{Labels, Targets};
-    use crate::draw::mixed;
-
-    fn number(at: usize) -> f64 {
-        (mixed(at as u64 + 1) >> 11) as f64 / (1u64 << 53) as f64 * 3.4 - 1.7
-    }
-
-    /// Columns: the first two decide together, neither does alone.
-    fn case(n: usize, d: usize) -> (DenseMatrix<f32>, Labels) {
-        let values: Vec<f32> = (0..n * d).map(|at| number(at) as f32).collect();
-        let labels = Labels::new(values.chunks(d).map(|row| i64::from(row[0] * row[1] > 0.0)));
-        (DenseMatrix { values, n_rows: n, n_cols: d }, labels)
-    }
-
-    fn weights_of<'a>(matrix: DenseMatrix<f32>, answers: impl Into<Answers<'a>>) -> Option<Vec<f32>> {
-        let settings = SimilaritySearch { threads: 1, ..SimilaritySearch::default() };
-        let (n, monitor) = (matrix.n_rows, Monitor::none());
-        let (samples, ones) = (AnySamples::Vectors(Vectors::Dense(matrix)), vec![1.0; n]);
-        let all = All::new(&samples, &answers.into(), (&ones, None), &settings, &monitor).unwrap();
-        let subset = Subset::of(&all, n).unwrap();
-        column_weights(&subset, &monitor).unwrap().map(|List(weights)| weights)
-    }
-
-    #[test]
-    fn columns_that_decide_together_count_and_others_hardly() {
-        let (matrix, labels) = case(500, 8);
-        let weights = weights_of(matrix, &labels).unwrap();
-        assert!(weights[..2].iter().all(|weight| *weight > 0.7), "{weights:?}");
-        assert!(weights[2..].iter().all(|weight| *weight < 0.2), "{weights:?}");
-    }
-
-    #[test]
-    fn a_wave_counts_where_minus_the_distance_smooths_over_it() {
-        let (matrix, _) = case(700, 12);
-        let rows = matrix.values.chunks(12);
-        let labels = Labels::new(
-            rows.map(|row| i64::from((2.3 * row[0]).sin() + 1.4 * row[1] * row[1] + 1.4 * row[2] * row[3] > 1.3)),
-        );
-        let weights = weights_of(matrix, &labels).unwrap();
-        assert!(weights[..4].iter().all(|weight| *weight > 0.4), "{weights:?}");
-        assert!(weights[4..].iter().all(|weight| *weight < 0.15), "{weights:?}");
-    }
-
-    #[test]
-    fn columns_of_targets_count_by_how_their_slopes_vary() {
-        let (matrix, _) = case(300, 8);
-        let targets = |of: &dyn Fn(&[f32], usize) -> f32| {
-            let rows = matrix.values.chunks(8).enumerate().map(|(at, row)| f64::from(of(row, at)));
-            Targets::new(rows.collect(), 1).unwrap()
-        };
-        let found = targets(&|row, _| row[0] * row[1] + (3.0 * row[2]).sin() + row[3]);
-        let weights = weights_of(matrix.clone(), &found).unwrap();
-        assert!(weights[2] == 1.0 && weights[..2].iter().all(|weight| *weight > 0.2), "{weights:?}");
-        assert!(weights[4..].iter().all(|weight| *weight < 0.1 && *weight < weights[3]), "{weights:?}");
-        let noise = targets(&|_, at| number(7919 * at + 5) as f32);
-        assert_eq!(weights_of(matrix.clone(), &noise), None);
-    }
-
-    #[test]
-    fn there_are_none_of_noise_and_of_few_rows_for_the_columns() {
-        let (matrix, labels) = case(299, 8);
-        assert_eq!(weights_of(matrix, &labels), None);
-        let (matrix, labels) = case(400, 41);
-        assert_eq!(weights_of(matrix, &labels), None);
-        let (matrix, _) = case(400, 8);
-        let noise = Labels::new((0..400).map(|row| i64::from(number(7919 * row + 5) > 0.0)));
-        assert_eq!(weights_of(matrix, &noise), None);
-    }
-
-    #[test]
-    fn slopes_are_those_of_differences() {
-        let (matrix, labels) = case(60, 3);
-        let (weights, pool, monitor) = (vec![1.0; 60], Pool::new(1).unwrap(), Monitor::none());
-        let rows = standardized(&matrix, &weights).unwrap();
-        let answers = Answers::from(&labels).select(&(0..60).collect::<Vec<usize>>());
-        let answered = Answered { answers, units: weights.clone(), weights };
-        let table = Table { rows, answered, pool: &pool, monitor: &monitor };
-        let of_columns = [1.0, 0.5, 0.1];
-        let samples = table.weighted(&of_columns);
-        let kernels = [
-            ConditionalKernel::Distance,
-            ConditionalKernel::Laplacian { gamma: 0.7 },
-            ConditionalKernel::Rbf { gamma: 0.7 },
-        ];
-        for kernel in kernels {
-            let fitted = table.fit(&of_columns, kernel, None).unwrap();
-            let found = table.slopes(&of_columns, &fitted).unwrap();
-            let value = |x: &[f64]| -> f64 {
-                let at = |z: &[f64]| {
-                    let differences = x.iter().zip(z).map(|(x, z)| x - z);
-                    let squared = differences.clone().map(|x| x * x).sum::<f64>();
-                    match kernel {
-                        ConditionalKernel::Laplacian { gamma } => {
-                            (-gamma * differences.map(f64::abs).sum::<f64>()).exp()
-                        }
-                        ConditionalKernel::Rbf { gamma } => (-gamma * squared).exp(),
-                        _ => -squared.sqrt(),
-                    }
-                };
-                samples.chunks(3).zip(&fitted.coefficients[0]).map(|(z, alpha)| alpha * at(z)).sum()
-            };
-            for (column, found) in found.into_iter().enumerate() {
-                let slope = |x: &[f64]| {
-                    let moved = |by: f64| {
-                        let mut x = x.to_vec();
-                        x[column] += by;
-                        value(&x)
-                    };
-                    // A sample is at the tip of its own cone, whose slope is none: both sides cancel.
-                    (moved(1e-6) - moved(-1e-6)) / 2e-6
-                };
-                let slopes: Vec<f64> = samples.chunks(3).map(slope).collect();
-                let mean = slopes.iter().sum::<f64>() / 60.0;
-                let of_mean = UNIFORM_SLOPE_SHARE * 60.0 * mean * mean;
-                let expected = slopes.iter().map(|slope| (slope - mean).powi(2)).sum::<f64>() + of_mean;
-                assert!((found - expected).abs() < 1e-4 * expected, "{column}: {found} instead of {expected}");
-            }
-        }
-    }
 }

@@ -7,8 +7,8 @@
 //! the scale (gamma, the window of a warping distance) of those near the best follows the loss in factors of two, and
 //! those that are clearly behind, or the same in effect, are dropped. On all of the samples only the best have their
 //! scale changed again. Then the next best are joined to the best as long as that helps (Aghazadeh & Carlsson, section
-//! 3.5), sharing the number of its features where not all samples are bases; not of a regression. Kernels on weighted columns of
-//! a table are candidates like others (`column_weights.rs`).
+//! 3.5), sharing the number of its features where not all samples are bases; of a regression on a table, the columns are
+//! weighted instead (`column_weights.rs`).
 //!
 //! With labels the first candidate within one standard error of the best is selected; where there are more samples, it
 //! is compared with the best of other similarities within one standard error on a tenth of all, from 2,000 to 4,000,
@@ -24,18 +24,19 @@
 
 use super::candidate::{Candidate, SimilaritySearch, compares, follows_scales};
 use super::subset::{All, Answers, SimilarityPoint};
-use super::trial::{Finalist, Trial};
+use super::trial::{Finalist, FirstLook, Policy, Trial};
+use super::work::Work;
 use crate::data::{About, AnySamples, Source};
 use crate::error::{Error, Result};
 use crate::expansion::Normalization;
 use crate::model::{BasisExpansionParams, BasisExpansionRegressorParams};
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, Stopped};
 use crate::problem::{Loss, Penalty};
 use crate::search::Tried;
 use crate::similarity::{AnySimilarity, Similarity};
 use crate::tuning::{
-    BASIS_COUNT_SAMPLES, DEFAULT_N_BASIS, MAX_SAMPLES_AS_BASES, MIN_SCREENED_SAMPLES, REDOUBLING_GAIN,
-    SCREENING_ONE_IN, SELECTION_BASES, SELECTION_TIME_SHARE, TARGET_SCREENING_ONE_IN,
+    BASIS_COUNT_SAMPLES, DEFAULT_N_BASIS, FIRST_LOOK_TARGETS, MAX_SAMPLES_AS_BASES, MIN_SCREENED_SAMPLES,
+    REDOUBLING_GAIN, SCREENING_ONE_IN, SELECTION_TIME_SHARE,
 };
 
 /// The relative cost of a candidate on a quarter of the samples, and the expected number of candidates after those that
@@ -64,6 +65,16 @@ impl SimilarityChoice {
     /// A candidate that was not compared.
     fn of((best, lambda): Finalist) -> Self {
         SimilarityChoice { best, n_basis: None, loss: None, lambda, tried: Vec::new(), is_cut: false }
+    }
+
+    /// The best of a first look, where the time limit ends the search there.
+    fn of_first_look(look: FirstLook, best: Tried<SimilarityPoint>) -> Self {
+        let mut tried = look.left;
+        let choice = SimilarityChoice::of((best.point.candidate.clone(), best.point.lambda));
+        if !tried.contains(&best) {
+            tried.push(best);
+        }
+        SimilarityChoice { tried, ..choice }
     }
 
     /// The number of candidates after which the time limit ended the search, if it did.
@@ -221,43 +232,49 @@ impl SimilaritySearch {
         }
         let samples = &About::new(samples, &weights)?;
         let all = All::new(samples, answers, (&weights, sample_weight), self, monitor)?;
-        let is_part = all.len() > all.n_compared();
-        let n_more = n_to_count(all.len());
+        let (policy, is_part) = (Policy::of(&all), all.len() > Policy::of(&all).samples);
         if let Some(only) = only {
-            let mut choice =
+            let choice =
                 SimilarityChoice { n_basis: self.n_basis(&all, &only.0)?, ..SimilarityChoice::of(only.clone()) };
-            if is_part && choice.n_basis.is_none() {
-                let mut trial = Trial::on(&all, n_more, *monitor)?;
-                match self.on_more(&all, &mut trial, &mut choice, &[only]) {
-                    Err(Error::TooShort { .. }) => {}
-                    found => found?,
-                }
-                choice.tried = trial.table.tried;
-            }
-            return Ok(choice);
+            return match is_part && choice.n_basis.is_none() {
+                true => self.on_more(&all, choice, &[only], Work::default(), monitor),
+                false => Ok(choice),
+            };
         }
-        let mut trial = Trial::on(&all, all.n_compared(), *monitor)?;
+        let mut trial = Trial::on(&all, policy.samples, *monitor)?;
         trial.shares_bases = is_part;
         let candidates = match &self.candidates[..] {
             [] => trial.candidates()?,
             candidates => candidates.to_vec(),
         };
-        let mut candidates: Vec<Finalist> = candidates.into_iter().map(|one| (self.normalized(one), None)).collect();
+        let candidates: Vec<Finalist> = candidates.into_iter().map(|one| (self.normalized(one), None)).collect();
         // Candidates that may be tried on more samples.
-        let after = if is_part && all.answered.has_labels() { 3.0 * cost_on(n_more) } else { 0.0 };
-        let (n_compared, follows) = (trial.n_samples(), follows_scales(&self.candidates));
-        let is_screened = n_compared >= MIN_SCREENED_SAMPLES;
-        if is_screened {
-            let one_in = if all.answered.has_labels() { SCREENING_ONE_IN } else { TARGET_SCREENING_ONE_IN };
-            trial.work.expect(candidates.len() as f64 * (3.0 * SCREENED_COST + 0.5) + TO_FOLLOW + after);
-            trial.move_to(&all, n_compared / one_in, SCREENED_COST)?;
-            candidates = trial.screen(&candidates, follows, is_part)?;
-            trial.move_to(&all, n_compared, 1.0)?;
+        let n_more = n_to_count(all.len());
+        let after = if is_part && all.has_labels() { 3.0 * cost_on(n_more) } else { 0.0 };
+        let look = match self.n_first_look(&all, trial.n_samples()) {
+            None => FirstLook::default(),
+            Some(n_look) => {
+                trial.work.expect(candidates.len() as f64 * (3.0 * SCREENED_COST + 0.5) + TO_FOLLOW + after);
+                self.first_look(&all, n_look, &candidates, &mut trial.work, monitor)?
+            }
+        };
+        if let Some(best) = &look.best {
+            if monitor.ask() == Err(Stopped::TimeLimit) {
+                let best = best.clone();
+                return Ok(SimilarityChoice::of_first_look(look, best));
+            }
+            // Once a candidate has been tried, no other one may take the time of the fit.
+            trial.table.monitor = monitor.with_strict_limit();
         }
-        trial.work.expect(candidates.len() as f64 + TO_FOLLOW + after);
-        trial.explore(&candidates, follows, is_screened)?;
+        let is_explored = !look.promising.is_empty();
+        let promising = if is_explored { &look.promising } else { &candidates };
+        trial.work.expect(promising.len() as f64 + TO_FOLLOW + after);
+        match (trial.explore(promising, follows_scales(&self.candidates), is_explored), look.best.clone()) {
+            (Err(Error::TooShort { .. }), Some(best)) => return Ok(SimilarityChoice::of_first_look(look, best)),
+            (found, _) => found?,
+        };
         trial.work.expect(2.0 + after);
-        trial.join()?;
+        trial.refine(&look, self.candidates.is_empty())?;
         let finalists = trial.finalists();
         let Some((best, lambda)) = finalists.first().cloned() else {
             // The error of a single requested similarity is returned as it is.
@@ -278,21 +295,45 @@ impl SimilaritySearch {
         let needs = cost_on(n_more) * (finalists.len() as f64 + 1.0) * trial.seconds();
         let has_time = monitor.seconds_left().is_none_or(|left| needs <= left);
         if (is_open || counts) && has_time {
-            trial.move_to(&all, n_more, cost_on(n_more))?;
-            self.on_more(&all, &mut trial, &mut choice, &finalists)?;
+            choice = self.on_more(&all, choice, &finalists, trial.work, monitor)?;
         } else {
             choice.n_basis = n_basis.filter(|&n| has_time || n == 1);
         }
+        choice.tried = [&look.left, &trial.table.tried, &choice.tried[..]].concat();
         if self.chooses_loss && has_time && trial.may_be_squared(&choice.best) {
-            trial.move_to(&all, n_more, cost_on(n_more))?;
-            (trial.near, trial.stays) = (choice.lambda, false);
-            choice.loss = match trial.choose_loss(&choice.best, SELECTION_BASES.min(n_compared)) {
+            let mut more = Trial::on(&all, n_more, monitor.with_strict_limit())?;
+            more.near = choice.lambda;
+            choice.loss = match more.choose_loss(&choice.best, policy.bases.min(trial.n_samples())) {
                 Err(Error::TooShort { .. }) => None,
                 loss => loss?,
             };
+            choice.tried.extend(more.table.tried);
         }
-        choice.tried = trial.table.tried;
         Ok(choice)
+    }
+
+    /// The samples of a first look, where there are enough and, of a regression, similarities are automatic.
+    fn n_first_look(&self, all: &All<'_>, n_samples: usize) -> Option<usize> {
+        if all.has_labels() {
+            let n_look = all.len().min(Policy::of(all).samples) / SCREENING_ONE_IN;
+            return (n_samples >= MIN_SCREENED_SAMPLES).then_some(n_look);
+        }
+        (self.candidates.is_empty() && 2 * n_samples > 3 * FIRST_LOOK_TARGETS).then_some(FIRST_LOOK_TARGETS)
+    }
+
+    fn first_look(
+        &self,
+        all: &All<'_>,
+        n_samples: usize,
+        candidates: &[Finalist],
+        work: &mut Work,
+        monitor: &Monitor<'_>,
+    ) -> Result<FirstLook> {
+        let mut trial = Trial::on(all, n_samples, *monitor)?;
+        (trial.work, trial.cost) = (*work, SCREENED_COST);
+        let n_listed = trial.explore(candidates, follows_scales(&self.candidates), false)?;
+        *work = trial.work;
+        trial.first_look(candidates, n_listed, all.len())
     }
 
     /// The automatic number of bases where it is not counted: one for the kind of samples where they are not compared,
@@ -309,14 +350,30 @@ impl SimilaritySearch {
     }
 
     /// Compares the finalists on more samples with more bases, and finds whether these clearly lower the loss of the
-    /// best; the choice remains where the time limit does not allow it.
+    /// best; the previous choice where the time limit does not allow it.
     fn on_more(
         &self,
         all: &All<'_>,
-        trial: &mut Trial<'_>,
-        choice: &mut SimilarityChoice,
+        choice: SimilarityChoice,
         finalists: &[Finalist],
-    ) -> Result<()> {
+        work: Work,
+        monitor: &Monitor<'_>,
+    ) -> Result<SimilarityChoice> {
+        let mut trial = Trial::on(all, n_to_count(all.len()), monitor.with_strict_limit())?;
+        trial.work = work;
+        match self.compared_on_more(all, &mut trial, choice.clone(), finalists) {
+            Err(Error::TooShort { .. }) => Ok(choice),
+            found => Ok(SimilarityChoice { tried: trial.table.tried, ..found? }),
+        }
+    }
+
+    fn compared_on_more(
+        &self,
+        all: &All<'_>,
+        trial: &mut Trial<'_>,
+        mut choice: SimilarityChoice,
+        finalists: &[Finalist],
+    ) -> Result<SimilarityChoice> {
         let n_wanted = n_to_count(all.len());
         (trial.cost, trial.stays) = (cost_on(n_wanted), true);
         trial.work.expect((finalists.len() as f64 + 1.0) * trial.cost);
@@ -325,7 +382,7 @@ impl SimilaritySearch {
             trial.near = *lambda;
             is_whole &= trial.run_on(candidate.clone(), n_wanted / 2 / candidate.similarity.len())?.is_some();
         }
-        let Some(many) = trial.preferred().filter(|_| is_whole) else { return Ok(()) };
+        let Some(many) = trial.preferred().filter(|_| is_whole) else { return Ok(choice) };
         (choice.best, choice.lambda) = trial.finalist(many);
         choice.n_basis = self.n_basis(all, &choice.best)?;
         if self.counts_bases && choice.n_basis.is_none() {
@@ -340,7 +397,7 @@ impl SimilaritySearch {
             };
             choice.n_basis = Some(n_basis / n_parts);
         }
-        Ok(())
+        Ok(choice)
     }
 }
 

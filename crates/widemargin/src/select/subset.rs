@@ -21,7 +21,7 @@ use crate::problem::{Block, Loss, OneVsRest, count, typical_weight};
 use crate::search::{LeftOut, mean_and_error};
 use crate::similarity::AnySimilarity;
 use crate::solve::thin_plate::{PathOptions, Problems, fit_squared, leave_one_out_path};
-use crate::tuning::{MAX_MERGED_SAMPLES, MIN_RIDGE_PROBLEMS, SELECTION_SAMPLES, SELECTION_TARGETS};
+use crate::tuning::{MAX_MERGED_SAMPLES, MIN_RIDGE_PROBLEMS};
 
 const FLIPPED: Normalization = Normalization::Centered(NegativeEigenvalues::Flip);
 
@@ -107,49 +107,17 @@ impl SimilarityPoint {
     }
 }
 
-/// Answers with the weights of their samples.
-#[derive(Clone)]
-pub(super) struct Answered {
-    pub answers: Answers<'static>,
-    /// Effective weights.
-    pub weights: Vec<f64>,
-    /// The part of each weight that leave-one-out removes.
-    pub units: Vec<f64>,
-}
-
-impl Answered {
-    /// Those of some rows, of labels with the classes that have one.
-    pub fn of_rows(&self, rows: &[usize]) -> Self {
-        let of_rows = |all: &[f64]| rows.iter().map(|&row| all[row]).collect();
-        let answers = match &self.answers {
-            Answers::Labels(labels) => Answers::Labels(Cow::Owned(labels.present(rows))),
-            targets @ Answers::Targets(_) => targets.select(rows),
-        };
-        Answered { answers, weights: of_rows(&self.weights), units: of_rows(&self.units) }
-    }
-
-    pub fn len(&self) -> usize {
-        self.weights.len()
-    }
-
-    /// Whether the answers are labels.
-    pub fn has_labels(&self) -> bool {
-        matches!(self.answers, Answers::Labels(_))
-    }
-
-    /// Targets of these samples, standardized.
-    pub fn standard(&self, targets: &Targets) -> Result<StandardTargets> {
-        StandardTargets::new(targets, (&self.weights, &self.units), true)
-    }
-}
-
 /// All samples, each once if there are not too many to compare: weights then are copies.
 pub(super) struct All<'a> {
     search: &'a SimilaritySearch,
     samples: &'a dyn Source<Samples = AnySamples>,
     /// The caller's rows.
     rows: Vec<usize>,
-    pub answered: Answered,
+    answers: Answers<'static>,
+    /// Effective weights.
+    weights: Vec<f64>,
+    /// The part of each weight that leave-one-out removes.
+    units: Vec<f64>,
 }
 
 impl<'a> All<'a> {
@@ -186,29 +154,32 @@ impl<'a> All<'a> {
         let typical = typical_weight(&units);
         let in_units = |weights: Vec<f64>| weights.into_iter().map(|weight| weight / typical).collect();
         let (weights, units) = (in_units(weights), in_units(units));
-        let answered = Answered { answers, weights, units };
-        if let Answers::Targets(targets) = &answered.answers {
-            // Too large ones are no fault of a candidate.
-            answered.standard(targets)?;
-        }
-        Ok(All { search, samples, rows: distinct.rows, answered })
+        Ok(All { search, samples, rows: distinct.rows, answers, weights, units })
     }
 
     pub fn len(&self) -> usize {
-        self.answered.len()
+        self.weights.len()
     }
 
-    /// The number of samples on which candidates are compared, if there are as many.
-    pub fn n_compared(&self) -> usize {
-        if self.answered.has_labels() { SELECTION_SAMPLES } else { SELECTION_TARGETS }
+    /// Whether the answers are labels.
+    pub fn has_labels(&self) -> bool {
+        matches!(self.answers, Answers::Labels(_))
     }
+}
+
+/// What the samples of a subset are judged by.
+pub(super) enum Judge {
+    Labels(Labels),
+    Targets(Targets, StandardTargets),
 }
 
 /// Some of the samples, the same for the same seed.
 pub(super) struct Subset<'a> {
     search: &'a SimilaritySearch,
     pub samples: AnySamples,
-    pub answered: Answered,
+    pub judge: Judge,
+    pub weights: Vec<f64>,
+    pub units: Vec<f64>,
     /// How many independent samples these are.
     n_copies: f64,
     pub pool: Pool,
@@ -222,18 +193,28 @@ impl<'a> Subset<'a> {
     /// At most `n_wanted` of the samples.
     pub fn of(all: &All<'a>, n_wanted: usize) -> Result<Self> {
         let (n_wanted, search) = (n_wanted.min(all.len()), all.search);
-        let Answered { answers, weights, .. } = &all.answered;
-        let rows = match answers {
-            Answers::Labels(labels) => choose_rows(labels, weights, n_wanted, search.seed),
-            Answers::Targets(_) => draw_rows(weights, n_wanted, search.seed),
+        let rows = match &all.answers {
+            Answers::Labels(labels) => choose_rows(labels, &all.weights, n_wanted, search.seed),
+            Answers::Targets(_) => draw_rows(&all.weights, n_wanted, search.seed),
         };
-        let answered = all.answered.of_rows(&rows);
+        let of_rows = |all: &[f64]| rows.iter().map(|&row| all[row]).collect::<Vec<f64>>();
+        let (weights, units) = (of_rows(&all.weights), of_rows(&all.units));
+        let judge = match &all.answers {
+            Answers::Labels(labels) => Judge::Labels(labels.present(&rows)),
+            Answers::Targets(targets) => {
+                let targets = targets.of_rows(&rows);
+                let standard = StandardTargets::new(&targets, (&weights, &units), true)?;
+                Judge::Targets(targets, standard)
+            }
+        };
         let picked: Vec<usize> = rows.iter().map(|&row| all.rows[row]).collect();
         Ok(Subset {
             search,
             samples: all.samples.select(&picked)?,
-            n_copies: answered.weights.iter().zip(&answered.units).map(|(weight, unit)| count(*weight, *unit)).sum(),
-            answered,
+            judge,
+            n_copies: weights.iter().zip(&units).map(|(weight, unit)| count(*weight, *unit)).sum(),
+            weights,
+            units,
             pool: Pool::new(search.threads)?,
             is_part: rows.len() < all.len(),
             rows: picked,
@@ -244,11 +225,16 @@ impl<'a> Subset<'a> {
         self.rows.len()
     }
 
+    /// Whether the answers are labels.
+    pub fn has_labels(&self) -> bool {
+        matches!(self.judge, Judge::Labels(_))
+    }
+
     /// A candidate to try with this number of bases, by the fit that suits the answers.
     pub fn point(&self, candidate: Candidate, n_basis: usize) -> SimilarityPoint {
-        match &self.answered.answers {
-            Answers::Targets(_) => SimilarityPoint::new(candidate, None, Loss::SquaredError),
-            Answers::Labels(labels) => {
+        match &self.judge {
+            Judge::Targets(..) => SimilarityPoint::new(candidate, None, Loss::SquaredError),
+            Judge::Labels(labels) => {
                 let targets = OneVsRest::of(labels);
                 let has_many = self.is_part && targets.n_problems() >= MIN_RIDGE_PROBLEMS && targets.is_even();
                 let fitted = if has_many { Loss::SquaredError } else { Loss::SquaredHinge };
@@ -264,15 +250,14 @@ impl<'a> Subset<'a> {
         (near, stays): (Option<f64>, bool),
         quiet: &Monitor<'_>,
     ) -> Result<LeftOut> {
-        match &self.answered.answers {
-            Answers::Labels(labels) => {
+        match &self.judge {
+            Judge::Labels(labels) => {
                 let features = self.expand(point, labels, quiet)?;
                 self.by_hinge(point, labels, &features, (near, stays), quiet)
             }
-            Answers::Targets(targets) => {
-                let standard = self.answered.standard(targets)?;
-                let values = self.left_out_values(&mut point.candidate, targets, &standard, quiet)?;
-                Ok(self.by_squares(&standard, &values))
+            Judge::Targets(targets, standard) => {
+                let values = self.left_out_values(&mut point.candidate, targets, standard, quiet)?;
+                Ok(self.by_squares(standard, &values))
             }
         }
     }
@@ -300,7 +285,7 @@ impl<'a> Subset<'a> {
         quiet: &Monitor<'_>,
     ) -> Result<LeftOut> {
         let targets = OneVsRest::of(labels);
-        let problems = Problems { targets, weights: &self.answered.weights, units: &self.answered.units };
+        let problems = Problems { targets, weights: &self.weights, units: &self.units };
         let (phi, intercept, k) = (Block::of(features)?, self.search.intercept, targets.n_problems());
         let best = if point.fitted == Loss::SquaredError {
             let path = PathOptions { near, is_short: true, ..PathOptions::default() };
@@ -324,12 +309,12 @@ impl<'a> Subset<'a> {
         point.lambda = Some(lambda);
         point.is_cheap = !compares(&point.candidate)?;
         point.is_described = matches!(phi, Block::Dense(_)) && name_of(&point.candidate) != "features";
-        let mean = mean_and_error(&losses, &self.answered.weights, self.n_copies);
-        let wrong: f64 = mistakes.iter().zip(&self.answered.weights).map(|(mistake, weight)| mistake * weight).sum();
+        let mean = mean_and_error(&losses, &self.weights, self.n_copies);
+        let wrong: f64 = mistakes.iter().zip(&self.weights).map(|(mistake, weight)| mistake * weight).sum();
         Ok(LeftOut {
             loss: mean.map(|(mean, _)| mean).ok_or_else(String::new),
             standard_error: mean.map(|(_, error)| error),
-            error: Some(wrong / targets.total(&self.answered.weights)),
+            error: Some(wrong / targets.total(&self.weights)),
             losses,
             mistakes,
         })
@@ -337,10 +322,9 @@ impl<'a> Subset<'a> {
 
     /// The squared errors of leave-one-out predictions, of standardized targets.
     fn by_squares(&self, standard: &StandardTargets, values: &Matrix) -> LeftOut {
-        let (k, total) = (values.n_cols(), self.answered.weights.iter().sum::<f64>());
+        let (k, total) = (values.n_cols(), self.weights.iter().sum::<f64>());
         let square = |row: usize, output: usize| (standard.values.at(row, output) - values.at(row, output)).powi(2);
-        let mean =
-            |output| (0..self.len()).map(|row| self.answered.weights[row] * square(row, output)).sum::<f64>() / total;
+        let mean = |output| (0..self.len()).map(|row| self.weights[row] * square(row, output)).sum::<f64>() / total;
         let of_row = |row| (0..k).map(|output| square(row, output)).sum::<f64>() / k as f64;
         let loss = 1.0 - standard.r2(&(0..k).map(mean).collect::<Vec<f64>>());
         LeftOut { losses: (0..self.len()).map(of_row).collect(), ..LeftOut::of(Ok(loss), None) }
@@ -358,8 +342,7 @@ impl<'a> Subset<'a> {
             .normalization(candidate.normalization)
             .n_basis(self.len())
             .threads(self.search.threads);
-        let (model, mut values) =
-            params.fit_leave_one_out(&self.samples, targets, Some(&self.answered.weights), quiet)?;
+        let (model, mut values) = params.fit_leave_one_out(&self.samples, targets, Some(&self.weights), quiet)?;
         candidate.similarity = model.expansion().similarity().specs();
         for output in 0..values.n_cols() {
             let (mean, scale) = (standard.means[output], standard.scales[output]);
@@ -368,13 +351,10 @@ impl<'a> Subset<'a> {
         Ok(values)
     }
 
-    /// The mean difference of two losses of each sample, and its standard error; none for losses of other samples.
+    /// The mean difference of two losses of each sample, and its standard error.
     pub fn difference(&self, one: &[f64], other: &[f64]) -> Option<(f64, f64)> {
-        if one.len() != self.len() {
-            return None;
-        }
         let more: Vec<f64> = one.iter().zip(other).map(|(a, b)| a - b).collect();
-        mean_and_error(&more, &self.answered.weights, self.n_copies)
+        mean_and_error(&more, &self.weights, self.n_copies)
     }
 
     /// The samples, if they are a dense table.
@@ -394,18 +374,18 @@ impl<'a> Subset<'a> {
     /// The default candidates.
     pub fn candidates(&self, column_weights: Option<List>) -> Vec<Candidate> {
         let mut all = candidates_for(&self.samples, self.is_part);
-        if let Some(weights) = column_weights {
-            let ranks = if self.is_ranked() { "normal-scores/" } else { "" };
-            let weighted = |name: &str| Candidate::usual(&format!("{ranks}z-score:weights={weights}/{name}"));
-            all.insert(0, weighted("laplacian"));
-            all.extend(["rbf", "distance"].map(weighted));
-        }
-        if !self.answered.has_labels() {
+        if !self.has_labels() {
             // Flipped eigenvalues near 0 leave the features of other samples without bound (decision 0013).
             for candidate in all.iter_mut().filter(|candidate| candidate.normalization == FLIPPED) {
                 candidate.normalization = Normalization::Centered(NegativeEigenvalues::Clip);
             }
             return all;
+        }
+        if let Some(weights) = column_weights {
+            let ranks = if self.is_ranked() { "normal-scores/" } else { "" };
+            let weighted = |name: &str| Candidate::usual(&format!("{ranks}z-score:weights={weights}/{name}"));
+            all.insert(0, weighted("laplacian"));
+            all.extend(["rbf", "distance"].map(weighted));
         }
         if self.is_part && matches!(self.samples, AnySamples::Vectors(_) | AnySamples::Far(_)) {
             // On many samples a linear model without bases costs next to nothing.

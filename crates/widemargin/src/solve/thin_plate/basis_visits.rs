@@ -256,7 +256,7 @@ impl Visit for BasisVisits<'_, '_> {
             self.batched_newton.restore(points, hessians)?;
         }
         let start = flat(candidate.solutions.iter().map(|solution| &solution.point));
-        Ok(self.folds(lambdas, &start)?.map(|sums| (Vec::new(), sums)))
+        Ok(self.folds(lambdas, &start)?.map(Refits::OfFolds))
     }
 }
 

@@ -136,9 +136,9 @@ impl Visit for ExactVisits<'_> {
         Ok(match values.into_iter().collect::<Option<Vec<Vec<f64>>>>() {
             Some(values) => {
                 let sums = LeaveOneOutSums::of(&values, self.problems);
-                Some((values, sums))
+                Some(Refits::OfSamples(values, sums))
             }
-            None => self.folds(lambdas, &candidate.solutions)?.map(|sums| (Vec::new(), sums)),
+            None => self.folds(lambdas, &candidate.solutions)?.map(Refits::OfFolds),
         })
     }
 }

@@ -253,9 +253,13 @@ impl Candidate {
     }
 }
 
-/// Sums over the samples by refits of a candidate without each of them, with the decision values, one vector per problem;
-/// or by refits without each fold, with none.
-pub(crate) type Refits = (Vec<Vec<f64>>, LeaveOneOutSums);
+/// Error estimates of a candidate by refits.
+pub(crate) enum Refits {
+    /// Without each sample: its decision values, one vector per problem, and their sums.
+    OfSamples(Vec<Vec<f64>>, LeaveOneOutSums),
+    /// Without each fold: the sums over its samples.
+    OfFolds(LeaveOneOutSums),
+}
 
 /// The result of a path.
 pub(crate) struct Outcome {
@@ -492,16 +496,20 @@ impl<V: Visit> Walk<'_, V> {
         }
         let lambda = candidate.point.lambda;
         let found = self.visits.confirm(Lambdas::new(lambda * self.unit, lambda), candidate);
-        let Some((values, sums)) = in_time(found, true, &mut false)? else { return Ok(()) };
+        let Some(refits) = in_time(found, true, &mut false)? else { return Ok(()) };
         let point = &mut candidate.point;
-        point.label_errors = sums.label_errors();
-        if values.is_empty() {
-            point.fold_error = Some(sums.error());
-            candidate.fold_sums = sums.of_groups;
-        } else {
-            let hinge = sums.mean_hinge(values.len());
-            (point.loo_squared_hinge, point.loo_error, point.loo_exact) = (Some(hinge), Some(sums.error()), true);
-            candidate.refitted = values;
+        match refits {
+            Refits::OfSamples(values, sums) => {
+                let hinge = sums.mean_hinge(values.len());
+                (point.loo_squared_hinge, point.loo_error, point.loo_exact) = (Some(hinge), Some(sums.error()), true);
+                point.label_errors = sums.label_errors();
+                candidate.refitted = values;
+            }
+            Refits::OfFolds(sums) => {
+                point.fold_error = Some(sums.error());
+                point.label_errors = sums.label_errors();
+                candidate.fold_sums = sums.of_groups;
+            }
         }
         self.path.iter_mut().filter(|at| at.lambda == point.lambda).for_each(|at| at.clone_from(point));
         Ok(())

@@ -228,7 +228,7 @@ impl Visit for System<'_> {
 
     fn confirm(&mut self, _lambdas: Lambdas, candidate: &Candidate) -> Result<Option<Refits>> {
         let sums = LeaveOneOutSums::of(&candidate.loo_values, self.problems);
-        Ok(Some((candidate.loo_values.clone(), sums)))
+        Ok(Some(Refits::OfSamples(candidate.loo_values.clone(), sums)))
     }
 }
 

@@ -39,7 +39,6 @@ pub use phog::Phog;
 pub use pixels::Pixels;
 pub use resize::Resize;
 pub use row::DescriptorRow;
-pub use scaling::is_scaling;
 pub use scaling::{Scaler, Scaling};
 pub use tfidf::{TermsBy, Tfidf};
 pub use weisfeiler_lehman::WeisfeilerLehman;

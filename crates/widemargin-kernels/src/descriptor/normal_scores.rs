@@ -4,7 +4,7 @@
 
 use super::Descriptor;
 use super::row::DescriptorRow;
-use super::scaling::dense_of_any;
+use super::scaling::{dense_of_any, dense_rows};
 use crate::data::{AnySamples, DenseMatrix, Kind, Samples, Training, Vectors, samples_at};
 use crate::error::{Error, Result};
 
@@ -131,19 +131,9 @@ impl Descriptor for NormalScores {
     }
 
     fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
-        let (mut matrix, offsets) = match samples {
-            AnySamples::Vectors(Vectors::Sparse(mut matrix)) => {
-                // A sparse sample may have fewer columns than the training samples.
-                matrix.n_cols = matrix.n_cols.max(self.ends.len());
-                (Vectors::Sparse(matrix).into_dense()?, None)
-            }
-            AnySamples::Vectors(Vectors::Dense(matrix)) => (matrix, None),
-            AnySamples::Far(vectors) => (vectors.differences, Some(vectors.offsets)),
-            other => {
-                let problem = format!("it ranks the columns of vectors, not {}", other.kind());
-                return Err(Error::similarity(self.spec(), problem));
-            }
-        };
+        let (mut matrix, offsets) = dense_rows(samples, self.ends.len(), |met| {
+            Error::similarity(self.spec(), format!("it ranks the columns of vectors, not {}", met.kind()))
+        })?;
         self.apply(&mut matrix, |column| offsets.as_ref().map_or(0.0, |offsets| offsets[column]))?;
         Ok(AnySamples::Vectors(Vectors::Dense(matrix)))
     }

@@ -35,11 +35,6 @@ const Z_SCORE: DescriptorRow = DescriptorRow {
 
 pub(crate) const ROWS: &[DescriptorRow] = &[MEAN_NORM, Z_SCORE];
 
-/// Whether this is the name of a scaling, whose features are those that it is given.
-pub fn is_scaling(name: &str) -> bool {
-    ROWS.iter().any(|row| row.name == name)
-}
-
 /// The part of its mean below which the deviation of a column in single precision is rounding.
 const MEAN_ROUNDING: f64 = 1e-7;
 
@@ -154,21 +149,12 @@ impl Descriptor for Scaler {
     }
 
     fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
-        let (mut matrix, offsets) = match samples {
-            AnySamples::Grids(mut grids) => {
-                let n_cols = grids.cells().n_cols;
-                self.apply(grids.values_mut(), n_cols, None)?;
-                return Ok(AnySamples::Grids(grids));
-            }
-            AnySamples::Vectors(Vectors::Sparse(mut matrix)) => {
-                // A sparse sample may have fewer columns than the training samples.
-                matrix.n_cols = matrix.n_cols.max(self.center.len());
-                (Vectors::Sparse(matrix).into_dense()?, None)
-            }
-            AnySamples::Vectors(Vectors::Dense(matrix)) => (matrix, None),
-            AnySamples::Far(vectors) => (vectors.differences, Some(vectors.offsets)),
-            other => return Err(refused(&self.spec(), &other)),
-        };
+        if let AnySamples::Grids(mut grids) = samples {
+            let n_cols = grids.cells().n_cols;
+            self.apply(grids.values_mut(), n_cols, None)?;
+            return Ok(AnySamples::Grids(grids));
+        }
+        let (mut matrix, offsets) = dense_rows(samples, self.center.len(), |met| refused(&self.spec(), met))?;
         let n_cols = matrix.n_cols;
         self.apply(&mut matrix.values, n_cols, offsets.as_ref())?;
         Ok(AnySamples::Vectors(Vectors::Dense(matrix)))
@@ -189,6 +175,24 @@ impl Descriptor for Scaler {
         }
         let (what, expected) = (format!("factors of '{}'", self.spec()), format!("1 or {}", self.center.len()));
         Err(Error::shape(what, self.factors.len().to_string(), expected))
+    }
+}
+
+/// Vectors as dense rows of at least `n_cols` columns, with the offsets that were subtracted from them.
+pub(super) fn dense_rows(
+    samples: AnySamples,
+    n_cols: usize,
+    refused: impl FnOnce(&AnySamples) -> Error,
+) -> Result<(DenseMatrix<f32>, Option<Offsets>)> {
+    match samples {
+        AnySamples::Vectors(Vectors::Sparse(mut matrix)) => {
+            // A sparse sample may have fewer columns than the training samples.
+            matrix.n_cols = matrix.n_cols.max(n_cols);
+            Ok((Vectors::Sparse(matrix).into_dense()?, None))
+        }
+        AnySamples::Vectors(Vectors::Dense(matrix)) => Ok((matrix, None)),
+        AnySamples::Far(vectors) => Ok((vectors.differences, Some(vectors.offsets))),
+        other => Err(refused(&other)),
     }
 }
 

@@ -55,7 +55,8 @@ pub use vector::VectorSimilarity;
 #[doc(hidden)]
 pub use {
     crate::parameters::Arguments, crate::parameters::DefaultValue, crate::parameters::Parameter,
-    crate::parameters::Values, crate::spec::Spec, crate::spec::Step, any::descriptor_rows, any::similarity_rows,
-    comparison::ColumnMeaning, grid::LatentMatching, own_kernel::ScalarKernel, part_options::PartOptions,
-    polynomial::PolynomialSpace, row::Definite, row::Onnx, row::SimilarityRow, traits::Extension, traits::Metadata,
+    crate::parameters::Values, crate::spec::Spec, crate::spec::Step, any::descriptor_rows, any::keeps_columns,
+    any::similarity_rows, comparison::ColumnMeaning, grid::LatentMatching, own_kernel::ScalarKernel,
+    part_options::PartOptions, polynomial::PolynomialSpace, row::Definite, row::Onnx, row::SimilarityRow,
+    traits::Extension, traits::Metadata,
 };

@@ -1,8 +1,8 @@
 //! How important the columns of a table are to a similarity: their shares of its column weights.
 
 use crate::data::TableColumns;
-use crate::descriptor::is_scaling;
 use crate::parameters::List;
+use crate::similarity::keeps_columns;
 use crate::spec::Spec;
 
 /// The importance of each column of a table, for the similarities with these specs: its share of their column weights.
@@ -25,13 +25,11 @@ pub fn feature_importances(similarities: &[String], columns: Option<&TableColumn
     Some(of_columns.collect())
 }
 
-/// The share of each feature in the weights of a scaling that comes before all steps but other scalings and ranks.
+/// The share of each feature in the weights of a scaling that comes before all steps that make other columns.
 fn shares(spec: &str) -> Option<Vec<f64>> {
     let Spec { steps } = spec.parse().ok()?;
     let (_, descriptors) = steps.split_last()?;
-    let is_of_columns = |name: &str| is_scaling(name) || name == "normal-scores";
-    let mut parameters =
-        descriptors.iter().take_while(|step| is_of_columns(step.name())).flat_map(|step| step.values());
+    let mut parameters = descriptors.iter().take_while(|step| keeps_columns(step)).flat_map(|step| step.values());
     let List(weights) = parameters.find(|(key, _)| *key == "weights")?.1.parse().ok()?;
     let total: f64 = weights.iter().map(|weight| f64::from(*weight)).sum();
     (total > 0.0).then(|| weights.iter().map(|weight| f64::from(*weight) / total).collect())

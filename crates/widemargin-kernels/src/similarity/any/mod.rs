@@ -17,7 +17,7 @@ use crate::data::{AnySamples, Grids, Kind, Mapped, OwnSamples, Samples, SamplesV
 use crate::descriptor::Descriptor;
 use crate::error::{Error, Result};
 
-pub use self::registry::{descriptor_rows, similarity_rows};
+pub use self::registry::{descriptor_rows, keeps_columns, similarity_rows};
 
 /// One or several similarities of samples of any of the library's kinds.
 ///

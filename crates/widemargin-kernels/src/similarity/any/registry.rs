@@ -45,6 +45,12 @@ pub fn descriptor_rows() -> impl Iterator<Item = &'static DescriptorRow> {
     DESCRIPTORS.iter().copied().flatten()
 }
 
+/// Whether a step is a descriptor that keeps the columns of the samples, changed or not.
+#[doc(hidden)]
+pub fn keeps_columns(step: &Step) -> bool {
+    descriptors(step).is_ok_and(|all| all.iter().all(|descriptor| descriptor.keeps_columns()))
+}
+
 pub(super) fn similarity(step: &Step) -> Result<Box<dyn AnyKernel>> {
     if let Some(row) = similarity_rows().find(|row| row.name == step.name()) {
         return (row.build)(step);

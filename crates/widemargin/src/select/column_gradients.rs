@@ -65,10 +65,8 @@ fn normal_scores(matrix: &DenseMatrix<f32>, weights: &[f64], monitor: &Monitor<'
     let samples = AnySamples::Vectors(Vectors::Dense(matrix.clone()));
     let mut scores = NormalScores::default();
     scores.fit(&Training { samples: &samples, weights, threads: 1, monitor })?;
-    match scores.describe(samples)? {
-        AnySamples::Vectors(vectors) => vectors.into_dense(),
-        _ => Ok(matrix.clone()),
-    }
+    let AnySamples::Vectors(vectors) = scores.describe(samples)? else { unreachable!("scores are vectors") };
+    vectors.into_dense()
 }
 
 /// Samples in standardized columns.

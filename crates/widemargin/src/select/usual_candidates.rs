@@ -158,8 +158,9 @@ pub(super) fn has_heavy_tails(matrix: &DenseMatrix<f32>) -> bool {
         let values = || matrix.values.iter().skip(column).step_by(matrix.n_cols).map(|x| f64::from(*x));
         let (n, mean) = (matrix.n_rows as f64, values().sum::<f64>() / matrix.n_rows as f64);
         let moment = |power: i32| values().map(|x| (x - mean).powi(power)).sum::<f64>() / n;
-        let distinct: HashSet<u64> = values().map(f64::to_bits).collect();
-        moment(4) > HEAVY_KURTOSIS * moment(2).powi(2) && distinct.len() > MAX_CATEGORIES
+        let mut distinct = HashSet::new();
+        let mut are_many = || values().any(|x| distinct.insert(x.to_bits()) && distinct.len() > MAX_CATEGORIES);
+        moment(4) > HEAVY_KURTOSIS * moment(2).powi(2) && are_many()
     });
     n_heavy.count() as f64 > HEAVY_COLUMNS * matrix.n_cols as f64
 }

@@ -76,6 +76,7 @@ pub(crate) fn map_of((kernel, nodes, table): MapParts<'_>) -> PyResult<AdditiveM
 fn choice_of(model: &Model, map: &AdditiveMap, c: f64) -> Option<(PowerMeanParams, PowerMeanChoice)> {
     let Trained::Any(model) = &model.0 else { return None };
     let choice = as_method::<PowerMeanSvc>(&**model)?.choice()?.clone();
+    // A user-defined kernel was not selected, and is not named then.
     let kernel = map.kernel().to_string().parse().unwrap_or(AdditiveKernel::Chi2);
     Some((PowerMeanParams::new(kernel).n_nodes(map.n_nodes()).c(c), choice))
 }

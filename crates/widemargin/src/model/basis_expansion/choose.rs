@@ -1,4 +1,4 @@
-//! What is chosen by leave-one-out in closed form, on some of the samples if there are many: C, and the weights of
+//! Selection by leave-one-out in closed form, on some of the samples if there are many: of C, and of the weights of
 //! similarities, one factor each (`weight=auto` in a spec).
 //!
 //! For the squared hinge and squared error, the decision value of a sample that the fit did not see follows from the

@@ -1,4 +1,4 @@
-//! What fits of a spline to labels and to targets do not have in common.
+//! The differences between fits of a spline to labels and to targets.
 
 use std::borrow::Cow;
 
@@ -48,7 +48,7 @@ pub(crate) struct Solution<T: SplineFit> {
     pub warnings: Vec<String>,
 }
 
-/// What a solver finds.
+/// The result of a solver.
 pub(crate) type Solved<T> = Result<(Coefficients, <T as SplineFit>::Found)>;
 
 /// The kernel and the polynomials at all samples.
@@ -89,7 +89,7 @@ pub(crate) struct InMemory<'a, T: SplineFit> {
     pub solved: Option<Solution<T>>,
 }
 
-/// What a model stores besides its solution.
+/// The contents of a model besides its solution.
 pub(crate) struct Finish<'a, T> {
     pub params: &'a SplineParams<T>,
     /// The factors of the columns, if they are standardized.
@@ -101,7 +101,8 @@ pub(crate) struct Finish<'a, T> {
 /// The model of a task.
 pub(crate) type ModelOf<T> = Result<SplineModel<<T as SplineData>::Task>>;
 
-/// What is known of distinct samples, their weights in the fit, and the parts of these that leave-one-out removes.
+/// The labels or targets of distinct samples, their weights in the fit, and the parts of these that leave-one-out
+/// removes.
 pub(crate) type Merged<K> = Result<(K, Vec<f64>, Vec<f64>)>;
 
 /// A kernel that is compared, with columns as they are or standardized.
@@ -115,7 +116,7 @@ pub struct KernelPoint {
     pub r2: Option<f64>,
 }
 
-/// What a task is fitted to, and its model.
+/// The data of a task, and its model.
 pub trait SplineData: Clone {
     /// The labels or targets of samples.
     type Known: Known + Clone;
@@ -129,7 +130,7 @@ pub trait SplineData: Clone {
 
 /// The parameters of a task besides those of a spline.
 pub(crate) trait SplineFit: SplineData {
-    /// What a solver finds besides the coefficients.
+    /// The result of a solver besides the coefficients.
     type Found;
 
     /// Whether the exact solver gets the kernel times the roots of the samples' weights.
@@ -179,7 +180,7 @@ pub(crate) trait SplineFit: SplineData {
     /// Distinct samples, found by these codes.
     fn distinct(&self, known: &Self::Known, codes: &[u32], distinct: &Distinct) -> Merged<Self::Known>;
 
-    /// What is known of samples in blocks.
+    /// The labels or targets of samples in blocks.
     fn in_blocks<'a>(&self, known: &'a Self::Known, _weights: &[f64]) -> Result<Cow<'a, Self::Known>> {
         Ok(Cow::Borrowed(known))
     }
@@ -198,7 +199,7 @@ pub(crate) trait SplineFit: SplineData {
     /// Adapts the parameters to the λ of a compared fit on the same samples.
     fn start_near(&mut self, _lambda: f64) {}
 
-    /// What is known of samples and their weights in the fit, with those of the caller.
+    /// The labels or targets of samples and their weights in the fit, with the caller's weights.
     fn weighted<'a>(fit: &Problem<'a, Self>, sample_weights: &'a [f64]) -> Result<Self::Weighted<'a>>;
 
     /// Solves on all samples as bases.

@@ -386,3 +386,14 @@ def test_similarities_of_a_regression_are_compared_by_the_fits_that_they_get(rng
         again = wm.BasisExpansionRegressor(**table["params"][at], n_basis=len(X), random_state=0).fit(X, y).cv_results_
         best = max(score for score, step in zip(again["mean_test_score"], again["iter"], strict=True) if step == 0)
         assert best == pytest.approx(table["mean_test_score"][at], abs=1e-3), table["params"][at]
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "squared_error"])
+def test_centered_features_without_intercept_do_not_say_the_label_that_is_left_out(loss: str) -> None:
+    # They sum to 0, as do balanced labels: the others determine what is left out.
+    estimates = []
+    for seed in range(6):
+        X = np.random.default_rng(seed).normal(size=(60, 5))
+        model = wm.BasisExpansionSVC("rbf:gamma=0.3", normalization="covariance", loss=loss, fit_intercept=False)
+        estimates.append(model.set_params(C="auto").fit(X, np.arange(60) % 2).estimated_score_)
+    assert np.mean(estimates) < 0.6, estimates

@@ -103,6 +103,11 @@ impl StandardTargets {
         Samples { fitted, scales: &self.scales, has_intercept }
     }
 
+    /// The weighted mean of each output.
+    pub fn means_of_values(&self) -> Vec<f64> {
+        self.moments.iter().map(|[mean, _]| *mean).collect()
+    }
+
     /// Whether all outputs are constant.
     pub fn are_constant(&self) -> bool {
         self.variances.iter().all(|variance| *variance == 0.0)
@@ -197,8 +202,12 @@ impl RegressionSelection {
         if targets.are_constant() {
             return Some("no better than the mean: all samples have the same target".into());
         }
-        let r2 = self.path.iter().find(|point| point.c == self.c())?.loo_r2;
-        (r2 <= 0.0).then(|| format!("no better than the mean of the targets: the estimated R² is {r2:.3}"))
+        let Some(RegressionPoint { loo_r2: r2, .. }) = self.path.iter().find(|point| point.c == self.c()) else {
+            return Some(
+                "no estimate of the error: at this C a sample is fitted whatever the others are (lower C)".into(),
+            );
+        };
+        (*r2 <= 0.0).then(|| format!("no better than the mean of the targets: the estimated R² is {r2:.3}"))
     }
 
     /// The fixed C, or the one of the path with the largest leave-one-out R²; the smaller one if they are equal.

@@ -196,7 +196,7 @@ impl<'a> Sampled<'a> {
         let is_squared = self.is_squared(solver.loss);
         let (solve, pool) = (if is_squared { fit_squared } else { fit_features }, Pool::new(solver.threads)?);
         let FeatureFit { weights, intercepts, outcome } =
-            solve(self.phi()?, &self.problems(), path, solver.intercept, &pool, monitor)?;
+            solve(self.phi()?, &self.problems(), path, solver.compared_intercept(), &pool, monitor)?;
         let best = &outcome.best;
         let is_exact = is_squared || best.point.loo_exact;
         let is_raised = is_squared && outcome.raised.is_some();
@@ -292,7 +292,8 @@ pub(super) fn learn_weights<S: Similarity>(
         }
         let (scaled, path) =
             (DenseView::new(&scaled, sampled.n_rows(), width)?, PathOptions { c, ..PathOptions::default() });
-        let found = fit_features(scaled.into(), &sampled.problems(), path, solver.intercept, &pool, monitor)?;
+        let found =
+            fit_features(scaled.into(), &sampled.problems(), path, solver.compared_intercept(), &pool, monitor)?;
         Ok(found.outcome.best.point.loo_squared_hinge.unwrap_or(f64::INFINITY))
     };
     let mut powers = vec![0.0; open.len()];

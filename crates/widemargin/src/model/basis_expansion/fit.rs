@@ -148,8 +148,9 @@ impl<S: Similarity> BasisExpansionParams<S> {
             Intercept::Free if loss == Loss::Hinge => Intercept::Penalized,
             other => other,
         };
+        let is_centered = self.expander.normalization.is_learned();
         let (start, seed, threads) = (None, self.expander.seed, self.threads);
-        Solver { loss, penalty, intercept, tol, max_iter, start, seed, threads }
+        Solver { loss, penalty, intercept, is_centered, tol, max_iter, start, seed, threads }
     }
 
     /// Trains on samples and their labels.
@@ -305,7 +306,7 @@ impl<S: Similarity> Fit<'_, S> {
         }
         // The sums over folds cannot count samples by how many others they stand for.
         let is_even = judged.factors.iter().all(|factor| *factor <= 1.0) || !prepared.draws.contains(&true);
-        let usable = |one: &Validation| one.method != EstimateMethod::Folds || is_even;
+        let usable = |one: &Validation| (one.method != EstimateMethod::Folds || is_even) && !solver.sees_left_out();
         let Some(mut validation) = of_c.filter(usable) else {
             let bases = made.bases_of_rows(&prepared.distinct);
             let own = |row| bases.get(&row).map_or_else(Vec::new, |&at| made.expansion.features_of_basis(at));

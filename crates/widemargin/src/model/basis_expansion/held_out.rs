@@ -53,9 +53,13 @@ pub(super) fn held_out_scores(
             break;
         }
         let features: Vec<usize> = held_out.whole_rows().flat_map(own_features).collect();
-        let without = (!features.is_empty()).then(|| without_features(phi, &features));
-        let phi = without.as_ref().unwrap_or(phi);
         let rest = held_out.rest(costs.to_vec());
+        let changes = !features.is_empty() || solver.sees_left_out();
+        let mut without = changes.then(|| without_features(phi, &features));
+        if let Some(Vectors::Dense(matrix)) = without.as_mut().filter(|_| solver.sees_left_out()) {
+            center(&mut matrix.values, &rest);
+        }
+        let phi = without.as_ref().unwrap_or(phi);
         let solver = Solver { start: None, tol, ..solver.clone() };
         let solution = solver.solve(phi, labels, &rest, &quiet)?;
         if monitor.ask().is_err() {
@@ -86,6 +90,16 @@ fn without_features(phi: &Vectors, features: &[usize]) -> Vectors {
         }
     }
     phi
+}
+
+/// Subtracts the weighted mean of the rows.
+fn center(values: &mut [f32], weights: &[f64]) {
+    let width = values.len() / weights.len().max(1);
+    let (mut mean, total) = (vec![0.0; width], weights.iter().sum::<f64>());
+    for (row, weight) in values.chunks(width.max(1)).zip(weights) {
+        mean.iter_mut().zip(row).for_each(|(mean, x)| *mean += weight / total * f64::from(*x));
+    }
+    values.iter_mut().zip(mean.iter().cycle()).for_each(|(x, mean)| *x = (f64::from(*x) - mean) as f32);
 }
 
 /// How good a fit is on samples that it did not see.

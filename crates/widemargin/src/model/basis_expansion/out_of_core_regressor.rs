@@ -13,7 +13,7 @@ use std::sync::Arc;
 use super::block_plan::Plan;
 use super::expand::Expansion;
 use super::feature_pieces::{FeaturePieces, Learner};
-use super::regressor::{RegressionParams, Solution};
+use super::regressor::{RegressionParams, Solution, recenters};
 use crate::data::{About, Label, Labels, Picked, Resources, Source, Targets, Training};
 use crate::error::Result;
 use crate::linalg::factor::Matrix;
@@ -103,6 +103,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
             let mut phi = vec![0.0; some.len() * d];
             pieces.fill(some, &mut phi).map(|()| Cow::Owned(phi))
         };
+        let recenters = recenters(&pieces.expansion, targets.has_intercept);
         let solution = match loss {
             Loss::SquaredError => {
                 let has_intercept = targets.has_intercept;
@@ -110,7 +111,8 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
                     work(RowFeatures::Plain { values: &read(rows)?, width: d, has_intercept })
                 };
                 let rows = ChunkedRows { fitted: &targets.fitted, pool: &pool, with };
-                Solution::by_squares(targets, &mut Recorded::new(rows, resources.checkpoint, ANSWERS)?, c, monitor)?
+                let rows = &mut Recorded::new(rows, resources.checkpoint, ANSWERS)?;
+                Solution::by_squares(targets, rows, (c, recenters), monitor)?
             }
             loss => {
                 let scaled = |rows: Range<usize>, roots: &[f64]| {
@@ -118,7 +120,8 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
                     let plain = RowFeatures::Plain { values: &values, width: d, has_intercept: false };
                     Ok(Matrix::from_columns(plain.weighted(0..roots.len(), roots), d, roots.len()))
                 };
-                let (choice, storage) = (Choice { loss, c: c.value() }, (&*pool, resources.checkpoint));
+                let choice = Choice { loss, c: c.value(), by_folds: recenters };
+                let storage = (&*pool, resources.checkpoint);
                 let fit = fit_in_blocks((&scaled, d), targets.samples(), choice, storage, monitor)?;
                 Solution::of_losses(fit, loss, (&targets.standard, targets.has_intercept))
             }

@@ -151,17 +151,20 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let standard = StandardTargets::new(&of_distinct, (weights, &units), has_intercept)?;
         let own = if loss == Loss::SquaredError { made.own_features(&prepared, &units) } else { Vec::new() };
         let fitted = Fitted::new(&standard.values, weights.clone(), units);
+        let recenters = recenters(&made.expansion, has_intercept);
         let pool = Pool::new(threads)?;
         let (solution, loo_values) = match loss {
             Loss::SquaredError => {
                 let phi = &made.phi;
-                let problem = Problem { phi, own: &own, factors: &factors, standard: &standard, has_intercept, fitted };
+                let (own, factors, standard) = (&own, &factors, &standard);
+                let problem = Problem { phi, own, factors, standard, has_intercept, recenters, fitted };
                 problem.solve((c, leaves_out), &pool, monitor)?
             }
             loss => {
                 let rows = MemoryRows::new(&made.phi, &pool)?;
                 let read = |some: Range<usize>, roots: &[f64]| Ok(rows.scaled(some, roots));
-                let (all, choice) = (standard.samples(&fitted, has_intercept), Choice { loss, c: c.value() });
+                let (all, choice) =
+                    (standard.samples(&fitted, has_intercept), Choice { loss, c: c.value(), by_folds: recenters });
                 let (k, d) = (targets.n_outputs(), rows.n_features());
                 let mut fit = fit_in_blocks((&read, d), all, choice, (&pool, None), monitor)?;
                 // Equal samples have no features here.
@@ -247,10 +250,13 @@ impl Solution {
     pub fn by_squares(
         targets: &PartedTargets,
         rows: &mut impl Executor<Of = RidgeRows>,
-        c: CChoice,
+        (c, recenters): (CChoice, bool),
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
-        let ridge = PartedRidge::new(rows, (targets.n_outputs(), targets.total()), MAX_PARTED_FEATURES, monitor)?;
+        let mut ridge = PartedRidge::new(rows, (targets.n_outputs(), targets.total()), MAX_PARTED_FEATURES, monitor)?;
+        if recenters {
+            ridge.recentered(targets.standard.means_of_values());
+        }
         let chosen = RegressionSelection::of(c, &targets.standard, (&ridge, rows), monitor)?;
         let solution = ridge.solution(chosen.lambda);
         Ok(Solution::of_ridge(solution, chosen, (&targets.standard, targets.has_intercept), targets.n_present()))
@@ -298,16 +304,24 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
         c.check()?;
         loss.check_of_targets()?;
         let started = Instant::now();
+        let recenters = recenters(&made.expansion, targets.has_intercept);
         let solution = match loss {
-            Loss::SquaredError => Solution::by_squares(targets, &mut Remote::new(workers), c, monitor)?,
+            Loss::SquaredError => Solution::by_squares(targets, &mut Remote::new(workers), (c, recenters), monitor)?,
             loss => {
-                let fit = on_workers(targets, workers, Choice { loss, c: c.value() }, monitor)?;
+                let choice = Choice { loss, c: c.value(), by_folds: recenters };
+                let fit = on_workers(targets, workers, choice, monitor)?;
                 Solution::of_losses(fit, loss, (&targets.standard, targets.has_intercept))
             }
         };
         stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
         Ok(solution.model(made, &targets.standard, (training, stages)))
     }
+}
+
+/// Whether features are centered on the samples and there is no intercept, which would take up any shift: features sum
+/// to 0 then, and those of the others say what those of a sample are, which leave-one-out must not know.
+pub(super) fn recenters<S: Similarity>(expansion: &BasisExpansion<S>, has_intercept: bool) -> bool {
+    expansion.normalization().is_learned() && !has_intercept
 }
 
 /// The fit by a loss that is not squared, of plain features that workers hold.
@@ -343,6 +357,8 @@ struct Problem<'a> {
     factors: &'a [f64],
     standard: &'a StandardTargets,
     has_intercept: bool,
+    /// As of [`recenters`].
+    recenters: bool,
     fitted: Fitted,
 }
 
@@ -374,7 +390,10 @@ impl Problem<'_> {
         monitor: &Monitor<'_>,
     ) -> Result<(Solution, Matrix)> {
         let Problem { own, factors, standard, has_intercept, fitted, .. } = self;
-        let solver = FeatureRidge::new(self.phi, *has_intercept, fitted.clone(), pool, monitor)?;
+        let mut solver = FeatureRidge::new(self.phi, *has_intercept, fitted.clone(), pool, monitor)?;
+        if self.recenters {
+            solver.recentered(standard.means_of_values());
+        }
         let problem = (solver.parted(), &mut solver.rows());
         let mut chosen = RegressionSelection::of(c, standard, problem, monitor)?;
         let solution = solver.solution(chosen.lambda)?;

@@ -17,6 +17,8 @@ pub(super) struct Solver {
     pub loss: Loss,
     pub penalty: Penalty,
     pub intercept: Intercept,
+    /// Whether the features are centered on the samples.
+    pub is_centered: bool,
     pub tol: f64,
     pub max_iter: Option<u32>,
     pub start: Option<Start>,
@@ -60,6 +62,17 @@ pub(super) struct Solution {
 }
 
 impl Solver {
+    /// Whether the features of a sample are known to a fit without it: centered features sum to 0, and without a free
+    /// intercept, which takes up any shift, those of the others say what its own are.
+    pub fn sees_left_out(&self) -> bool {
+        self.is_centered && self.intercept != Intercept::Free
+    }
+
+    /// The intercept of fits that are compared by leave-one-out.
+    pub fn compared_intercept(&self) -> Intercept {
+        if self.is_centered { Intercept::Free } else { self.intercept }
+    }
+
     /// The settings of Newton's method.
     pub fn newton(&self) -> NewtonSettings {
         let default = NewtonSettings::default();

@@ -64,6 +64,8 @@ pub(crate) struct Choice {
     /// In the unit of the targets, as is C.
     pub loss: Loss,
     pub c: Option<f64>,
+    /// Whether losses are estimated by fits without each fold, whatever the loss.
+    pub by_folds: bool,
 }
 
 /// The fit.
@@ -145,8 +147,8 @@ pub(crate) fn fit_in_blocks(
         let ones = Matrix::from_columns(roots[rows.clone()].to_vec(), 1, rows.len());
         Ok((if with_features { features(rows, &roots)? } else { Matrix::default() }, ones))
     };
-    // The multipliers of a rounded loss are no part of a log.
-    let checkpoint = checkpoint.filter(|_| choice.loss.is_smooth());
+    // The multipliers of a rounded loss, and the state of a fit without a fold, are no part of a log.
+    let checkpoint = checkpoint.filter(|_| choice.loss.is_smooth() && !choice.by_folds);
     fit(samples, choice, monitor, &mut |settings, name, monitor| {
         let checkpoint = checkpoint.map(|checkpoint| (checkpoint, name));
         let storage = BlockStorage { n_cached: 0, lifts: false, checkpoint };
@@ -183,7 +185,7 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, monitor: &Monitor<'_>, s
         };
         Ok(FitSettings {
             polynomials: if has_intercept { Polynomials::Free } else { Polynomials::None },
-            path: PathOptions { c: fixed, refines: !is_quantile, ..PathOptions::default() },
+            path: PathOptions { c: fixed, refines: !is_quantile, by_folds: choice.by_folds, ..PathOptions::default() },
             lowest: LOWEST_LAMBDA_OF_OUTPUTS,
             stop: Stop { max_steps: MAX_STEPS_OF_OUTPUTS, tol: MAX_CROSSING },
             typical_weight: typical_weight(units),

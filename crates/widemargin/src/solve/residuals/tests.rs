@@ -78,7 +78,7 @@ fn fitted(
     let of_output = ProblemTargets::Outputs { values: targets, n_outputs: 1 };
     let row_data = RowData { targets: of_output, roots: &roots, units };
     let mut left = Vec::new();
-    let mut found = fit(samples, Choice { loss, c }, &monitor, &mut |settings, _, monitor| {
+    let mut found = fit(samples, Choice { loss, c, by_folds: false }, &monitor, &mut |settings, _, monitor| {
         let storage = BlockStorage { n_cached: 0, lifts: false, checkpoint: None };
         let (map, run) = (FeatureMap::identity(rows.n_features()), Run { settings, pool: &pool, monitor });
         let found = fit_blocks(&raw, map, (row_data, &[0.0]), storage, run, || Ok(()))?;

@@ -64,6 +64,14 @@ impl<'a> FeatureRidge<'a> {
         }
     }
 
+    /// Of centered features without an intercept, as [`PartedRidge::recentered`].
+    pub fn recentered(&mut self, means: Vec<f64>) {
+        match &mut self.side {
+            Side::Samples(ridge) => ridge.parted.recentered(means),
+            Side::Features(parted, _) => parted.recentered(means),
+        }
+    }
+
     /// Its rows.
     pub fn rows(&self) -> ChunkedRows<'_, impl Chunks> {
         let with = |rows: Range<usize>, work: &mut TakesFeatures<'_>| match &self.side {

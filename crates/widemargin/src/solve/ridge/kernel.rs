@@ -51,7 +51,8 @@ impl Ridge {
         let weighted = scaled_rows(&fitted.targets.transposed(), &roots);
         let [projected, along] = [&u, q].map(|basis| product(Side::Transposed(basis), Side::Plain(&weighted)));
         let (total, n_outputs) = (fitted.total(), fitted.targets.n_rows());
-        let free = Free { center: Vec::new(), along: along.transposed().into_values(), n_outputs, total };
+        let free =
+            Free { center: Vec::new(), along: along.transposed().into_values(), n_outputs, total, means: Vec::new() };
         let parted = PartedRidge { free, spectrum: Spectrum { values, projected, total }, rotation: None };
         Some(Ridge { parted, fitted, rows: stacked(&u.transposed(), &q.transposed()), kernel, svd })
     }

@@ -32,6 +32,9 @@ pub(super) struct Free {
     pub n_outputs: usize,
     /// The sum of the weights.
     pub total: f64,
+    /// The mean of the targets of each output, if the features are centered on the rows and there is no intercept:
+    /// leave-one-out then centers them on the others. Else empty.
+    pub means: Vec<f64>,
 }
 
 /// Two sums over the rows.
@@ -165,9 +168,18 @@ impl RidgePart<'_> {
             let leverage_of = |at: usize| {
                 let (weight, unit) = (weights[rows.start + at], self.units[rows.start + at]);
                 let leverage = unpenalized[at * n_free..][..n_free].iter().map(|q| q * q).sum();
-                RowLeverage { root: weight.sqrt(), share: unit / weight, leverage }
+                // By centering on the others, a row is this much farther from their mean.
+                let others = free.total - unit;
+                let stretch = if free.means.is_empty() || others <= 0.0 { 1.0 } else { free.total / others };
+                RowLeverage { root: weight.sqrt(), share: unit / weight, leverage, stretch }
             };
-            let residuals = shrinking.residuals(&rotated, open, leverage_of);
+            let mut residuals = shrinking.residuals(&rotated, open, &free.means, leverage_of);
+            if !free.means.is_empty() {
+                for (at, residuals) in residuals.chunks_mut(shrinking.width()).enumerate() {
+                    let (targets, stretch) = (&self.targets[(rows.start + at) * k..][..k], leverage_of(at).stretch);
+                    residuals.iter_mut().zip(targets.iter().cycle()).for_each(|(r, y)| *r -= (stretch - 1.0) * y);
+                }
+            }
             if *wants_values {
                 values.extend(self.targets[rows.start * k..rows.end * k].iter().zip(&residuals).map(|(y, r)| y - r));
             }
@@ -228,11 +240,17 @@ impl PartedRidge {
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
         let (center, along) = center_of(rows, (n_outputs, total), max_features, monitor)?;
-        let free = Free { center, along, n_outputs, total };
+        let free = Free { center, along, n_outputs, total, means: Vec::new() };
         let (gram, along) = rows.reduce(&Products { free: free.clone() }, monitor)?;
         let (spectrum, rotation) =
             Spectrum::of_products(gram, along, n_outputs, (total, rounding_of_center(&free.center, total)))?;
         Ok(PartedRidge { free, spectrum, rotation: Some(rotation) })
+    }
+
+    /// The same problem, of features that are centered on the rows, without an intercept: leave-one-out centers them on
+    /// the others. With an intercept it is the same without.
+    pub fn recentered(&mut self, means: Vec<f64>) {
+        self.free.means = means;
     }
 
     fn left_out(&self, lambdas: &[f64], wants_values: bool) -> LeftOut {

@@ -91,6 +91,8 @@ pub(super) struct RowLeverage {
     pub share: f64,
     /// Its part of the diagonal of QQᵀ.
     pub leverage: f64,
+    /// W/(W − u) of the total weight W if the features are centered without it, else 1.
+    pub stretch: f64,
 }
 
 impl Spectrum {
@@ -172,7 +174,16 @@ impl Shrinking {
     /// The leave-one-out residuals of some rows, row-major rows × λ × outputs, from their rows of U and the residuals
     /// of their targets after the fit by P, rows × outputs; infinite where a sample is always fitted. 2 · eigenvalues ·
     /// λ · (1 + outputs) flops a row.
-    pub fn residuals(&self, rotated: &[f64], open: Vec<f64>, leverage_of: impl Fn(usize) -> RowLeverage) -> Vec<f64> {
+    ///
+    /// Where features are centered without the sample, s being its part u/w · h of its fit and κ the stretch, these are
+    /// κ (r − κ s ȳ) / (1 − κ s), to which (1 − κ) y is to be added: the `means` ȳ of the targets are empty elsewhere.
+    pub fn residuals(
+        &self,
+        rotated: &[f64],
+        open: Vec<f64>,
+        means: &[f64],
+        leverage_of: impl Fn(usize) -> RowLeverage,
+    ) -> Vec<f64> {
         let Shrinking { n_lambdas: m, n_outputs: k, .. } = *self;
         let (n, r) = (open.len() / k.max(1), self.gains.len() / m.max(1));
         let squares: Vec<f64> = rotated.iter().map(|x| x * x).collect();
@@ -180,12 +191,14 @@ impl Shrinking {
         linalg::times(&mut leverages, &squares, &self.gains, r);
         linalg::times(&mut values, rotated, &self.fits, r);
         for at in 0..n {
-            let RowLeverage { root, share, leverage } = leverage_of(at);
+            let RowLeverage { root, share, leverage, stretch } = leverage_of(at);
             for lambda in 0..m {
-                let rest = 1.0 - share * (leverage + leverages[at * m + lambda]);
+                let own = stretch * share * (leverage + leverages[at * m + lambda]);
                 for output in 0..k {
                     let value = &mut values[(at * m + lambda) * k + output];
-                    let residual = open[at * k + output] - *value / root;
+                    let shift = means.get(output).map_or(0.0, |mean| own * mean);
+                    let residual = stretch * (open[at * k + output] - *value / root - shift);
+                    let rest = 1.0 - own;
                     *value = if rest > MIN_RESIDUAL_LEVERAGE { residual / rest } else { f64::INFINITY };
                 }
             }

@@ -111,6 +111,39 @@ fn solutions_and_loo_values_equal_refits() {
 }
 
 #[test]
+fn centered_features_without_intercept_are_centered_again_without_a_sample() {
+    for d in [4, 40] {
+        let (phi, weights, targets) = case(d);
+        let centered = |weights: &[f64]| {
+            let (mut phi, total) = (phi.clone(), weights.iter().sum::<f64>());
+            for feature in 0..d {
+                let mean = (0..N).map(|i| weights[i] / total * f64::from(phi.values[i * d + feature])).sum::<f64>();
+                (0..N).for_each(|i| phi.values[i * d + feature] -= mean as f32);
+            }
+            phi
+        };
+        let units: Vec<f64> = weights.iter().map(|weight| weight.min(1.0)).collect();
+        let total: f64 = weights.iter().sum();
+        let mean = |output: usize| targets.col(output).iter().zip(&weights).map(|(y, w)| w / total * y).sum();
+        let fitted = Fitted::new(&targets, weights.clone(), units.clone());
+        let (pool, monitor, all) = (Pool::new(2).unwrap(), Monitor::none(), Vectors::Dense(centered(&weights)));
+        let mut ridge = FeatureRidge::new(&all, false, fitted, &pool, &monitor).unwrap();
+        ridge.recentered((0..2).map(mean).collect());
+        for lambda in [0.01, 0.5, 20.0] {
+            let values = ridge.loo_values(lambda, &monitor).unwrap();
+            for (i, output) in (0..N).flat_map(|i| [(i, 0), (i, 1)]) {
+                let mut fewer = weights.clone();
+                fewer[i] -= units[i];
+                let others = centered(&fewer);
+                let truth = value(&others, i, &refit(&others, &fewer, targets.col(output), lambda, false));
+                let off = (values.at(i, output) - truth).abs();
+                assert!(off < 1e-3 * (1.0 + truth.abs()), "{d} features, lambda {lambda}, {i}: {off}");
+            }
+        }
+    }
+}
+
+#[test]
 fn copies_are_weights() {
     let (phi, _, targets) = case(6);
     let rows: Vec<usize> = (0..N).flat_map(|i| vec![i; i % 3]).collect();

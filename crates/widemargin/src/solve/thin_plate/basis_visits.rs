@@ -126,7 +126,7 @@ impl BasisVisits<'_, '_> {
         let (mut sums, mut loo_values) = (None, Vec::new());
         // If the rows inside the margin do not determine the polynomials, the solution without a row is not determined.
         let factors = factors.into_iter().collect::<Option<Vec<_>>>();
-        if self.run.settings.losses.are_rounded() {
+        if settings.estimates_by_folds() {
             let start = flat(solutions.iter().map(|solution| &solution.point));
             sums = self.folds(lambdas, &start)?;
             self.batched_newton.without(None, &start)?;

@@ -100,6 +100,8 @@ pub(crate) struct PathOptions {
     pub refines: bool,
     /// Whether the error at the C selected is estimated by refits.
     pub confirms: bool,
+    /// Whether losses are estimated by fits without each fold, as rounded ones always are.
+    pub by_folds: bool,
 }
 
 /// The settings of a fit.
@@ -153,9 +155,14 @@ impl LossSettings {
 }
 
 impl FitSettings {
+    /// Whether losses are estimated by fits without each fold, not by leave-one-out.
+    pub fn estimates_by_folds(&self) -> bool {
+        self.path.by_folds || self.losses.are_rounded()
+    }
+
     /// Whether C is selected by fits without each fold alone.
     pub fn is_by_folds(&self) -> bool {
-        self.losses.are_rounded() && self.path.c.is_none()
+        self.estimates_by_folds() && self.path.c.is_none()
     }
 }
 

@@ -155,7 +155,7 @@ impl<'a> BlockObjective<'a> {
             }
             return Ok(());
         }
-        let packed = self.block.pack(points, d + 1);
+        let packed = self.block.products().pack(points, d + 1);
         let (block, panel, monitor) = (&self.block, self.block.panel_rows(), &self.monitor);
         let finite = self.pool.map_mut(&mut self.shards, |_, shard| {
             let rows: Vec<u32> = shard.rows.clone().map(|row| row as u32).collect();
@@ -164,7 +164,7 @@ impl<'a> BlockObjective<'a> {
             for (from, rows) in (0..).step_by(panel).zip(rows.chunks(panel)) {
                 monitor.go_on(STAGE)?;
                 let out = &mut out[..rows.len() * live.len()];
-                block.scores(rows, &packed, out);
+                block.products().scores(rows, &packed, out);
                 finite &= out.iter().all(|score| score.is_finite());
                 for (scores, &k) in out.chunks(rows.len()).zip(live) {
                     let at = k * shard.rows.len() + from;
@@ -251,15 +251,15 @@ impl<'a> BlockObjective<'a> {
         work: impl Fn(&Shard, &mut Sums, &mut [T]) + Sync,
     ) -> Result<Vec<(Vec<f64>, Vec<T>)>> {
         let n = self.shards.len();
-        let n_in_group = n.div_ceil(self.block.n_partial_sums(n).max(1)).max(1);
+        let n_in_group = n.div_ceil(self.block.products().n_partial_sums(n).max(1)).max(1);
         let groups: Vec<&[Shard]> = self.shards.chunks(n_in_group).collect();
         self.pool.try_map(groups.len(), |group| {
-            let (mut sums, mut others) = (self.block.sums(n_live), vec![T::default(); n_live]);
+            let (mut sums, mut others) = (self.block.products().sums(n_live), vec![T::default(); n_live]);
             for shard in groups[group] {
                 self.monitor.go_on(STAGE)?;
                 work(shard, &mut sums, &mut others);
             }
-            Ok((self.block.unpack(sums), others))
+            Ok((self.block.products().unpack(sums), others))
         })
     }
 
@@ -285,8 +285,8 @@ impl<'a> BlockObjective<'a> {
     /// Measured relative to a matrix product at 80 Gflop/s: a pass takes the time of 15 multiply-adds per value for
     /// reading it and of 2.5 for each problem.
     pub(super) fn cost(&self) -> Cost {
-        let values = self.block.n_values() as f64;
-        Cost { pass: 15.0 * values, problem: 2.5 * values, gram: self.block.gram_cost() }
+        let values = self.block.products().n_values() as f64;
+        Cost { pass: 15.0 * values, problem: 2.5 * values, gram: self.block.products().gram_cost() }
     }
 
     pub(super) fn set_point(&mut self, live: &[usize], points: &[f64]) -> Result<()> {
@@ -356,7 +356,9 @@ impl<'a> BlockObjective<'a> {
                 });
                 all.add(&sums);
             }
-            self.for_each_panel(shard, &factors, |rows, factors| self.block.add_combination(rows, factors, slopes));
+            self.for_each_panel(shard, &factors, |rows, factors| {
+                self.block.products().add_combination(rows, factors, slopes)
+            });
         })?;
         let mut sums = vec![PointSums::default(); live.len()];
         for (_, part) in &parts {
@@ -377,7 +379,7 @@ impl<'a> BlockObjective<'a> {
         directions: &[f64],
     ) -> Result<Vec<f64>> {
         let d = self.block.n_features();
-        let packed = self.block.pack(directions, d + 1);
+        let packed = self.block.products().pack(directions, d + 1);
         let turns: Vec<f32> = directions.chunks(d + 1).map(|direction| direction[d] as f32).collect();
         let parts = self.partial_sums(live.len(), |shard, sums, balances: &mut [f64]| {
             let mut scores = Vec::new();
@@ -385,7 +387,7 @@ impl<'a> BlockObjective<'a> {
             // Both products of a panel while it is cached, so that Φ is read once.
             self.for_each_panel(shard, &factors, |rows, factors| {
                 scores.resize(factors.len(), 0.0);
-                self.block.scores(rows, &packed, &mut scores);
+                self.block.products().scores(rows, &packed, &mut scores);
                 let problems = factors.chunks_mut(rows.len()).zip(scores.chunks(rows.len()));
                 for ((factors, scores), (turn, balance)) in problems.zip(turns.iter().zip(&mut *balances)) {
                     for (factor, score) in factors.iter_mut().zip(scores) {
@@ -393,7 +395,7 @@ impl<'a> BlockObjective<'a> {
                         *balance += f64::from(*factor);
                     }
                 }
-                self.block.add_combination(rows, factors, sums);
+                self.block.products().add_combination(rows, factors, sums);
             });
         })?;
         Ok(self.add_up(live.len(), parts))
@@ -401,10 +403,12 @@ impl<'a> BlockObjective<'a> {
 
     pub(super) fn gram(&mut self, live: &[usize], intercepts: &[f64], monitor: &Monitor<'_>) -> Result<Option<Gram>> {
         let factors = self.mean_curvatures(live, intercepts);
-        let Some(lower) = self.block.gram(&factors, &self.pool, monitor)? else { return Ok(None) };
+        let Some(lower) = self.block.products().gram(&factors, &self.pool, monitor)? else { return Ok(None) };
         let parts = self.partial_sums(1, |shard, sums, corner: &mut [f64]| {
             let factors = &factors[shard.rows.clone()];
-            self.for_each_panel(shard, factors, |rows, factors| self.block.add_combination(rows, factors, sums));
+            self.for_each_panel(shard, factors, |rows, factors| {
+                self.block.products().add_combination(rows, factors, sums)
+            });
             corner[0] += factors.iter().map(|&factor| f64::from(factor)).sum::<f64>();
         })?;
         let mut column = self.add_up(1, parts);

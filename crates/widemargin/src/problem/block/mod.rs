@@ -2,7 +2,6 @@
 //! is a variant of [`Block`].
 
 mod dense;
-mod half;
 mod sparse;
 mod sums;
 
@@ -22,8 +21,6 @@ pub enum Block<'a> {
     Dense(DenseView<'a, f32>),
     /// Compressed rows.
     Sparse(CsrView<'a, f32>),
-    /// Row-major, in half precision.
-    Half(half::HalfView<'a>),
 }
 
 impl<'a> From<DenseView<'a, f32>> for Block<'a> {
@@ -44,7 +41,6 @@ macro_rules! on_view {
         match $block {
             Block::Dense($view) => $body,
             Block::Sparse($view) => $body,
-            Block::Half($view) => $body,
         }
     };
 }

@@ -11,6 +11,7 @@ use crate::partition::Executor;
 use crate::problem::typical_weight;
 use crate::solve::residuals::Samples;
 use crate::solve::ridge::{Fitted, LeaveOneOut, PartedRidge, RidgeRows};
+use crate::solve::selection::{SLACK, select_c};
 use crate::solve::{EstimateMethod, ProblemReport, Report, Stage, Status, effective_number, explained_standard_error};
 
 /// The estimates at one C, by leave-one-out or by folds (see [`RegressionPoint::method`]).
@@ -225,10 +226,10 @@ impl RegressionSelection {
         let points = ridge.leave_one_out(rows, &c.value().map_or_else(lambdas, |c| vec![0.5 / c]), monitor)?;
         let finite = points.iter().filter(|point| point.squared_errors.iter().all(|error| error.is_finite()));
         let path: Vec<RegressionPoint> = finite.map(|point| targets.point(point)).collect();
-        let best = path.iter().reduce(|best, point| if point.loo_r2 > best.loo_r2 { point } else { best });
-        match (c.value(), best) {
+        let best = select_c(path.iter().map(|point| (point.c, Some(1.0 - point.loo_r2))), SLACK);
+        match (c.value(), best.map(|at| path[at].c)) {
             (Some(c), _) => Ok(RegressionSelection { lambda: 0.5 / c, path }),
-            (None, Some(best)) => Ok(RegressionSelection { lambda: 0.5 / best.c, path }),
+            (None, Some(best)) => Ok(RegressionSelection { lambda: 0.5 / best, path }),
             (None, None) => {
                 let expected = format!(
                     "a number above 0, or more samples (n_samples = {}): without one of its samples there is nothing left to \

@@ -10,6 +10,7 @@ mod own_features;
 mod report;
 pub(crate) mod residuals;
 pub mod ridge;
+pub(crate) mod selection;
 pub mod thin_plate;
 
 pub use calibration::{CalibratedOn, Calibration};

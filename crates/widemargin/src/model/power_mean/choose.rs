@@ -24,6 +24,7 @@ use crate::problem::{OneVsRest, typical_weight};
 use crate::similarity::{AdditiveKernel, ScalarKernel};
 pub use crate::solve::least_squares::TriedC;
 use crate::solve::least_squares::{LeastSquares, path};
+use crate::solve::selection::select_c;
 use crate::solve::thin_plate::Problems;
 use crate::tuning::{MAX_LOSS_OF_C, MAX_LOSS_OF_NODES, MAX_LOSS_OF_POWER, POWER_SAMPLES, POWERS, SELECTION_SAMPLES};
 
@@ -137,7 +138,9 @@ impl PowerMeanParams {
         }
         if self.auto.c {
             choice.path = Search::new(&whole, &params, None, &pool, monitor).path(&params)?;
-            params.c = near_best(&choice.path);
+            // The loss is often flat to the right, where the solver takes longer.
+            let losses = choice.path.iter().map(|at| (at.c, Some(at.loo_squared_hinge)));
+            params.c = select_c(losses, MAX_LOSS_OF_C).map_or(f64::NAN, |at| choice.path[at].c);
         }
         let names = [("kernel", self.auto.p), ("nodes", self.auto.n_nodes), ("C", self.auto.c)];
         choice.chosen = names.iter().filter(|(_, is_chosen)| *is_chosen).map(|(name, _)| (*name).to_owned()).collect();
@@ -163,13 +166,6 @@ impl PowerMeanChoice {
         };
         format!("{}: by leave-one-out on {} of the samples{kernels}", values.join(", "), self.n_samples)
     }
-}
-
-/// The smallest C whose loss is next to the least.
-fn near_best(path: &[TriedC]) -> f64 {
-    let least = path.iter().map(|at| at.loo_squared_hinge).fold(f64::INFINITY, f64::min);
-    let is_near = |at: &&TriedC| at.loo_squared_hinge <= least * (1.0 + MAX_LOSS_OF_C);
-    path.iter().find(is_near).map_or(f64::NAN, |at| at.c)
 }
 
 /// The losses of a kernel at some values of C, or why there are none.

@@ -14,6 +14,7 @@ use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
 use crate::problem::{HeldOutScores, Loss, OneVsRest, SmoothLoss};
 use crate::solve::Status;
+use crate::solve::selection::{SLACK, select_c};
 use crate::tuning::{
     DEAR_PATH_START, LAMBDA_PATH_HIGHEST, LAMBDA_PATH_LEVEL, LAMBDA_PATH_PATIENCE, LAMBDA_PATH_PATIENCE_NEAR,
     LAMBDA_PATH_START, LAMBDA_PATH_STEEP, MAX_CONFIRMED_LAMBDAS,
@@ -455,7 +456,13 @@ impl<V: Visit> Walk<'_, V> {
                 }
             }
         }
-        let (cut, (_, best)) = (self.cut, self.best.take().ok_or_else(overflow)?);
+        let (cut, (_, mut best)) = (self.cut, self.best.take().ok_or_else(overflow)?);
+        let selected = select_c(self.path.iter().map(|point| (point.c, point.loo_squared_hinge)), SLACK);
+        // The path keeps the solutions of the least loss alone.
+        let lambda = selected.map_or(best.point.lambda, |at| self.path[at].lambda);
+        if lambda != best.point.lambda && !cut {
+            best = self.visit(lambda, &best.points())?.unwrap_or(best);
+        }
         let closed_form = best.loss();
         let best = if !cut && confirms { self.confirmed(best)? } else { best };
         self.path.sort_by(|a, b| b.lambda.total_cmp(&a.lambda));

@@ -103,16 +103,6 @@ impl Evaluation {
         mean(self.classes.values().map(ratio)).unwrap_or(0.0)
     }
 
-    /// (n Σ right − Σ actual · predicted) / √((n² − Σ actual²) (n² − Σ predicted²)) over the classes, n being the weight of
-    /// all samples; 0 where there is one class only, actual or predicted.
-    pub fn matthews_corrcoef(&self) -> f64 {
-        let sum = |of: fn(&Counts) -> f64| self.classes.values().map(of).sum::<f64>();
-        let n = sum(|counts| counts.actual);
-        let above_chance = n * sum(|counts| counts.right) - sum(|counts| counts.actual * counts.predicted);
-        let spread = (n * n - sum(|counts| counts.actual.powi(2))) * (n * n - sum(|counts| counts.predicted.powi(2)));
-        if spread > 0.0 { above_chance / spread.sqrt() } else { 0.0 }
-    }
-
     /// Scores of the observed classes, sorted.
     pub fn class_scores(&self) -> Vec<ClassScore> {
         let ratio = |a: f64, b: f64| (b > 0.0).then(|| a / b);

@@ -20,8 +20,6 @@ pub enum Scoring {
     BalancedAccuracy,
     /// The mean over the classes that occur or are predicted of 2 right / (actual + predicted).
     F1Macro,
-    /// Matthews' correlation of actual and predicted classes: 0 at chance, whatever the shares of the classes.
-    MatthewsCorrcoef,
     /// The area under the ROC curve of the decision values: the probability that a sample of the second class has a
     /// larger value than a sample of the first, with ties counted as ½. With more classes, the mean of each class
     /// against the rest, by the class probabilities (scikit-learn's `roc_auc_ovr`), or by the decision values of a
@@ -68,11 +66,10 @@ pub(super) enum Measure {
 type Row = (Scoring, &'static str, &'static str, Measure);
 
 /// All scores, with the quantile ½.
-const ROWS: [Row; 12] = [
+const ROWS: [Row; 11] = [
     (Scoring::Accuracy, "accuracy", "accuracy", Counts(Evaluation::accuracy)),
     (Scoring::BalancedAccuracy, "balanced-accuracy", "balanced accuracy", Counts(Evaluation::balanced_accuracy)),
     (Scoring::F1Macro, "f1-macro", "F1", Counts(Evaluation::f1_macro)),
-    (Scoring::MatthewsCorrcoef, "matthews-corrcoef", "Matthews correlation", Counts(Evaluation::matthews_corrcoef)),
     (Scoring::RocAuc, "roc-auc", "ROC AUC", Ranks(Ranking::roc_auc)),
     (Scoring::AveragePrecision, "average-precision", "average precision", Ranks(Ranking::average_precision)),
     (Scoring::NegLogLoss, "neg-log-loss", "log loss", Probabilities(neg_log_loss)),

@@ -9,7 +9,8 @@ pub(crate) fn select_c(path: impl Iterator<Item = (f64, Option<f64>)>, slack: f6
     let known = |(at, (c, loss)): (usize, (f64, Option<f64>))| Some((at, c, loss.filter(|loss| !loss.is_nan())?));
     let known: Vec<(usize, f64, f64)> = path.enumerate().filter_map(known).collect();
     let least = known.iter().fold(f64::INFINITY, |least, (_, _, loss)| least.min(*loss));
-    let is_near = |(_, _, loss): &&(usize, f64, f64)| *loss <= least + slack * least.abs();
+    let most = if slack > 0.0 { least + slack * least.abs() } else { least };
+    let is_near = |(_, _, loss): &&(usize, f64, f64)| *loss <= most;
     known.iter().filter(is_near).min_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, _, _)| *at)
 }
 

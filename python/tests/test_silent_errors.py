@@ -397,3 +397,16 @@ def test_centered_features_without_intercept_do_not_say_the_label_that_is_left_o
         model = wm.BasisExpansionSVC("rbf:gamma=0.3", normalization="covariance", loss=loss, fit_intercept=False)
         estimates.append(model.set_params(C="auto").fit(X, np.arange(60) % 2).estimated_score_)
     assert np.mean(estimates) < 0.6, estimates
+
+
+def test_weights_are_copies_where_numbers_are_missing() -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"x": [0.0, 1, 2, 3, 100, np.nan] * 8, "u": rng.normal(size=48), "c": ["p", "q", "p", "r"] * 12})
+    X.loc[4::6, "c"] = "z"  # in rows of weight 0 only
+    y, weights = rng.choice(["a", "b"], 48), np.tile([5, 1, 1, 1, 0, 1], 8)
+    rows = X.index.repeat(weights)
+    for Y in (X, X[["x", "u"]].fillna(1.0)):
+        weighted = wm.ThinPlateSVC(C=1.0).fit(Y, y, sample_weight=weights)
+        copied = wm.ThinPlateSVC(C=1.0).fit(Y.loc[rows], y[rows])
+        later = X[list(Y.columns)].iloc[:12]
+        np.testing.assert_allclose(weighted.decision_function(later), copied.decision_function(later), atol=1e-9)

@@ -368,12 +368,12 @@ class VectorModel(FittedModel):
 
     _reads_files = True
 
-    def _validated(self, X: Any, *, reset: bool) -> Any:
+    def _validated(self, X: Any, *, reset: bool, weights: Any = None) -> Any:
         """X as validated by scikit-learn."""
-        return validated(self, X, reset=reset)
+        return validated(self, X, reset=reset, weights=weights)
 
     def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int]:
-        X = self._validated(X, reset=True)
+        X = self._validated(X, reset=True, weights=sample_weight)
         return from_vectors(X), X.shape[0]
 
     def _collected(self, X: Any) -> _core._Samples:

@@ -62,12 +62,13 @@ def ordered(estimator: Any, X: Any) -> Any:
     return by_name(X, names)
 
 
-def validated(estimator: Any, X: Any, *, reset: bool) -> Any:
+def validated(estimator: Any, X: Any, *, reset: bool, weights: Any = None) -> Any:
     """Rows of numbers, as scikit-learn validates them.
 
     A data frame with a column that is not numeric, or with a missing value, is encoded. A fit learns the encoder and
     stores it on the estimator as ``_table_columns``; a later X then needs the same columns. Of a frame of numbers the
-    medians are stored as ``_number_columns``: they replace values that are missing only later.
+    medians are stored as ``_number_columns``: they replace values that are missing only later. A weight of k counts as
+    k rows in what is learned.
 
     Raises
     ------
@@ -95,7 +96,8 @@ def validated(estimator: Any, X: Any, *, reset: bool) -> Any:
     if columns is None and not (reset and (has_missing or not are_numeric)):
         rows = validate_data(estimator, X, reset=reset, **ROWS)
         if reset and frame:
-            numbers = zip(X.columns, (float(np.median(_numbers(column))) for column in frame), strict=True)
+            weights = _weights(weights, len(rows))
+            numbers = zip(X.columns, (_median(_numbers(column), weights) for column in frame), strict=True)
             known = [{"name": str(name), "kind": "number", "median": median} for name, median in numbers]
             estimator._number_columns = json.dumps(known)
         return rows
@@ -103,12 +105,31 @@ def validated(estimator: Any, X: Any, *, reset: bool) -> Any:
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     cells = _cells(X, getattr(estimator, "feature_names_in_", None))
     if columns is None:
-        estimator._table_columns, features = _core.learn_columns(cells)
+        estimator._table_columns, features = _core.learn_columns(cells, _weights(weights, X.shape[0]))
     else:
         features, remarks = _core.encode_columns(columns, cells)
         for remark in remarks:
             warn(remark)
     return features
+
+
+def _weights(weights: Any, n: int) -> npt.NDArray[np.float64] | None:
+    """The weights of n rows; None where there are none, or they are no weights, which the fit reports."""
+    try:
+        found = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    are_weights = found.shape == (n,) and np.isfinite(found).all() and found.min(initial=0.0) >= 0
+    return found if are_weights and found.max(initial=0.0) > 0 else None
+
+
+def _median(numbers: npt.NDArray[np.float64], weights: npt.NDArray[np.float64] | None) -> float:
+    if weights is None:
+        return float(np.median(numbers))
+    order = np.argsort(numbers)
+    below = np.cumsum(weights[order])
+    first, last = (np.searchsorted(below, 0.5 * below[-1], side=side) for side in ("left", "right"))
+    return float(0.5 * numbers[order[first]] + 0.5 * numbers[order[last]])
 
 
 def _columns_of(X: Any) -> list[Any]:

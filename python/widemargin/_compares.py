@@ -139,7 +139,9 @@ class NoEstimator(BaseEstimator):
     """A placeholder for an estimator whose attributes are discarded."""
 
 
-def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> tuple[_core._Samples, int]:
+def collect(
+    estimator: Any, X: Any, resolved: Resolved, *, reset: bool, weights: Any = None
+) -> tuple[_core._Samples, int]:
     """The samples of X in the form of the extension module, and their number; validates and stores the features if
     X has columns.
 
@@ -159,7 +161,7 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> tuple
     elif (kind := "table" if isinstance(X, Stored) else _kind(X, accepted)) == "table":
         # Frames and arrays are validated as they are, for their names and types.
         rows = table if not hasattr(X, "columns") and isinstance(table := plain(X), list) else X
-        rows = validated(estimator, rows, reset=reset)
+        rows = validated(estimator, rows, reset=reset, weights=weights)
         samples, n = from_vectors(rows), rows.shape[0]
     else:
         n = _remember(estimator, X, kind, reset)
@@ -275,7 +277,7 @@ class ComparesSamples(NestedSpecMixin, WatchedMixin, BaseEstimator):
             if self._columns is not None:
                 basis, rows, n_basis = "index", self._base_rows, len(self._base_rows)
         else:
-            samples, n = collect(self, X, self._resolved, reset=True)
+            samples, n = collect(self, X, self._resolved, reset=True, weights=sample_weight)
         parameters = {
             "similarity": self._resolved.similarities,
             "n_basis": None if n_basis is None else min(n_basis, max(n, 1)),

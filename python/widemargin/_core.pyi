@@ -410,7 +410,7 @@ class Store:
     def labels(self) -> tuple[list[int | str], npt.NDArray[Any]]:
         """The classes and the class index of each sample, or the names and indicator matrix of multilabel targets."""
 
-def learn_columns(columns: Sequence[_Column]) -> tuple[str, _Floats]:
+def learn_columns(columns: Sequence[_Column], weights: _Floats | None = None) -> tuple[str, _Floats]:
     """The types and categories of a data frame's columns, as JSON, and the features of its rows."""
 
 def feature_importances(similarities: Sequence[str], encoder: str | None = ...) -> list[float] | None:

@@ -68,7 +68,7 @@ class Auto(ImportancesMixin, FittedModel):
 
     def _training(self, X: Any, y: Any, sample_weight: Any, parameters: dict[str, Any]) -> tuple[Any, int]:
         self._resolved = any_kind(X, self.kind)
-        return collect(self, X, self._resolved, reset=True)
+        return collect(self, X, self._resolved, reset=True, weights=sample_weight)
 
     def _collected(self, X: Any) -> _core._Samples:
         return collect(self, X, self._resolved, reset=False)[0]

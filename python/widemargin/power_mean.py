@@ -192,8 +192,8 @@ class PowerMeanSVC(VectorModel, MarginClassifier):
             raise invalid(self, "kernel", f"must be {wanted}. Got 'power_mean' instead.")
         return one_of("kernel", kernel, ("auto", *_KERNELS), estimator=self)
 
-    def _validated(self, X: Any, *, reset: bool) -> Any:
-        X = super()._validated(X, reset=reset)
+    def _validated(self, X: Any, *, reset: bool, weights: Any = None) -> Any:
+        X = super()._validated(X, reset=reset, weights=weights)
         if not isinstance(X, Stored):
             check_non_negative(X, type(self).__name__)
         return X

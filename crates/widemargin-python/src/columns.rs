@@ -32,11 +32,13 @@ fn refused(problem: FrameProblem) -> PyErr {
 
 /// The types and categories of a frame's columns, as JSON, and the features of its rows.
 #[pyfunction]
+#[pyo3(signature = (columns, weights = None))]
 pub(crate) fn learn_columns<'py>(
     py: Python<'py>,
     columns: Vec<(String, Cells<'py>)>,
+    weights: Option<Vec<f64>>,
 ) -> PyResult<(String, Matrix<'py, f64>)> {
-    let (encoder, features) = learn_frame(&frame(&columns)?).map_err(refused)?;
+    let (encoder, features) = learn_frame(&frame(&columns)?, weights.as_deref()).map_err(refused)?;
     let json = serde_json::to_string(&encoder).map_err(|error| PyValueError::new_err(error.to_string()))?;
     Ok((json, array(py, features)?))
 }

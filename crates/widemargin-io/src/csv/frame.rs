@@ -54,10 +54,10 @@ impl FrameColumn<'_> {
         FrameProblem { column: self.name.clone(), row, problem }
     }
 
-    /// What the column holds; the median is still open.
-    fn learn(&self, at: usize) -> Result<TableColumn, FrameProblem> {
+    /// What the column holds in some rows; the median is still open.
+    fn learn(&self, at: usize, rows: &[usize]) -> Result<TableColumn, FrameProblem> {
         let mut statistics = Statistics::new(at, matches!(self.cells, FrameCells::Categories(_)));
-        for row in 0..self.n_rows() {
+        for &row in rows {
             match &self.cells {
                 FrameCells::Numbers(numbers) => statistics.add_number(numbers[row]),
                 _ => statistics.add(self.text(row).as_deref(), row, Numbers::USUAL),
@@ -96,15 +96,24 @@ impl FrameColumn<'_> {
     }
 }
 
-/// What the columns of a data frame hold, and the features of its rows. The columns have the same number of rows.
+/// What the columns of a data frame hold, and the features of its rows. The columns have the same number of rows, and so
+/// have the weights: weight k counts as k rows, and rows of weight 0 do not count where others have one.
 ///
 /// # Errors
 /// For dates and times, numbers among words, infinite numbers, and a column of too many categories or without a value.
-pub fn learn_frame(frame: &[FrameColumn<'_>]) -> Result<(TableColumns, DenseMatrix<f64>), FrameProblem> {
-    let columns = frame.iter().enumerate().map(|(at, column)| column.learn(at));
+pub fn learn_frame(
+    frame: &[FrameColumn<'_>],
+    weights: Option<&[f64]>,
+) -> Result<(TableColumns, DenseMatrix<f64>), FrameProblem> {
+    let n = frame.first().map_or(0, FrameColumn::n_rows);
+    let mut rows: Vec<usize> = (0..n).filter(|&row| weights.is_none_or(|weights| weights[row] > 0.0)).collect();
+    if rows.is_empty() {
+        rows.extend(0..n);
+    }
+    let columns = frame.iter().enumerate().map(|(at, column)| column.learn(at, &rows));
     let mut columns = TableColumns(columns.collect::<Result<_, _>>()?);
     let (mut features, _) = encode_frame(&columns, frame)?;
-    fill(&mut columns.0, &mut features.values, features.n_cols);
+    fill(&mut columns.0, &mut features.values, features.n_cols, weights);
     Ok((columns, features))
 }
 
@@ -148,7 +157,7 @@ mod tests {
             column("z", FrameCells::Categories(&z)),
             column("w", FrameCells::Texts(&w)),
         ];
-        let (columns, features) = learn_frame(&frame).unwrap();
+        let (columns, features) = learn_frame(&frame, None).unwrap();
         let expected = [
             [1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0],
             [2.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0],
@@ -168,6 +177,23 @@ mod tests {
     }
 
     #[test]
+    fn weights_are_copies_of_rows() {
+        let numbers = [4.0, f64::NAN, 1.0, 7.0, 100.0];
+        let words = texts(&["a", "b", "b", "c", "z"]);
+        let weights = [2.0, 1.0, 1.0, 3.0, 0.0];
+        let rows = [0, 0, 1, 2, 3, 3, 3];
+        let (copied, copied_words): (Vec<f64>, Vec<Option<String>>) =
+            rows.iter().map(|&row| (numbers[row], words[row].clone())).unzip();
+        let learned = |numbers: &[f64], words: &[Option<String>], weights: Option<&[f64]>| {
+            let frame = [column("n", FrameCells::Numbers(numbers)), column("w", FrameCells::Texts(words))];
+            learn_frame(&frame, weights).unwrap().0
+        };
+        let expected = learned(&copied, &copied_words, None);
+        assert_eq!(learned(&numbers, &words, Some(&weights)), expected);
+        assert_eq!(expected.0[0].kind, ColumnKind::Number { median: 5.5 });
+    }
+
+    #[test]
     fn rejects_what_is_no_feature() {
         for (cells, message) in [
             (FrameCells::Texts(&texts(&["2024-01-31"])), "column 'x', row 0 (from 0): '2024-01-31' is a date"),
@@ -175,7 +201,7 @@ mod tests {
             (FrameCells::Numbers(&[f64::NAN]), "column 'x': no value in any row"),
             (FrameCells::Numbers(&[1.0, f64::INFINITY]), "column 'x', row 1 (from 0): 'inf' is not a finite number"),
         ] {
-            let found = learn_frame(&[column("x", cells)]).unwrap_err().to_string();
+            let found = learn_frame(&[column("x", cells)], None).unwrap_err().to_string();
             assert!(found.starts_with(message), "{found}");
         }
     }

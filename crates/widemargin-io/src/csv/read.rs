@@ -278,7 +278,7 @@ fn learn(path: &Path, delimiter: u8, options: &ReadOptions) -> Result<Table, Fai
     second.known = Some(Arc::new(TableColumns(columns.clone())));
     let mut table = second.next(usize::MAX, Table::default())?.ok_or_else(Problem::no_samples)?;
     if let Samples::DenseF64(matrix) = &mut table.samples {
-        fill(&mut columns, &mut matrix.values, matrix.n_cols);
+        fill(&mut columns, &mut matrix.values, matrix.n_cols, table.weights.as_deref());
     }
     table.remarks.extend(remarks);
     table.columns = Some(TableColumns(columns));

@@ -162,24 +162,43 @@ fn no_value() -> Problem {
     Problem::new("no value in any row").help("leave the column out")
 }
 
-/// Puts the median of each column in the place of its missing values.
-pub(super) fn fill(columns: &mut [TableColumn], values: &mut [f64], n_cols: usize) {
+/// Puts the median of each column in the place of its missing values: a weight k counts as k rows.
+pub(super) fn fill(columns: &mut [TableColumn], values: &mut [f64], n_cols: usize, weights: Option<&[f64]>) {
     let mut start = 0;
     for column in columns {
         let (at, width) = (start, column.n_features());
         start += width;
         let (ColumnKind::Number { median } | ColumnKind::Boolean { median }) = &mut column.kind else { continue };
         let is_missing = |row: &[f64]| column.has_missing && row[at + 1] != 0.0;
-        let rows = values.chunks_exact(n_cols);
-        let mut known: Vec<f64> = rows.filter(|row| !is_missing(row)).map(|row| row[at]).collect();
-        let (n, middle) = (known.len(), known.len() / 2);
-        let upper = *known.select_nth_unstable_by(middle, f64::total_cmp).1;
-        let lower = if n % 2 == 1 { upper } else { known[..middle].iter().copied().fold(f64::NEG_INFINITY, f64::max) };
-        *median = lower + 0.5 * (upper - lower);
+        let rows = values.chunks_exact(n_cols).enumerate().filter(|(_, row)| !is_missing(row));
+        let known = |weighs: fn(f64) -> f64| {
+            let weight = |row: usize| weights.map_or(1.0, |weights| weighs(weights[row]));
+            rows.clone().map(|(row, values)| (values[at], weight(row))).filter(|(_, weight)| *weight > 0.0).collect()
+        };
+        // Where none has a weight, all count.
+        *median = median_of(known(|weight| weight)).or_else(|| median_of(known(|_| 1.0))).unwrap_or(0.0);
         for row in values.chunks_exact_mut(n_cols).filter(|row| is_missing(row)) {
             row[at] = *median;
         }
     }
+}
+
+/// The median of numbers with weights above 0; none of none.
+fn median_of(mut numbers: Vec<(f64, f64)>) -> Option<f64> {
+    numbers.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let half = 0.5 * numbers.iter().map(|(_, weight)| weight).sum::<f64>();
+    let (mut below, mut lower) = (0.0, None);
+    for (number, weight) in numbers {
+        if let Some(lower) = lower {
+            return Some(lower + 0.5 * (number - lower));
+        }
+        below += weight;
+        if below > half {
+            return Some(number);
+        }
+        lower = (below == half).then_some(number);
+    }
+    lower
 }
 
 /// A line for each column of features that numbers the rows, or has the name of a label. `matrix` has the features.

@@ -84,8 +84,8 @@ fn the_example_prints_what_the_library_computes() {
     // Regression on the same vectors, with names of the features.
     let targets = Targets::new(values.iter().map(|value| value * value).collect(), 2).unwrap();
     let params = ThinPlateRegressorParams::new(ConditionalKernel::Distance).threads(1);
-    let model = params.fit(&rows, &targets).unwrap();
-    let model = model.with_feature_names(Some(vec!["width".into(), "höhe".into()])).unwrap();
+    let mut model = params.fit(&rows, &targets).unwrap();
+    model.set_feature_names(Some(vec!["width".into(), "höhe".into()])).unwrap();
     let model: Box<dyn Regressor> = Box::new(model);
     model.save(&file).unwrap();
     let predicted = model.predict(&SamplesView::Rows(view.into()), 1, &Monitor::none()).unwrap();

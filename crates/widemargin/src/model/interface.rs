@@ -174,18 +174,6 @@ pub trait Model: Any + fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// The same model with other names of the features, or without.
-    ///
-    /// # Errors
-    /// As for [`Model::set_feature_names`].
-    fn with_feature_names(mut self, names: Option<Vec<String>>) -> Result<Self>
-    where
-        Self: Sized,
-    {
-        self.set_feature_names(names)?;
-        Ok(self)
-    }
-
     /// How the columns of a table become features, where they are more than numbers.
     #[doc(hidden)]
     fn table_columns(&self) -> Option<&TableColumns> {

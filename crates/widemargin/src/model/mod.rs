@@ -13,6 +13,7 @@ mod explanation;
 mod file;
 mod importances;
 mod interface;
+pub(crate) mod known;
 mod manifest;
 mod on_workers;
 mod origin;

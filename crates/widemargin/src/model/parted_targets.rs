@@ -75,7 +75,7 @@ impl PartedTargets {
 
     /// The same for a fit by a loss that is not squared; these are of the samples of weight above 0 alone.
     pub(crate) fn samples(&self) -> Samples<'_> {
-        self.standard.samples(&self.fitted, self.has_intercept)
+        Samples { fitted: &self.fitted, scales: &self.standard.scales, has_intercept: self.has_intercept }
     }
 
     /// The sum of the weights.

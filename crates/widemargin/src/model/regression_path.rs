@@ -9,8 +9,7 @@ use crate::model::CChoice;
 use crate::monitor::Monitor;
 use crate::partition::Executor;
 use crate::problem::typical_weight;
-use crate::solve::residuals::Samples;
-use crate::solve::ridge::{Fitted, LeaveOneOut, PartedRidge, RidgeRows};
+use crate::solve::ridge::{LeaveOneOut, PartedRidge, RidgeRows};
 use crate::solve::selection::{SLACK, select_c};
 use crate::solve::{EstimateMethod, ProblemReport, Report, Stage, Status, effective_number, explained_standard_error};
 
@@ -97,11 +96,6 @@ impl StandardTargets {
     pub fn left_out(self, weights: &[f64], units: &[f64]) -> Self {
         let (n_effective, judged_share) = (effective_number(weights, units), judged_share(weights, units));
         StandardTargets { n_effective, judged_share, ..self }
-    }
-
-    /// The problem of a loss that is not squared, on these targets.
-    pub fn samples<'a>(&'a self, fitted: &'a Fitted, has_intercept: bool) -> Samples<'a> {
-        Samples { fitted, scales: &self.scales, has_intercept }
     }
 
     /// The weighted mean of each output.

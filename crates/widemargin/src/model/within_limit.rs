@@ -5,8 +5,7 @@
 //! fit is on all samples or the time has passed. A fit that is not done by then is abandoned, and the one before it
 //! returned. Without a time limit, or for few samples, there is only the fit on all.
 
-use super::{choose_rows, draw_rows};
-use crate::data::{Labels, Targets};
+use super::known::Known;
 use crate::error::{Error, Result};
 use crate::instant::Instant;
 use crate::monitor::Monitor;
@@ -58,46 +57,6 @@ impl Size {
         // Where the rest of the time does not allow another fit after the next one, the next one may take most of it.
         let sizes = [PART_FIT_TIME_SHARE, FULL_FIT_TIME_SHARE].map(|part| self.affordable(part * left, (n, seconds)));
         sizes.into_iter().find(|next| *next as f64 >= MIN_FIT_GROWTH * n as f64)
-    }
-}
-
-/// The classes or targets of training samples.
-pub(crate) trait Known {
-    /// Of targets 1.
-    fn n_classes(&self) -> usize;
-
-    /// Those of some rows.
-    fn of_rows(&self, rows: &[usize]) -> Self;
-
-    /// About `n` rows among those with a weight.
-    fn pick(&self, weights: &[f64], n: usize, seed: u64) -> Vec<usize>;
-}
-
-impl Known for Labels {
-    fn n_classes(&self) -> usize {
-        self.classes().len()
-    }
-
-    fn of_rows(&self, rows: &[usize]) -> Self {
-        self.select(rows)
-    }
-
-    fn pick(&self, weights: &[f64], n: usize, seed: u64) -> Vec<usize> {
-        choose_rows(self, weights, n, seed)
-    }
-}
-
-impl Known for Targets {
-    fn n_classes(&self) -> usize {
-        1
-    }
-
-    fn of_rows(&self, rows: &[usize]) -> Self {
-        Targets::of_rows(self, rows)
-    }
-
-    fn pick(&self, weights: &[f64], n: usize, seed: u64) -> Vec<usize> {
-        draw_rows(weights, n, seed)
     }
 }
 

@@ -4,8 +4,9 @@
 use super::candidate::SimilaritySearch;
 use super::similarity_search::SimilarityChoice;
 use crate::basis::BasisChoice;
-use crate::data::{About, AnySamples, Distinct, Labels, Picked, Source, Targets, WeightedCodes, effective_weights};
+use crate::data::{About, AnySamples, Distinct, Labels, Picked, Source, Targets, effective_weights};
 use crate::error::{Error, Result};
+use crate::model::known::Merged;
 use crate::model::{
     BasisExpansionParams, BasisExpansionRegressor, BasisExpansionRegressorParams, RegressionPoint, RegressionSelection,
     StandardTargets,
@@ -88,10 +89,10 @@ impl SimilaritySearch {
         let monitor = &monitor.with_strict_limit().with_part_of_time(SELECTION_TIME_SHARE).without_progress();
         let effective = effective_weights(labels, sample_weight, &self.class_weight)?;
         let samples = &About::new(samples, &effective)?;
-        let all = WeightedCodes { codes: labels.codes(), weights: sample_weight, effective: &effective };
-        let distinct = Distinct::find(|rows| samples.fingerprints(rows), all, 0, self.threads, monitor)?;
-        let (labels, weights) = distinct.labeled(labels, &self.class_weight)?;
-        let units = distinct.removed_weights(&weights);
+        let read = |rows: &[usize]| samples.fingerprints(rows);
+        let (known, of) = ((labels, &self.class_weight), (sample_weight, &effective[..]));
+        let merged = Merged::find(read, known, of, (0, self.threads), monitor)?;
+        let Merged { distinct, known: labels, weights, units, .. } = merged;
         // A fold holds out all of a content's copies in a class, and none in the others: where these are draws, the others
         // would predict it.
         if units.iter().zip(&weights).any(|(unit, weight)| unit < weight) {
@@ -165,16 +166,17 @@ impl SimilaritySearch {
         monitor: &Monitor<'_>,
     ) -> Result<(RegressionPoint, Option<String>)> {
         let monitor = &monitor.with_strict_limit().without_progress();
-        let (codes, effective) = (targets.codes(), targets.weights(samples.n_samples(), sample_weight)?);
+        let effective = targets.weights(samples.n_samples(), sample_weight)?;
         let samples = &About::new(samples, &effective)?;
-        let all = WeightedCodes { codes: &codes, weights: sample_weight, effective: &effective };
-        let distinct = Distinct::find(|rows| samples.fingerprints(rows), all, 0, self.threads, monitor)?;
-        let (weights, units) = (&distinct.weights, distinct.removed_weights_of_targets(&codes));
-        if distinct.rows.len() < 3 || units.iter().zip(weights).all(|(unit, weight)| unit < weight) {
+        let read = |rows: &[usize]| samples.fingerprints(rows);
+        let (known, of) = ((targets, &self.class_weight), (sample_weight, &effective[..]));
+        let merged = Merged::find(read, known, of, (0, self.threads), monitor)?;
+        let Merged { distinct, known, weights, units, .. } = merged;
+        if distinct.rows.len() < 3 || units.iter().zip(&weights).all(|(unit, weight)| unit < weight) {
             // A fold would leave a single sample, too few for a selection, or hold out all copies of draws.
             return Err(Error::TooShort { stage: "folds", needs: 0.0 });
         }
-        let standard = StandardTargets::new(&targets.of_rows(&distinct.rows), (weights, &units), true)?;
+        let standard = StandardTargets::new(&known, (&weights, &units), true)?;
         let mut values = standard.values.clone();
         // In an order by content, so that equal samples are in one fold.
         for (out, others) in folds_of(&vec![0; distinct.rows.len()]) {

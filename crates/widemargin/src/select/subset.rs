@@ -256,7 +256,7 @@ impl<'a> Subset<'a> {
                 self.by_hinge(point, labels, &features, (near, stays), quiet)
             }
             Judge::Targets(targets, standard) => {
-                let values = self.left_out_values(&mut point.candidate, targets, standard, quiet)?;
+                let values = self.left_out_values(&mut point.candidate, targets, quiet)?;
                 Ok(self.by_squares(standard, &values))
             }
         }
@@ -331,23 +331,13 @@ impl<'a> Subset<'a> {
     }
 
     /// The leave-one-out predictions of the standardized targets at the best C.
-    fn left_out_values(
-        &self,
-        candidate: &mut Candidate,
-        targets: &Targets,
-        standard: &StandardTargets,
-        quiet: &Monitor<'_>,
-    ) -> Result<Matrix> {
+    fn left_out_values(&self, candidate: &mut Candidate, targets: &Targets, quiet: &Monitor<'_>) -> Result<Matrix> {
         let params = BasisExpansionRegressorParams::new(AnySimilarity::new(&candidate.similarity)?)
             .normalization(candidate.normalization)
             .n_basis(self.len())
             .threads(self.search.threads);
-        let (model, mut values) = params.fit_leave_one_out(&self.samples, targets, Some(&self.weights), quiet)?;
+        let (model, values) = params.fit_leave_one_out(&self.samples, targets, Some(&self.weights), quiet)?;
         candidate.similarity = model.expansion().similarity().specs();
-        for output in 0..values.n_cols() {
-            let (mean, scale) = (standard.means[output], standard.scales[output]);
-            values.col_mut(output).iter_mut().for_each(|value| *value = (*value - mean) / scale);
-        }
         Ok(values)
     }
 

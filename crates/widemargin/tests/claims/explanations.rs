@@ -195,9 +195,8 @@ fn power_mean_and_thin_plate_models_add_up() {
             false => labels.clone(),
         };
         for kernel in [AdditiveKernel::Chi2, AdditiveKernel::Intersection, AdditiveKernel::PowerMean { p: -8.0 }] {
-            let model = PowerMeanParams::new(kernel).c(1.0).fit(&view, &labels).unwrap();
-            let names = (0..12).map(|at| format!("bin {at}")).collect();
-            let model = model.with_feature_names(Some(names)).unwrap();
+            let mut model = PowerMeanParams::new(kernel).c(1.0).fit(&view, &labels).unwrap();
+            model.set_feature_names(Some((0..12).map(|at| format!("bin {at}")).collect())).unwrap();
             let explanation = check_sums(&model, &view.into(), 4, "power mean");
             for term in &explanation.terms {
                 let TermSource::Column { index, name } = &term.source else { panic!("{term:?}") };

@@ -4,12 +4,14 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::expansion_model::{Basis, ExpansionModel, ExpansionTask};
-use super::prepare::Prepared;
 use crate::basis::{self, Bases, BasisChoice};
-use crate::data::{ABSENT, DenseMatrix, Distinct, Labels, Picked, Samples, Source, Training, Vectors, WeightedCodes};
+use crate::data::{
+    ABSENT, About, DenseMatrix, Distinct, Labels, Picked, Samples, Source, Training, Vectors, WeightedCodes,
+};
 use crate::error::{Result, require};
 use crate::expansion::{BasisExpansion, Normalization, NystroemCut};
 use crate::model::clock::Clock;
+use crate::model::known::Merged;
 use crate::model::on_workers::Preparation;
 use crate::model::origin::{Origin, TrainingSettings};
 use crate::monitor::Monitor;
@@ -38,6 +40,13 @@ fn bases_of(explicit: Option<usize>, weights: &[f64]) -> usize {
     explicit.unwrap_or_else(|| weights.iter().filter(|weight| **weight > 0.0).count().clamp(1, DEFAULT_N_BASIS))
 }
 
+/// Training samples, in the caller's order, and the distinct ones.
+pub(crate) struct Prepared<'a, S, K> {
+    pub samples: About<'a, S>,
+    pub merged: Merged<K>,
+    pub threads: usize,
+}
+
 /// The result of expanding.
 pub(crate) struct Expansion<S: Similarity, F = Vectors> {
     pub expansion: BasisExpansion<S>,
@@ -49,13 +58,17 @@ pub(crate) struct Expansion<S: Similarity, F = Vectors> {
 }
 
 impl<S: Similarity> Expansion<S, ()> {
-    /// An expansion whose features workers hold, and what precedes the solution.
-    pub fn on_workers(
+    /// An expansion whose features workers hold, the parameters of its fit, and its stages so far.
+    pub fn on_workers<'a>(
         expansion: BasisExpansion<S>,
         preparation: Preparation,
-    ) -> (Self, (TrainingSettings, Vec<Stage>)) {
+        monitor: &'a Monitor<'a>,
+    ) -> (Self, TrainingSettings, Clock<'a>) {
         let Preparation { basis: choice, basis_rows: rows, training, stages } = preparation;
-        (Expansion { expansion, phi: (), basis: Basis { choice, rows }, warning: None }, (training, stages))
+        let made = Expansion { expansion, phi: (), basis: Basis { choice, rows }, warning: None };
+        let mut clock = Clock::start(monitor);
+        clock.stages = stages;
+        (made, training, clock)
     }
 }
 
@@ -85,8 +98,8 @@ impl<S: Similarity> Expansion<S> {
     }
 
     /// The samples that leave-one-out judges.
-    pub fn judged(&self, prepared: &Prepared<'_, S::Samples>) -> Judged {
-        let Prepared { distinct, weights, strata, draws, units, .. } = prepared;
+    pub fn judged<K>(&self, merged: &Merged<K>) -> Judged {
+        let Merged { distinct, weights, strata, draws, units, .. } = merged;
         let places = self.bases_of_rows(distinct).into_keys().filter(|&at| at < weights.len());
         // A sample with the content of a basis is one, whichever of them was taken.
         let contents: HashSet<usize> = places.map(|at| distinct.content(at)).collect();
@@ -96,8 +109,8 @@ impl<S: Similarity> Expansion<S> {
 
     /// The features of the bases that leave-one-out judges, by the part of each weight that it removes, and takes away
     /// with them, unless the content of the basis remains; none where matrices would be too large.
-    pub fn own_features(&self, prepared: &Prepared<'_, S::Samples>, units: &[f64]) -> Vec<OwnFeatures> {
-        let Prepared { distinct, weights, draws, .. } = prepared;
+    pub fn own_features<K>(&self, merged: &Merged<K>, units: &[f64]) -> Vec<OwnFeatures> {
+        let Merged { distinct, weights, draws, .. } = merged;
         let (n_features, bases) = (self.expansion.n_features(), self.bases_of_rows(distinct));
         if n_features * n_features.max(weights.len()) > MAX_SQUARED_LOSS_NUMBERS {
             return Vec::new();
@@ -109,6 +122,13 @@ impl<S: Similarity> Expansion<S> {
         let remains = |row: usize| draws[row] || distinct.is_contested(row);
         let rows = (0..weights.len()).filter(|&row| units[row] > 0.0 && !remains(row));
         rows.map(of_row).filter(|own| !own.features.is_empty()).collect()
+    }
+
+    /// A copy, of features that each belong to a basis.
+    pub fn copy(&self) -> Self {
+        let all: Vec<usize> = (0..self.expansion.n_columns()).collect();
+        let (phi, basis, warning) = (self.phi.clone(), self.basis.clone(), None);
+        Expansion { expansion: self.expansion.select_bases(&all), phi, basis, warning }
     }
 
     /// Keeps some of its bases, ascending.
@@ -226,10 +246,11 @@ impl<S: Similarity> Expander<S> {
     }
 
     /// Fits the expansion to the distinct samples and computes their features.
-    pub fn fit(mut self, all: &Prepared<'_, S::Samples>, clock: &mut Clock<'_>) -> Result<Expansion<S>> {
-        let (rows, monitor) = (&all.distinct.rows, clock.monitor);
+    pub fn fit<K>(mut self, all: &Prepared<'_, S::Samples, K>, clock: &mut Clock<'_>) -> Result<Expansion<S>> {
+        let (Merged { distinct, weights, .. }, monitor) = (&all.merged, clock.monitor);
+        let rows = &distinct.rows;
         let source = Picked { source: &all.samples, rows };
-        let training = Training { samples: &source, weights: &all.weights, threads: all.threads, monitor };
+        let training = Training { samples: &source, weights, threads: all.threads, monitor };
         self.similarity.fit(&training).map_err(|error| error.of_rows(rows))?;
         clock.end("descriptor")?;
 
@@ -237,7 +258,7 @@ impl<S: Similarity> Expander<S> {
         clock.end("bases")?;
 
         let basis_rows: Vec<usize> =
-            chosen.rows.iter().map(|&row| all.distinct.places[row]).filter(|place| *place != ABSENT).collect();
+            chosen.rows.iter().map(|&row| distinct.places[row]).filter(|place| *place != ABSENT).collect();
         let normalization = (self.normalization, self.cut);
         let (expansion, phi) = BasisExpansion::fit(self.similarity, bases, normalization, &basis_rows, &training)
             .map_err(|error| error.of_bases_and_rows(&chosen.rows, rows))?;
@@ -270,21 +291,21 @@ impl<S: Similarity> Expander<S> {
         ]
     }
 
-    fn choose_bases(
+    fn choose_bases<K>(
         &mut self,
-        training: &Prepared<'_, S::Samples>,
+        Prepared { samples, merged, threads }: &Prepared<'_, S::Samples, K>,
         monitor: &Monitor<'_>,
     ) -> Result<(S::Samples, Bases)> {
-        if let Some(explicit) = self.explicit_bases(&training.samples, &training.weights)? {
+        let Merged { distinct, weights, strata, .. } = merged;
+        if let Some(explicit) = self.explicit_bases(samples, weights)? {
             return Ok(explicit);
         }
-        let distinct = &training.distinct;
         let chosen = match &self.basis {
             choice if self.similarity.metadata().brings_columns => {
                 // Any sample shows how many columns there are.
                 let first: Vec<usize> = distinct.rows.iter().min().copied().into_iter().collect();
-                let n_samples = training.samples.n_samples();
-                let described = self.similarity.describe(training.samples.select(&first)?)?;
+                let n_samples = samples.n_samples();
+                let described = self.similarity.describe(samples.select(&first)?)?;
                 let n_columns = self.similarity.n_columns(&described) - self.similarity.metadata().n_polynomials;
                 // A Nyström map needs the similarities between the bases: the rows of samples that are the columns.
                 let rows = match choice {
@@ -299,15 +320,16 @@ impl<S: Similarity> Expander<S> {
                 Bases { rows, warning: None }
             }
             BasisChoice::Rows(rows) => {
-                basis::check_rows(rows, training.samples.n_samples())?;
+                basis::check_rows(rows, samples.n_samples())?;
                 Bases { rows: rows.clone(), warning: None }
             }
             choice => {
-                let n_basis = bases_of(self.n_basis, &training.weights);
-                choose_distinct(choice, (n_basis, self.seed), &self.similarity, training, monitor)?
+                let n_basis = bases_of(self.n_basis, weights);
+                let training = Training { samples, weights, threads: *threads, monitor };
+                choose_distinct(choice, (n_basis, self.seed), &self.similarity, (distinct, strata), &training)?
             }
         };
-        let bases = training.samples.select(&chosen.rows)?.detached()?;
+        let bases = samples.select(&chosen.rows)?.detached()?;
         basis::check_sound(&self.similarity, &bases, &chosen.rows)?;
         Ok((bases, chosen))
     }
@@ -346,10 +368,10 @@ impl<S: Similarity> Expander<S> {
                 // The bases of a fit in memory, independent of the order of the samples: a pass over their content.
                 let Training { samples, weights, threads, monitor } = *training;
                 let weighted = WeightedCodes { codes: labels.codes(), weights: Some(weights), effective: weights };
-                let all = Prepared::new(samples, weighted, threads, &mut Clock::start(monitor))?;
-                let strata = all.distinct.rows.iter().map(|&row| codes[row]).collect();
-                let all = Prepared { strata, ..all };
-                choose_distinct(&self.basis, (n_basis, self.seed), similarity, &all, monitor)?
+                let distinct = Distinct::find(|rows| samples.fingerprints(rows), weighted, 0, threads, monitor)?;
+                let strata: Vec<u32> = distinct.rows.iter().map(|&row| codes[row]).collect();
+                let training = Training { weights: &distinct.weights, ..*training };
+                choose_distinct(&self.basis, (n_basis, self.seed), similarity, (&distinct, &strata), &training)?
             }
         };
         let is_row_list = matches!(self.basis, BasisChoice::Rows(_));
@@ -371,24 +393,23 @@ impl<S: Similarity> Expander<S> {
 
 /// Selects among distinct samples: at positions of the caller's rows where the choice is by position, and otherwise in
 /// an order of content, so that the order of the caller's rows does not matter. Bases are stored in the order of the
-/// distinct samples.
+/// distinct samples, whose weights `training` has.
 fn choose_distinct<S: Similarity>(
     choice: &BasisChoice,
     (n_basis, seed): (usize, u64),
     similarity: &S,
-    all: &Prepared<'_, S::Samples>,
-    monitor: &Monitor<'_>,
+    (distinct, strata): (&Distinct, &[u32]),
+    training: &Training<'_, S::Samples>,
 ) -> Result<Bases> {
-    let distinct = &all.distinct;
     let order = match distinct.is_canonical && !choice.is_by_position() {
         true => (0..distinct.rows.len()).collect(),
         false => distinct.in_callers_order(),
     };
     let rows: Vec<usize> = order.iter().map(|&at| distinct.rows[at]).collect();
-    let weights: Vec<f64> = order.iter().map(|&at| all.weights[at]).collect();
-    let codes: Vec<u32> = order.iter().map(|&at| all.strata[at]).collect();
-    let source = Picked { source: &all.samples, rows: &rows };
-    let training = Training { samples: &source, weights: &weights, threads: all.threads, monitor };
+    let weights: Vec<f64> = order.iter().map(|&at| training.weights[at]).collect();
+    let codes: Vec<u32> = order.iter().map(|&at| strata[at]).collect();
+    let source = Picked { source: training.samples, rows: &rows };
+    let training = Training { samples: &source, weights: &weights, ..*training };
     let n_classes = codes.iter().max().map_or(1, |&last| last as usize + 1);
     let chosen = basis::choose(choice, n_basis, &codes, n_classes, seed, similarity, &training)
         .map_err(|error| error.of_rows(&rows))?;

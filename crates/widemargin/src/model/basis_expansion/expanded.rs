@@ -2,15 +2,16 @@
 
 use std::fmt;
 
-use super::expand::unweighted;
-use super::prepare::Prepared;
+use super::expand::{Prepared, unweighted};
 use crate::data::{
-    ABSENT, ClassWeight, CsrMatrix, DenseMatrix, Labels, Picked, Source, Vectors, WeightedCodes, effective_weights,
+    ABSENT, About, ClassWeight, CsrMatrix, DenseMatrix, Distinct, Labels, Picked, Source, Vectors, WeightedCodes,
+    effective_weights,
 };
 use crate::error::{Error, Result, require};
 use crate::expansion::BasisExpansion;
 use crate::model::BasisExpansionParams;
 use crate::model::clock::Clock;
+use crate::model::known::Merged;
 use crate::monitor::Monitor;
 use crate::similarity::Similarity;
 
@@ -67,14 +68,18 @@ impl<S: Similarity> BasisExpansionParams<S> {
             Some(labels) => effective_weights(labels, None, &self.task.class_weight)?,
             None => vec![1.0; n],
         };
-        let mut clock = Clock::start(monitor);
+        let samples = About::new(samples, &effective)?;
         let weighted = WeightedCodes { codes: &strata, weights: None, effective: &effective };
-        let mut prepared = Prepared::new(samples, weighted, self.threads, &mut clock)?;
-        if let Some(labels) = weighed {
-            prepared = prepared.labeled(labels, &self.task.class_weight)?.0;
-        }
-        prepared.strata = prepared.distinct.rows.iter().map(|&row| strata[row]).collect();
-        let made = self.expander.fit(&prepared, &mut clock)?;
+        let distinct = Distinct::find(|rows| samples.fingerprints(rows), weighted, 0, self.threads, monitor)?;
+        let weights = match weighed {
+            Some(labels) => distinct.labeled(labels, &self.task.class_weight)?.1,
+            None => distinct.weights.clone(),
+        };
+        let strata = distinct.rows.iter().map(|&row| strata[row]).collect();
+        // Nothing is left out.
+        let merged = Merged { distinct, known: (), weights, units: Vec::new(), draws: Vec::new(), strata };
+        let prepared = Prepared { samples, merged, threads: self.threads };
+        let made = self.expander.fit(&prepared, &mut Clock::start(monitor))?;
         Ok(Expanded {
             features: features_of_all(made.phi, &prepared, &made.expansion, monitor)?,
             expansion: made.expansion,
@@ -97,12 +102,11 @@ impl<S: Similarity, F> fmt::Debug for Expanded<S, F> {
 /// Expands the features of the distinct samples to those of all rows in the caller's order; dense ones in the same memory.
 fn features_of_all<S: Similarity>(
     phi: Vectors,
-    prepared: &Prepared<'_, S::Samples>,
+    Prepared { samples, merged, threads }: &Prepared<'_, S::Samples, ()>,
     expansion: &BasisExpansion<S>,
     monitor: &Monitor<'_>,
 ) -> Result<Vectors> {
-    let Prepared { samples, distinct, threads, .. } = prepared;
-    let (places, threads) = (&distinct.places, *threads);
+    let (Distinct { places, rows, .. }, threads) = (&merged.distinct, *threads);
     let absent: Vec<usize> = (0..places.len()).filter(|&row| places[row] == ABSENT).collect();
     let of_absent = Picked { source: samples, rows: &absent };
     let DenseMatrix { mut values, n_rows: n_distinct, n_cols } = match phi {
@@ -129,12 +133,12 @@ fn features_of_all<S: Similarity>(
     let mut spare = n_distinct..;
     let mut from: Vec<usize> = Vec::with_capacity(n_rows);
     for (row, &place) in places.iter().enumerate() {
-        let is_first = place != ABSENT && distinct.rows[place] == row;
+        let is_first = place != ABSENT && rows[place] == row;
         from.push(if is_first { place } else { spare.next().unwrap_or(ABSENT) });
     }
     permute(&mut values, n_cols, &mut from);
     for (row, &place) in places.iter().enumerate().filter(|(_, place)| **place != ABSENT) {
-        let first = distinct.rows[place] * n_cols;
+        let first = rows[place] * n_cols;
         values.copy_within(first..first + n_cols, row * n_cols);
     }
     if !absent.is_empty() {

@@ -3,15 +3,11 @@
 use std::fmt;
 
 use super::expand::Expander;
-use super::expansion_model::{ExpansionModel, ExpansionTask};
 use crate::basis::BasisChoice;
-use crate::data::{Picked, Source};
-use crate::error::{Error, Result};
+use crate::data::Source;
 use crate::expansion::{Normalization, NystroemCut};
 use crate::macros::setters;
-use crate::model::Model;
-use crate::model::within_limit::{Known, Part, TrainingSet, fit_samples};
-use crate::monitor::Monitor;
+use crate::model::within_limit::TrainingSet;
 use crate::similarity::Similarity;
 
 /// A training set of any source of the samples of a similarity.
@@ -64,40 +60,6 @@ impl<S: Similarity, T: Clone + fmt::Debug> ExpansionParams<S, T> {
     /// nor for medoids.
     pub(crate) fn can_count_bases(&self) -> bool {
         self.expander.explicit.is_none() && !matches!(self.expander.basis, BasisChoice::Rows(_) | BasisChoice::KMedoids)
-    }
-
-    /// A copy, as for [`Expander::for_some`].
-    fn for_some(&self) -> Option<Self> {
-        let expander = self.expander.for_some()?;
-        Some(ExpansionParams { expander, task: self.task.clone(), threads: self.threads })
-    }
-
-    /// The fit by `fit` within a time limit: to as many of the samples as it allows, whose effective weights are
-    /// `weights`.
-    pub(super) fn fit_in_time<K: Known, M: ExpansionTask>(
-        self,
-        set: SourceSet<'_, S, K>,
-        weights: &[f64],
-        monitor: &Monitor<'_>,
-        fit: impl Fn(Self, SourceSet<'_, S, K>, &Monitor<'_>) -> Result<ExpansionModel<S, M>>,
-    ) -> Result<ExpansionModel<S, M>> {
-        let monitor = &monitor.with_strict_limit();
-        if !monitor.has_time_limit() || self.for_some().is_none() {
-            return fit(self, set, monitor);
-        }
-        let TrainingSet { samples, known, sample_weight } = set;
-        let size = (Some(self.expander.most_bases()), self.expander.seed);
-        let fit = |part: Option<Part<'_, K>>, monitor: &Monitor<'_>| {
-            let params = self.for_some().ok_or(Error::NoSamples(""))?;
-            let Some(Part { rows, known, sample_weight }) = part else {
-                return fit(params, TrainingSet { samples, known, sample_weight }, monitor);
-            };
-            let (samples, sample_weight) = (&Picked { source: samples, rows }, sample_weight.as_deref());
-            let mut model = fit(params, TrainingSet { samples, known: &known, sample_weight }, monitor)?;
-            model.of_picked(rows);
-            Ok(model)
-        };
-        fit_samples(known, (weights, sample_weight), size, monitor, fit, |model| &mut model.report)
     }
 }
 

@@ -22,9 +22,8 @@ pub(super) fn n_held_out(n: usize, k: usize) -> usize {
 }
 
 /// Decision values of samples held out of refits: of one for many samples, of up to ten for few, each without a tenth.
-/// `costs` are C times the weights; `judged` are the rows that are held out first, and how often each counts. Where bases
-/// must be held out, the features that compare with them, `own_features` of a row, are too: a sample's similarity to
-/// itself is not that of a new sample. Fewer, or none, if time is up. A refit starts at 0: at a small C the gap is small
+/// `costs` are C times the weights; `judged` are the rows that are held out first, and how often each counts. A refit is on
+/// the features that are `made` without the rows held out, if they are others than `phi`. Fewer, or none, if time is up. A refit starts at 0: at a small C the gap is small
 /// at the solution on all already, whose weights know the samples.
 ///
 /// # Errors
@@ -33,7 +32,7 @@ pub(super) fn held_out_scores(
     phi: &Vectors,
     samples: LabeledSamples<'_>,
     costs: &[f64],
-    own_features: &dyn Fn(usize) -> Vec<usize>,
+    made: &dyn Fn(&HeldOutRows) -> Result<Option<Vectors>>,
     judged: &problem::Judged,
     solver: &Solver,
     monitor: &Monitor<'_>,
@@ -52,14 +51,8 @@ pub(super) fn held_out_scores(
         if monitor.ask().is_err() {
             break;
         }
-        let features: Vec<usize> = held_out.whole_rows().flat_map(own_features).collect();
-        let rest = held_out.rest(costs.to_vec());
-        let changes = !features.is_empty() || solver.sees_left_out();
-        let mut without = changes.then(|| without_features(phi, &features));
-        if let Some(Vectors::Dense(matrix)) = without.as_mut().filter(|_| solver.sees_left_out()) {
-            center(&mut matrix.values, &rest);
-        }
-        let phi = without.as_ref().unwrap_or(phi);
+        let made = made(&held_out)?;
+        let (phi, rest) = (made.as_ref().unwrap_or(phi), held_out.rest(costs.to_vec()));
         let solver = Solver { start: None, tol, ..solver.clone() };
         let solution = solver.solve(phi, labels, &rest, &quiet)?;
         if monitor.ask().is_err() {
@@ -71,6 +64,20 @@ pub(super) fn held_out_scores(
         scores.extend(found);
     }
     Ok(scores)
+}
+
+/// Features for a refit without the samples of some bases, whose similarities to themselves are not those of new samples:
+/// the features `own` that compare with them are 0. Rows are centered again by the weights in the refit, if there are any.
+/// None where nothing changes.
+pub(super) fn features_without(phi: &Vectors, own: &[usize], weights: Option<&[f64]>) -> Option<Vectors> {
+    if own.is_empty() && weights.is_none() {
+        return None;
+    }
+    let mut phi = without_features(phi, own);
+    if let (Vectors::Dense(matrix), Some(weights)) = (&mut phi, weights) {
+        center(&mut matrix.values, weights);
+    }
+    Some(phi)
 }
 
 /// A copy of the rows in which some features are 0.

@@ -1,7 +1,13 @@
-//! The basis expansion SVM: parameters, fit, fitted model and its file.
+//! Models on a basis expansion: parameters, fit, fitted model and its file.
+//!
+//! A fit in memory is the same for all tasks (`fit.rs`) up to the solution: `classes.rs` has that of labels, `targets.rs`
+//! that of targets, and `one_class_fit.rs` that of one class.
+
+#![expect(private_bounds, private_interfaces, reason = "the tasks are those of this module")]
 
 mod block_plan;
 mod choose;
+mod classes;
 mod expand;
 mod expanded;
 pub(super) mod expansion_file;
@@ -15,18 +21,17 @@ mod one_class;
 mod one_class_fit;
 mod out_of_core;
 mod out_of_core_regressor;
-mod prepare;
 mod products;
 mod regression;
-mod regressor;
 mod solver;
+mod targets;
 
+pub use classes::BasisExpansionParams;
 pub use expanded::Expanded;
 pub use expansion_model::ExpansionModel;
 pub use expansion_params::ExpansionParams;
-pub use fit::BasisExpansionParams;
 pub use model::{BasisExpansionSvc, Classification};
 pub use one_class::{BasisExpansionOneClass, OneClassTask};
 pub use one_class_fit::BasisExpansionOneClassParams;
 pub use regression::{BasisExpansionRegressor, Regression};
-pub use regressor::BasisExpansionRegressorParams;
+pub use targets::BasisExpansionRegressorParams;

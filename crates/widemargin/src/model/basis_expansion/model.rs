@@ -55,15 +55,14 @@ fn is_l2(penalty: &Penalty) -> bool {
 }
 
 impl Classification {
-    /// A solution with the L2 penalty, without a path.
+    /// A solution, with the path by which C was selected.
     pub(super) fn new(
         labels: &Labels,
-        (loss, intercept): (Loss, Intercept),
-        c: f64,
+        (loss, penalty, intercept): (Loss, Penalty, Intercept),
+        (c, path): (f64, Vec<PathPoint>),
         (weights, intercepts): (Vec<f32>, Vec<f64>),
     ) -> Self {
-        let (penalty, path, classes) = (Penalty::L2, Vec::new(), labels.classes().to_vec());
-        Classification { loss, penalty, c, path, intercept, classes, weights, intercepts }
+        Classification { loss, penalty, c, path, intercept, classes: labels.classes().to_vec(), weights, intercepts }
     }
 }
 
@@ -236,9 +235,9 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         (c, settings): (f64, &NewtonSettings),
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
-        let (made, (training, stages)) = Expansion::on_workers(expansion, preparation);
+        let (made, training, clock) = Expansion::on_workers(expansion, preparation, monitor);
         let Solved { solution, shape, mut report, calibration } =
-            solve(workers, labeled, brought, (c, settings), stages, monitor)?;
+            solve(workers, labeled, brought, (c, settings), clock.stages, monitor)?;
         let NewtonSolution { weights, intercepts, .. } = solution;
         let (d, k) = (made.expansion.n_features(), OneVsRest::of(labeled.labels).n_problems());
         if weights.len() != k * d || intercepts.len() != k {
@@ -248,8 +247,8 @@ impl<S: Similarity> BasisExpansionSvc<S> {
                 format!("{} and {k}: {k} problems of {d} features", k * d),
             ));
         }
-        let kind = (shape.loss, shape.intercept);
-        let task = Classification::new(labeled.labels, kind, c, (weights, intercepts));
+        let kind = (shape.loss, Penalty::L2, shape.intercept);
+        let task = Classification::new(labeled.labels, kind, (c, Vec::new()), (weights, intercepts));
         let stages = std::mem::take(&mut report.stages);
         Ok(made.model(task, report, (training, stages)).labeled(labeled.labels, calibration))
     }

@@ -6,17 +6,15 @@
 //! one-class SVM in the primal. A sample unlike all training samples has similarities, and a score w·φ(x), close to 0.
 
 use super::expand::Expansion;
-use super::expansion_params::{ExpansionParams, SourceSet};
+use super::expansion_params::ExpansionParams;
+use super::fit::{ExpansionFit, InMemory};
 use super::one_class::{BasisExpansionOneClass, OneClassTask, check_numbers};
-use super::prepare::Prepared;
-use crate::data::{ABSENT, Samples, Source, Targets, WeightedCodes, common_divisor_of};
+use crate::data::{ABSENT, Samples, Source, Targets, common_divisor_of};
 use crate::error::{Result, require};
 use crate::expansion::{BasisExpansion, NegativeEigenvalues, Normalization, NystroemCut};
-use crate::instant::Instant;
-use crate::linalg::factor::Matrix;
 use crate::macros::setters;
 use crate::model::PartedTargets;
-use crate::model::clock::Clock;
+use crate::model::known::Merged;
 use crate::model::on_workers::Preparation;
 use crate::model::regression_path::{closed_form_report, half_norms};
 use crate::model::within_limit::TrainingSet;
@@ -24,23 +22,18 @@ use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::partition::{Remote, Workers};
 use crate::similarity::Similarity;
-use crate::solve::ridge::{FeatureRidge, FeatureSolution, Fitted, PartedRidge, RidgeRows, Spectrum};
-use crate::solve::{Report, Stage};
+use crate::solve::Report;
+use crate::solve::ridge::{FeatureRidge, FeatureSolution, PartedRidge, RidgeRows, Spectrum};
 use crate::tuning::{
     MAX_COMPARED_BASES, MAX_PARTED_FEATURES, MIN_CENTERED_OTHERS, MIN_DRAWS_OF_CONTENT, MIN_THRESHOLD_SAMPLES,
     ONE_CLASS_N_BASIS,
 };
 
-/// The default number of bases for this number of distinct samples.
-fn usual_bases(n: usize) -> usize {
-    if n < MIN_THRESHOLD_SAMPLES { n.max(1) } else { (n / 2).min(ONE_CLASS_N_BASIS) }
-}
-
 /// Parameters of an outlier detector on a basis expansion, with their defaults.
 pub type BasisExpansionOneClassParams<S> = ExpansionParams<S, OneClassParams>;
 
 /// Those of the task.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct OneClassParams {
     quantile: f64,
     shrinkage: f64,
@@ -62,17 +55,6 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
         quantile: f64 => task.quantile = quantile;
         /// κ of the penalty, above 0. Little follows the samples closely, much averages similarities to them.
         shrinkage: f64 => task.shrinkage = shrinkage;
-    }
-
-    /// Checks the parameters without fitting.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`](crate::Error::Parameter) naming the first that is invalid.
-    #[doc(hidden)]
-    pub fn check(&self) -> Result<()> {
-        check_numbers(self.task.quantile, self.task.shrinkage)?;
-        check_normalization(self.expander.normalization)?;
-        self.expander.check(false)
     }
 
     /// Trains on samples.
@@ -102,55 +84,56 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
         sample_weight: Option<&[f64]>,
         monitor: &Monitor<'_>,
     ) -> Result<BasisExpansionOneClass<S>> {
-        self.check()?;
-        let ones = Targets::single(vec![1.0; samples.n_samples()])?;
-        let weights = ones.weights(ones.len(), sample_weight)?;
-        let set = TrainingSet { samples, known: &ones, sample_weight };
-        self.fit_in_time(set, &weights, monitor, Self::fit_rows)
+        let known = &Targets::single(vec![1.0; samples.n_samples()])?;
+        self.fit_in_time(TrainingSet { samples, known, sample_weight }, monitor)
+    }
+}
+
+impl ExpansionFit for OneClassParams {
+    type Known = Targets;
+    type Task = OneClassTask;
+
+    fn check<S: Similarity>(params: &BasisExpansionOneClassParams<S>) -> Result<()> {
+        check_numbers(params.task.quantile, params.task.shrinkage)?;
+        check_normalization(params.expander.normalization)
     }
 
-    fn fit_rows(mut self, set: SourceSet<'_, S, Targets>, monitor: &Monitor<'_>) -> Result<BasisExpansionOneClass<S>> {
-        let TrainingSet { samples, known: ones, sample_weight } = set;
-        let (n, threads, training) = (samples.n_samples(), self.threads, self.expander.training());
-        let effective = ones.weights(n, sample_weight)?;
-        let mut clock = Clock::start(monitor);
-        let weighted = WeightedCodes { codes: &vec![0; n], weights: sample_weight, effective: &effective };
-        let prepared = Prepared::new(samples, weighted, threads, &mut clock)?;
-        let (weights, places) = (&prepared.weights, &prepared.distinct.places);
-        check_number(weights.len(), weights.iter().sum())?;
+    fn usual_bases(&self, weights: &[f64]) -> Result<Option<usize>> {
+        let n = weights.len();
+        check_number(n, weights.iter().sum())?;
+        Ok(Some(if n < MIN_THRESHOLD_SAMPLES { n.max(1) } else { (n / 2).min(ONE_CLASS_N_BASIS) }))
+    }
 
-        self.expander.n_basis.get_or_insert(usual_bases(weights.len()));
-        let made = self.expander.fit(&prepared, &mut clock)?;
-        let warning = warning_of_distances(&made.expansion)?;
-
-        let targets = Matrix::from_columns(vec![1.0; weights.len()], 1, weights.len());
-        let units = weights_of_one(weights);
-        let fitted = Fitted { targets, weights: weights.clone(), units: units.clone() };
-        let pool = Pool::new(threads)?;
-        let solver = FeatureRidge::new(&made.phi, false, fitted, &pool, monitor)?;
-        let lambda = penalty(&solver.parted().spectrum, made.phi.n_cols(), self.task.shrinkage);
-        let solution = solver.solution(lambda)?;
+    fn model_in_memory<S: Similarity>(mut fit: InMemory<'_, S, Self>) -> Result<BasisExpansionOneClass<S>> {
+        let (prepared, InMemory { task, made, clock, .. }) = (fit.prepared, &mut fit);
+        let (Merged { distinct, known, weights, .. }, monitor) = (&prepared.merged, clock.monitor);
+        let (places, expansion) = (&distinct.places, &made.expansion);
+        let warning = warning_of_distances(expansion)?;
+        let targets = PartedTargets::of(known, weights.clone(), weights_of_one(weights), false)?;
+        let pool = Pool::new(prepared.threads)?;
+        let ridge = FeatureRidge::new(&made.phi, false, targets.fitted.clone(), &pool, monitor)?;
+        let lambda = penalty(&ridge.parted().spectrum, made.phi.n_cols(), task.shrinkage);
+        let solution = ridge.solution(lambda)?;
         clock.end_solved("solve")?;
-        let loo_values = solver.loo_values(lambda, monitor)?.into_values();
+        let loo_values = ridge.loo_values(lambda, monitor)?.into_values();
         let bases = made.basis.rows.iter().map(|&row| places[row]).filter(|place| *place != ABSENT);
-        let normalization = made.expansion.normalization();
-        let task = self.task.solved(solution, loo_values, (weights, &units), bases, normalization);
+        let task = task.solved(solution, loo_values, &targets, bases, expansion.normalization());
         clock.end("leave-one-out")?;
 
-        let report = report_of(&task, weights.len(), &made.expansion);
-        let mut model = made.model(task, report, (training, clock.stages));
+        let report = report_of(&task, weights.len(), expansion);
+        drop(ridge);
+        let mut model = fit.model(task, report);
         model.report.warnings.extend(warning);
-        let absent: Vec<usize> = (0..n).filter(|&row| places[row] == ABSENT).collect();
         // Samples without weight were not part of the fit.
-        let mut of_absent = match absent.is_empty() {
+        let absent: Vec<usize> = (0..places.len()).filter(|&row| places[row] == ABSENT).collect();
+        let of_absent = match absent.is_empty() {
             true => Vec::new(),
             false => {
                 let absent = prepared.samples.select(&absent)?;
-                model.precise_products(&absent, threads, &monitor.without_progress())?
+                model.precise_products(&absent, prepared.threads, &monitor.without_progress())?
             }
-        }
-        .into_iter();
-        let loo = std::mem::take(&mut model.task.loo_scores);
+        };
+        let (mut of_absent, loo) = (of_absent.into_iter(), std::mem::take(&mut model.task.loo_scores));
         let score = |&place: &usize| if place == ABSENT { of_absent.next() } else { loo.get(place).copied() };
         model.task.loo_scores = places.iter().filter_map(score).collect();
         Ok(model)
@@ -158,24 +141,25 @@ impl<S: Similarity> BasisExpansionOneClassParams<S> {
 }
 
 impl OneClassParams {
-    /// The task of a solution, with the leave-one-out decision values, the weights, and the parts of them that
-    /// leave-one-out removes, of the samples, and those that are bases.
+    /// The task of a solution, with the leave-one-out decision values of the samples, and those that are bases.
     fn solved(
-        self,
+        &self,
         solution: FeatureSolution,
         loo_values: Vec<f64>,
-        (weights, units): (&[f64], &[f64]),
+        targets: &PartedTargets,
         bases: impl Iterator<Item = usize>,
         normalization: Normalization,
     ) -> OneClassTask {
-        let OneClassParams { quantile, shrinkage } = self;
+        let (OneClassParams { quantile, shrinkage }, weights, units) = (*self, targets.weights(), targets.units());
         // 0 if the other samples do not determine it.
         let loo_scores: Vec<f64> =
             loo_values.into_iter().map(|value| if value.is_finite() { value } else { 0.0 }).collect();
         // Another draw of the content of a basis is as similar to it as a new sample that equals it will be.
         let mut others = weights.to_vec();
         bases.for_each(|row| others[row] = weights[row] - units[row]);
-        let enough = others_for_threshold(normalization);
+        // Centered features of bases have mean 0, and so have their scores.
+        let is_centered = matches!(normalization, Normalization::Centered(_));
+        let enough = if is_centered { MIN_CENTERED_OTHERS } else { MIN_THRESHOLD_SAMPLES };
         let threshold = threshold(&loo_scores, (weights, units), (&others, enough), quantile);
         OneClassTask { quantile, shrinkage, threshold, weights: solution.weights, loo_scores }
     }
@@ -202,19 +186,18 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         check_numbers(quantile, shrinkage)?;
         check_normalization(expansion.normalization())?;
         check_number(targets.n_present(), targets.total())?;
-        let (made, (training, mut stages)) = Expansion::on_workers(expansion, preparation);
-        let started = Instant::now();
+        let (made, training, mut clock) = Expansion::on_workers(expansion, preparation, monitor);
         let features = &mut Remote::<RidgeRows, _>::new(workers);
         let ridge = PartedRidge::new(features, (1, targets.total()), MAX_PARTED_FEATURES, monitor)?;
         let lambda = penalty(&ridge.spectrum, made.expansion.n_features(), shrinkage);
         let (solution, loo_values) = (ridge.solution(lambda), ridge.loo_values(features, lambda, monitor)?);
         let n = loo_values.len();
-        let (params, weights) = (OneClassParams { quantile, shrinkage }, (targets.weights(), targets.weights()));
+        let params = OneClassParams { quantile, shrinkage };
         let bases = made.basis.rows.iter().copied().filter(|row| *row < n);
-        let task = params.solved(solution, loo_values, weights, bases, made.expansion.normalization());
-        stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
+        let task = params.solved(solution, loo_values, targets, bases, made.expansion.normalization());
+        clock.end_solved("solve")?;
         let report = report_of(&task, targets.n_present(), &made.expansion);
-        Ok(made.model(task, report, (training, stages)))
+        Ok(made.model(task, report, (training, clock.stages)))
     }
 }
 
@@ -293,12 +276,6 @@ fn check_number(n: usize, total_weight: f64) -> Result<()> {
 /// λ of ½‖w‖² + 1/(2λ) Σ (1 − w·φ)²: κ times the sum of the weights and the mean square of a feature.
 fn penalty(spectrum: &Spectrum, n_features: usize, shrinkage: f64) -> f64 {
     shrinkage * spectrum.total_weight() * spectrum.unit() / n_features.max(1) as f64
-}
-
-/// The number of samples that are no bases from which these set the threshold, not all. Centered features of bases have
-/// mean 0, and so have their scores.
-fn others_for_threshold(normalization: Normalization) -> usize {
-    if matches!(normalization, Normalization::Centered(_)) { MIN_CENTERED_OTHERS } else { MIN_THRESHOLD_SAMPLES }
 }
 
 /// Parts of a sample that are rounding.

@@ -11,16 +11,19 @@ use std::sync::Arc;
 
 use super::block_plan::Plan;
 use super::choose::{LabeledSamples, SelectedC, choose_c, learn_weights};
+use super::classes::ClassificationParams;
 use super::expand::Expansion;
 use super::expansion_params::ExpansionParams;
 use super::feature_pieces::{FeaturePieces, HessianSample, Learner};
+use super::fit::ExpansionFit;
 use super::held_out::{judge, n_held_out};
 use super::model::Classification;
 use super::solver::{Solver, Start};
-use crate::data::{About, Labels, Resources, Source, Training, check_costs, effective_weights};
+use crate::data::{About, Labels, Resources, Source, Training};
 use crate::error::{Result, require};
 use crate::model::choose_rows::{choose_hessian_rows, stand_ins};
 use crate::model::clock::Clock;
+use crate::model::known::Known;
 use crate::model::manifest::Manifest;
 use crate::model::{BasisExpansionParams, BasisExpansionSvc, assess};
 use crate::monitor::Monitor;
@@ -62,20 +65,13 @@ impl<S: Similarity> BasisExpansionParams<S> {
         monitor: &Monitor<'_>,
     ) -> Result<BasisExpansionSvc<S>> {
         self.check()?;
-        labels.check(samples.n_samples())?;
-        let (loss, penalty) = (self.task.loss, self.task.penalty);
-        let expected = "l2 and all bases for samples in blocks: an L1 penalty needs all features in memory";
-        let most = self.task.max_basis.map_or_else(String::new, |most| most.to_string());
-        require(self.task.max_basis.is_none(), "max_basis", most, expected)?;
-        require(penalty != Penalty::L1, "penalty", penalty, expected)?;
-        let expected =
-            "squared-hinge, squared-error or logistic for samples in blocks (the hinge's solver holds all features)";
-        require(loss.is_smooth(), "loss", loss, expected)?;
-        let weights = effective_weights(labels, sample_weight, &self.task.class_weight)?;
+        self.check_blocks()?;
+        let weights = labels.weights(samples.n_samples(), sample_weight, self.task.weighting())?;
         let labels = &labels.clone().weighted(&self.task.class_weight, &weights);
-        check_costs(self.task.c.or_one(), &weights, labels.classes().len())?;
         let mut clock = Clock::start(monitor);
-        let (parameters, requested, solver) = (self.identity(), self.training(), self.solver());
+        let is_centered = self.expander.normalization.is_learned();
+        let solver = self.task.solver(is_centered, self.expander.seed, self.threads);
+        let (parameters, requested) = (self.identity(), self.task.training(self.expander.training()));
         let ExpansionParams { expander, task: params, threads } = self;
         let samples = &About::new(samples, &weights)?;
         let training = Training { samples, weights: &weights, threads, monitor };
@@ -106,7 +102,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             choose_c(hessian_sample.block(d)?, some, params.near, &solver, monitor)
         })?;
         let costs = chosen.costs(&weights, labels.classes().len())?;
-        let problem = LinearProblem { targets, costs: &costs, loss, intercept: params.intercept };
+        let problem = LinearProblem { targets, costs: &costs, loss: params.loss, intercept: params.intercept };
         let blocks = Blocks { pieces: &pieces, hessian_sample: &hessian_sample, labels, plan, resources, pool };
         let (settings, start) = (solver.newton(), chosen.start.as_ref().map(Start::newton));
         let (solution, note) = blocks.solve(problem, &settings, start, ANSWERS, monitor)?;
@@ -118,13 +114,25 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let mut report: Report = solution.report(Vec::new(), &settings);
         report.notes.extend([note].into_iter().chain(weighed).chain(chosen.note.take()));
         let NewtonSolution { weights, intercepts, .. } = solution;
-        let task = Classification::new(labels, (loss, params.intercept), chosen.c, (weights, intercepts));
-        let task = Classification { path: chosen.path, ..task };
+        let kind = (params.loss, params.penalty, params.intercept);
+        let task = Classification::new(labels, kind, (chosen.c, chosen.path), (weights, intercepts));
         let made = Expansion { expansion: pieces.expansion, phi: (), basis, warning };
         let mut model = made.model(task, report, (requested, clock.stages));
         let plain_weights = sample_weight.map_or_else(|| vec![1.0; labels.len()], <[f64]>::to_vec);
         let calibration = assess(&mut model.report, &scores, labels, &plain_weights, EstimateMethod::HeldOut);
         Ok(model.labeled(labels, calibration))
+    }
+
+    /// Refuses parameters for which all features have to be in memory.
+    fn check_blocks(&self) -> Result<()> {
+        let ClassificationParams { loss, penalty, max_basis, .. } = &self.task;
+        let expected = "l2 and all bases for samples in blocks: an L1 penalty needs all features in memory";
+        let most = max_basis.map_or_else(String::new, |most| most.to_string());
+        require(max_basis.is_none(), "max_basis", most, expected)?;
+        require(*penalty != Penalty::L1, "penalty", penalty, expected)?;
+        let expected =
+            "squared-hinge, squared-error or logistic for samples in blocks (the hinge's solver holds all features)";
+        require(loss.is_smooth(), "loss", loss, expected)
     }
 }
 

@@ -13,14 +13,14 @@ use std::sync::Arc;
 use super::block_plan::Plan;
 use super::expand::Expansion;
 use super::feature_pieces::{FeaturePieces, Learner};
-use super::regressor::{RegressionParams, Solution, recenters};
-use crate::data::{About, Label, Labels, Picked, Resources, Source, Targets, Training};
+use super::targets::{RegressionParams, Solution, recenters};
+use crate::data::{About, Checkpoint, Label, Labels, Picked, Resources, Source, Targets, Training};
 use crate::error::Result;
 use crate::linalg::factor::Matrix;
 use crate::memory;
 use crate::model::clock::Clock;
 use crate::model::manifest::Manifest;
-use crate::model::{BasisExpansionRegressor, BasisExpansionRegressorParams, PartedTargets};
+use crate::model::{BasisExpansionRegressor, BasisExpansionRegressorParams, CChoice, PartedTargets};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::partition::Recorded;
@@ -96,36 +96,8 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let pieces = FeaturePieces::new(expansion, source, pool.clone());
         let learner = Learner::new(pieces, (stays, targets.weights()), (&plan, resources), monitor);
         let (pieces, stored) = learner.learn(&mut clock).map_err(|error| error.of_rows(&present))?;
-        let read = |some: Range<usize>| {
-            if plan.is_whole() {
-                return Ok(Cow::Borrowed(&stored.phi[some.start * d..some.end * d]));
-            }
-            let mut phi = vec![0.0; some.len() * d];
-            pieces.fill(some, &mut phi).map(|()| Cow::Owned(phi))
-        };
-        let recenters = recenters(&pieces.expansion, targets.has_intercept);
-        let solution = match loss {
-            Loss::SquaredError => {
-                let has_intercept = targets.has_intercept;
-                let with = |rows: Range<usize>, work: &mut TakesFeatures<'_>| {
-                    work(RowFeatures::Plain { values: &read(rows)?, width: d, has_intercept })
-                };
-                let rows = ChunkedRows { fitted: &targets.fitted, pool: &pool, with };
-                let rows = &mut Recorded::new(rows, resources.checkpoint, ANSWERS)?;
-                Solution::by_squares(targets, rows, (c, recenters), monitor)?
-            }
-            loss => {
-                let scaled = |rows: Range<usize>, roots: &[f64]| {
-                    let (roots, values) = (&roots[rows.clone()], read(rows)?);
-                    let plain = RowFeatures::Plain { values: &values, width: d, has_intercept: false };
-                    Ok(Matrix::from_columns(plain.weighted(0..roots.len(), roots), d, roots.len()))
-                };
-                let choice = Choice { loss, c: c.value(), by_folds: recenters };
-                let storage = (&*pool, resources.checkpoint);
-                let fit = fit_in_blocks((&scaled, d), targets.samples(), choice, storage, monitor)?;
-                Solution::of_losses(fit, loss, (&targets.standard, targets.has_intercept))
-            }
-        };
+        let features = Features { pieces: &pieces, stored: plan.is_whole().then_some(&stored.phi[..]) };
+        let solution = features.solve((c, loss), targets, (&pool, resources.checkpoint), monitor)?;
         clock.end_solved("solve")?;
         let made = Expansion { expansion: pieces.expansion, phi: (), basis, warning };
         Ok(solution.model(made, &targets.standard, (settings, clock.stages)))
@@ -143,5 +115,50 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
             ("targets", targets.fingerprint()),
         ];
         self.expander.identity().into_iter().chain(own).collect()
+    }
+}
+
+/// The features of samples in blocks.
+struct Features<'a, S: Similarity> {
+    pieces: &'a FeaturePieces<'a, S>,
+    /// Of all samples, if they stay in memory.
+    stored: Option<&'a [f32]>,
+}
+
+impl<S: Similarity> Features<'_, S> {
+    fn read(&self, some: Range<usize>) -> Result<Cow<'_, [f32]>> {
+        let d = self.pieces.n_features();
+        if let Some(stored) = self.stored {
+            return Ok(Cow::Borrowed(&stored[some.start * d..some.end * d]));
+        }
+        let mut phi = vec![0.0; some.len() * d];
+        self.pieces.fill(some, &mut phi).map(|()| Cow::Owned(phi))
+    }
+
+    fn solve(
+        &self,
+        (c, loss): (CChoice, Loss),
+        targets: &PartedTargets,
+        (pool, checkpoint): (&Pool, Option<&dyn Checkpoint>),
+        monitor: &Monitor<'_>,
+    ) -> Result<Solution> {
+        let (d, has_intercept) = (self.pieces.n_features(), targets.has_intercept);
+        let recenters = recenters(&self.pieces.expansion, targets);
+        if loss == Loss::SquaredError {
+            let with = |rows: Range<usize>, work: &mut TakesFeatures<'_>| {
+                work(RowFeatures::Plain { values: &self.read(rows)?, width: d, has_intercept })
+            };
+            let rows = ChunkedRows { fitted: &targets.fitted, pool, with };
+            let rows = &mut Recorded::new(rows, checkpoint, ANSWERS)?;
+            return Solution::by_squares(targets, rows, (c, recenters), monitor);
+        }
+        let scaled = |rows: Range<usize>, roots: &[f64]| {
+            let (roots, values) = (&roots[rows.clone()], self.read(rows)?);
+            let plain = RowFeatures::Plain { values: &values, width: d, has_intercept: false };
+            Ok(Matrix::from_columns(plain.weighted(0..roots.len(), roots), d, roots.len()))
+        };
+        let choice = Choice { loss, c: c.value(), by_folds: recenters };
+        let fit = fit_in_blocks((&scaled, d), targets.samples(), choice, (pool, checkpoint), monitor)?;
+        Ok(Solution::of_losses(fit, loss, targets))
     }
 }

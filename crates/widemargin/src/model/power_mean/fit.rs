@@ -12,15 +12,14 @@ use super::choose::PowerMeanChoice;
 use super::feature_range::{FeatureMax, largest_values};
 use super::held_out::{held_out_scores, held_out_sets};
 use super::params::PowerMeanParams;
-use crate::data::{
-    Distinct, Label, Labels, PickedRows, Rows, SamplesView, WeightedCodes, check_costs, effective_weights, fingerprints,
-};
+use crate::data::{Label, Labels, PickedRows, Rows, SamplesView, check_costs, fingerprints};
 use crate::error::{Error, Result, require};
 use crate::expansion::{AdditiveMap, CodedRows, MAX_NODES, ValueCodes, each_scaled};
 use crate::macros::getters;
 use crate::memory;
 use crate::model::clock::Clock;
 use crate::model::file::by_name;
+use crate::model::known::{Known, Merged};
 use crate::model::origin::Origin;
 use crate::model::scores::check_width;
 use crate::model::within_limit::{Part, TrainingSet, fit_samples};
@@ -62,8 +61,7 @@ impl PowerMeanParams {
         monitor: &Monitor<'_>,
     ) -> Result<PowerMeanSvc> {
         self.check()?;
-        labels.check(samples.n_rows())?;
-        let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
+        let weights = labels.weights(samples.n_rows(), sample_weight, (&self.class_weight, self.c.into()))?;
         let fit = |part: Option<Part<'_, Labels>>, monitor: &Monitor<'_>| {
             let Some(Part { rows, known, sample_weight }) = part else {
                 return self.fit_rows(TrainingSet { samples, known: labels, sample_weight }, monitor);
@@ -89,8 +87,7 @@ impl PowerMeanParams {
     fn fit_rows<R: Rows>(&self, set: TrainingSet<'_, R, Labels>, monitor: &Monitor<'_>) -> Result<PowerMeanSvc> {
         let TrainingSet { samples, known: labels, sample_weight } = set;
         self.check_memory(samples.n_cols(), OneVsRest::of(labels).n_problems())?;
-        let effective = effective_weights(labels, sample_weight, &self.class_weight)?;
-        check_costs(self.c, &effective, labels.classes().len())?;
+        let effective = labels.weights(samples.n_rows(), sample_weight, (&self.class_weight, self.c.into()))?;
         let mut clock = Clock::start(monitor);
 
         // Samples of weight 0 are ignored everywhere, including the scaling.
@@ -102,16 +99,15 @@ impl PowerMeanParams {
 
         // Copies are merged. The order is random, so that rows near each other in memory are a random sample.
         let fingerprints = |rows: &[usize]| Ok(Some(fingerprints(samples, rows)));
-        let weighted = WeightedCodes { codes: labels.codes(), weights: sample_weight, effective: &effective };
-        let distinct = Distinct::find(fingerprints, weighted, self.seed, self.threads, monitor)?;
-        let (labels, weights) = distinct.labeled(labels, &self.class_weight)?;
+        let (known, of) = ((labels, &self.class_weight), (sample_weight, &effective[..]));
+        let merged = Merged::find(fingerprints, known, of, (self.seed, self.threads), monitor)?;
+        let Merged { distinct, known: labels, weights, units, .. } = merged;
         clock.end("merge")?;
 
         let factors = scaling.as_ref().map(FeatureMax::factors);
         let rows = CodedRows::new(samples, &distinct.rows, &weights, factors)?;
         clock.end("encode")?;
 
-        let units = distinct.removed_weights(&weights);
         let (mut params, mut choice) = (Cow::Borrowed(self), None);
         if self.chooses() {
             let some = self.rows_to_choose_on(&labels, &weights);

@@ -195,11 +195,6 @@ impl PowerMeanParams {
         &self.kernel
     }
 
-    /// The number of nodes, if it is fixed or has been selected; otherwise its placeholder.
-    pub fn number_of_nodes(&self) -> usize {
-        self.n_nodes
-    }
-
     /// Checks the parameters without fitting.
     ///
     /// # Errors

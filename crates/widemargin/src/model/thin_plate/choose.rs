@@ -10,7 +10,7 @@ use super::remarks::scaling_warning;
 use super::task::{KernelPoint, Problem, Solution, SplineFit};
 use crate::error::{Error, Result};
 use crate::model::clock::Clock;
-use crate::model::within_limit::Known;
+use crate::model::known::Known;
 use crate::par::Pool;
 use crate::search::{Table, Tried};
 use crate::similarity::{ConditionalKernel, PolynomialSpace};

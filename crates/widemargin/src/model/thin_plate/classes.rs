@@ -10,10 +10,10 @@ use super::remarks::dependent;
 use super::spline::{Coefficients, Spline};
 use super::spline_model::SplineTask;
 use super::task::{
-    AtSamples, Finish, InMemory, KernelPoint, Merged, ModelOf, OnBases, OnWorkers, Problem, Solution, Solved,
-    SplineData, SplineFit,
+    AtSamples, Finish, InMemory, KernelPoint, ModelOf, OnBases, OnWorkers, Problem, Solution, Solved, SplineData,
+    SplineFit,
 };
-use crate::data::{About, AnySamples, Distinct, Fingerprint, Label, Labels, check_costs, effective_weights};
+use crate::data::{About, AnySamples, ClassWeight, Fingerprint, Label, Labels};
 use crate::error::{Error, Result, require};
 use crate::model::clock::Clock;
 use crate::model::manifest::Manifest;
@@ -68,21 +68,8 @@ impl SplineFit for ClassificationParams {
         OneVsRest::of(known).n_problems()
     }
 
-    fn codes(known: &Labels) -> Cow<'_, [u32]> {
-        known.codes().into()
-    }
-
-    fn weights(params: &ThinPlateParams, known: &Labels, n: usize, of: Option<&[f64]>) -> Result<Vec<f64>> {
-        known.check(n)?;
-        let weights = effective_weights(known, of, &params.task.class_weight)?;
-        check_costs(params.c.or_one(), &weights, known.classes().len())?;
-        Ok(weights)
-    }
-
-    fn distinct(&self, known: &Labels, _codes: &[u32], distinct: &Distinct) -> Merged<Labels> {
-        let (labels, weights) = distinct.labeled(known, &self.class_weight)?;
-        let units = distinct.removed_weights(&weights);
-        Ok((labels, weights, units))
+    fn class_weight(&self) -> &ClassWeight {
+        &self.class_weight
     }
 
     fn in_blocks<'a>(&self, known: &'a Labels, weights: &[f64]) -> Result<Cow<'a, Labels>> {

@@ -11,10 +11,11 @@ use super::remarks::crowded;
 use super::spline_basis::SplineBasis;
 use super::spline_model::{SplineModel, SplineTask};
 use super::task::{AtSamples, InMemory, KernelPoint, OnBases, Problem, Solution, SplineData, SplineFit};
-use crate::data::{Distinct, PickedRows, Rows, WeightedCodes, fingerprints};
+use crate::data::{PickedRows, Rows, fingerprints};
 use crate::error::{Error, Result, bytes_text, require};
 use crate::model::Model;
 use crate::model::clock::Clock;
+use crate::model::known::{Known, Merged};
 use crate::model::origin::TrainingSettings;
 use crate::model::within_limit::{Part, TrainingSet, fit_samples};
 use crate::monitor::{Monitor, Progress};
@@ -108,7 +109,7 @@ impl<T: SplineFit> SplineParams<T> {
         monitor: &Monitor<'_>,
     ) -> Result<FitTried<T>> {
         self.check()?;
-        let weights = T::weights(self, known, samples.n_rows(), sample_weight)?;
+        let weights = known.weights(samples.n_rows(), sample_weight, (self.task.class_weight(), self.c))?;
         let n_basis = self.basis_size(weights.len(), T::n_problems(known));
         let fit = |part: Option<Part<'_, T::Known>>, monitor: &Monitor<'_>| {
             let Some(Part { rows, known, sample_weight }) = part else {
@@ -130,15 +131,14 @@ impl<T: SplineFit> SplineParams<T> {
         if n_features == 0 {
             return Err(Error::shape("samples", "no features", "at least one column"));
         }
-        let effective = T::weights(self, known, samples.n_rows(), sample_weight)?;
+        let effective = known.weights(samples.n_rows(), sample_weight, (self.task.class_weight(), self.c))?;
         let clock = &mut Clock::start(monitor);
 
         // Samples of weight 0 are ignored everywhere, including the scaling of the polynomials. Copies are merged.
-        let codes = T::codes(known);
-        let weighted = WeightedCodes { codes: &codes, weights: sample_weight, effective: &effective };
         let read = |rows: &[usize]| Ok(Some(fingerprints(samples, rows)));
-        let distinct = Distinct::find(read, weighted, 0, self.threads, monitor)?;
-        let (known, weights, units) = &self.task.distinct(known, &codes, &distinct)?;
+        let (known, of) = ((known, self.task.class_weight()), (sample_weight, &effective[..]));
+        let Merged { distinct, known, weights, units, .. } =
+            &Merged::find(read, known, of, (0, self.threads), monitor)?;
         let (params, first_come, pool) = (self, &distinct.in_callers_order()[..], &Pool::new(self.threads)?);
         let fit = Problem { params, known, weights, units, first_come, n_features, pool };
         let mut rows = dense_rows(samples, &distinct.rows, n_features)?;
@@ -153,7 +153,7 @@ impl<T: SplineFit> SplineParams<T> {
             params.task.start_near(lambda);
             solved
         });
-        let memory = InMemory { rows: &rows, scale, distinct: &distinct, solved };
+        let memory = InMemory { rows: &rows, scale, distinct, solved };
         let mut model = T::model_in_memory(&Problem { params: &params, ..fit }, memory, clock)?;
         model.report.warnings.splice(0..0, warnings);
         model.report.notes.extend(note);

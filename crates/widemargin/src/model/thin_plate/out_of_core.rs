@@ -14,7 +14,7 @@ use crate::data::{About, AnySamples, Resources, Source};
 use crate::error::Result;
 use crate::memory::{product, within};
 use crate::model::clock::Clock;
-use crate::model::within_limit::Known;
+use crate::model::known::Known;
 use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
 use crate::solve::thin_plate::BlockStorage;
@@ -60,7 +60,8 @@ impl<T: SplineFit> SplineParams<T> {
     ) -> Result<SplineModel<T::Task>> {
         self.check()?;
         let n_basis = self.n_basis_of_blocks()?;
-        let weights = &T::weights(self, known, samples.n_samples(), sample_weight)?[..];
+        let weighting = (self.task.class_weight(), self.c);
+        let weights = &known.weights(samples.n_samples(), sample_weight, weighting)?[..];
         let known = &*self.task.in_blocks(known, weights)?;
         let about = About::new(samples, weights)?;
         let stream = Stream::new(&about, T::Task::NAME)?;

@@ -1,6 +1,5 @@
 //! The task of a smoothing spline: how targets are fitted, by ridge regression for all C at once.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use super::basis_plan::PartLift;
@@ -11,10 +10,10 @@ use super::spline::Spline;
 use super::spline_basis::{SplineBasis, first_sums, lifted};
 use super::spline_model::SplineTask;
 use super::task::{
-    AtSamples, Finish, InMemory, KernelPoint, Merged, ModelOf, OnBases, OnWorkers, Problem, Solution, Solved,
-    SplineData, SplineFit,
+    AtSamples, Finish, InMemory, KernelPoint, ModelOf, OnBases, OnWorkers, Problem, Solution, Solved, SplineData,
+    SplineFit,
 };
-use crate::data::{About, AnySamples, Distinct, Fingerprint, Label, Labels, Targets};
+use crate::data::{About, AnySamples, Fingerprint, Label, Labels, Targets};
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
 use crate::memory::product;
@@ -79,19 +78,6 @@ impl SplineFit for RegressionParams {
         let (width, in_flight) = (n_basis + n_columns, pool.in_flight());
         let squares = product(&[8, width, width, SQUARES + in_flight]);
         (squares.saturating_add(product(&[8, in_flight, ROWS, COPIES * width + d])), u64::MAX)
-    }
-
-    fn codes(known: &Targets) -> Cow<'_, [u32]> {
-        known.codes().into()
-    }
-
-    fn weights(_: &ThinPlateRegressorParams, known: &Targets, n: usize, of: Option<&[f64]>) -> Result<Vec<f64>> {
-        known.weights(n, of)
-    }
-
-    fn distinct(&self, known: &Targets, codes: &[u32], distinct: &Distinct) -> Merged<Targets> {
-        let units = distinct.removed_weights_of_targets(codes);
-        Ok((known.of_rows(&distinct.rows), distinct.weights.clone(), units))
     }
 
     fn manifest(fit: &Problem<'_, Self>, samples: &About<'_, AnySamples>, content: Fingerprint) -> Result<Manifest> {

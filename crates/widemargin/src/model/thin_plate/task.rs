@@ -7,13 +7,13 @@ use super::params::SplineParams;
 use super::spline::Coefficients;
 use super::spline_basis::{ReadRows, SplineBasis};
 use super::spline_model::{SplineModel, SplineTask};
-use crate::data::{About, AnySamples, Distinct, Fingerprint};
+use crate::data::{About, AnySamples, ClassWeight, Distinct, Fingerprint};
 use crate::error::Result;
 use crate::linalg::factor::Matrix;
 use crate::model::clock::Clock;
+use crate::model::known::Known;
 use crate::model::manifest::Manifest;
 use crate::model::origin::TrainingSettings;
-use crate::model::within_limit::Known;
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::partition::Workers;
@@ -101,10 +101,6 @@ pub(crate) struct Finish<'a, T> {
 /// The model of a task.
 pub(crate) type ModelOf<T> = Result<SplineModel<<T as SplineData>::Task>>;
 
-/// The labels or targets of distinct samples, their weights in the fit, and the parts of these that leave-one-out
-/// removes.
-pub(crate) type Merged<K> = Result<(K, Vec<f64>, Vec<f64>)>;
-
 /// A kernel that is compared, with columns as they are or standardized.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KernelPoint {
@@ -171,14 +167,10 @@ pub(crate) trait SplineFit: SplineData {
         1
     }
 
-    /// A number of each sample, equal where labels or targets are.
-    fn codes(known: &Self::Known) -> Cow<'_, [u32]>;
-
-    /// The weight of each of `n` samples in the fit, after a check of what is known of them.
-    fn weights(params: &SplineParams<Self>, known: &Self::Known, n: usize, of: Option<&[f64]>) -> Result<Vec<f64>>;
-
-    /// Distinct samples, found by these codes.
-    fn distinct(&self, known: &Self::Known, codes: &[u32], distinct: &Distinct) -> Merged<Self::Known>;
+    /// The class weights.
+    fn class_weight(&self) -> &ClassWeight {
+        &ClassWeight::Uniform
+    }
 
     /// The labels or targets of samples in blocks.
     fn in_blocks<'a>(&self, known: &'a Self::Known, _weights: &[f64]) -> Result<Cow<'a, Self::Known>> {

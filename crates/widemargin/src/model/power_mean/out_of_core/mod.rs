@@ -17,10 +17,11 @@ use self::scan::{Chunked, METHOD, Scan};
 use super::feature_range::FeatureMax;
 use super::fit::PowerMeanSvc;
 use super::params::PowerMeanParams;
-use crate::data::{AnySamples, Labels, Resources, SamplesView, Source, check_costs, effective_weights};
+use crate::data::{AnySamples, Labels, Resources, SamplesView, Source, check_costs};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::model::clock::Clock;
+use crate::model::known::Known;
 use crate::model::manifest::Manifest;
 use crate::monitor::Monitor;
 use crate::par::Pool;
@@ -59,11 +60,9 @@ impl PowerMeanParams {
     ) -> Result<PowerMeanSvc> {
         self.check()?;
         let n = samples.n_samples();
-        labels.check(n)?;
         check_number(n)?;
-        let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
+        let weights = labels.weights(n, sample_weight, (&self.class_weight, self.c.into()))?;
         let labels = &labels.clone().weighted(&self.class_weight, &weights);
-        check_costs(self.c, &weights, labels.classes().len())?;
         let mut clock = Clock::start(monitor);
 
         let chunked = Chunked::new(samples, &weights, resources.memory, self.threads)?;

@@ -1,0 +1,328 @@
+//! The basis expansion SVM: a large-margin classifier for any similarity, at the cost of a linear classifier.
+//!
+//! Aghazadeh & Carlsson, *Large Scale, Large Margin Classification using Indefinite Similarity Measures*: samples are
+//! compared with a few bases, the similarities normalized ([`Expander`](super::expand::Expander)), and a linear SVM trained on them by Newton's
+//! method in the primal ([`newton`](crate::solve::newton)), or, for the hinge loss, by coordinate descent on its dual ([`linear`](crate::solve::dual::linear)).
+
+use super::choose::{LabeledSamples, SelectedC, Validation, choose_c, learn_weights, solve_squared};
+use super::expand::{Expansion, unweighted};
+use super::expansion_params::ExpansionParams;
+use super::fit::{Answered, ExpansionFit, InMemory};
+use super::held_out::{features_without, held_out_scores, select_on_held_out};
+use super::model::Classification;
+use super::solver::{Solution, Solver};
+use crate::data::{ClassWeight, Labels, Vectors};
+use crate::error::{Error, Result, require, require_gap};
+use crate::expansion::{Normalization, NystroemCut};
+use crate::macros::setters;
+use crate::model::origin::TrainingSettings;
+use crate::model::{BasisExpansionSvc, CChoice};
+use crate::monitor::Monitor;
+use crate::problem::{Block, HeldOutRows, HeldOutScores, Intercept, Judged, Loss, Penalty};
+use crate::similarity::Similarity;
+use crate::solve::EstimateMethod;
+use crate::solve::dual::DualSettings;
+use crate::solve::newton::NewtonSettings;
+use crate::tuning::{C_SAMPLES, COMPARISON_TOL};
+
+/// Parameters of a basis expansion SVM, with their defaults.
+pub type BasisExpansionParams<S> = ExpansionParams<S, ClassificationParams>;
+
+/// Those of the task.
+#[derive(Clone, Debug)]
+pub struct ClassificationParams {
+    pub(crate) c: CChoice,
+    /// The λ near which the best C is expected, as found on some of the samples.
+    pub(crate) near: Option<f64>,
+    /// Decision values of samples that neither a search nor a fit saw, in place of own estimates.
+    pub(crate) held_out: Option<HeldOutScores>,
+    pub(crate) loss: Loss,
+    pub(crate) penalty: Penalty,
+    pub(crate) max_basis: Option<usize>,
+    pub(crate) intercept: Intercept,
+    pub(crate) class_weight: ClassWeight,
+    tol: f64,
+    max_iter: Option<u32>,
+}
+
+impl<S: Similarity> BasisExpansionParams<S> {
+    /// The defaults for a similarity: 1,000 bases drawn from each class in proportion to its samples, mean-norm
+    /// normalization, C = 1, squared hinge, an unpenalized intercept, a relative duality gap of 0.001, one thread per
+    /// core.
+    pub fn new(similarity: S) -> Self {
+        let task = ClassificationParams {
+            c: CChoice::Value(1.0),
+            near: None,
+            held_out: None,
+            loss: Loss::default(),
+            penalty: Penalty::default(),
+            max_basis: None,
+            intercept: Intercept::Free,
+            class_weight: ClassWeight::Uniform,
+            tol: 1e-3,
+            max_iter: None,
+        };
+        ExpansionParams::of(similarity, Normalization::MeanNorm, NystroemCut::Millionth, task)
+    }
+
+    setters! {
+        /// The weight C of the losses in ½‖w‖² + C Σ loss: a number above 0, or [`CChoice::Auto`], the C of a path with the
+        /// least leave-one-out squared hinge (on 2,000 samples if there are more), for any loss.
+        c: impl Into<CChoice> => task.c = c.into();
+        /// The loss.
+        loss: Loss => task.loss = loss;
+        /// The penalty on the weights. With [`Penalty::L1`] most weights are 0, and the model keeps the bases that have
+        /// one: each feature must belong to a basis (mean-norm, z-score, none). Only for the squared hinge, by coordinate
+        /// descent; a penalized intercept is not penalized.
+        penalty: Penalty => task.penalty = penalty;
+        /// Keeps at most this number of the `n_basis` bases: those with the smallest weights are removed, three tenths at a
+        /// time, and the rest is fitted again.
+        max_basis: Option<usize> => task.max_basis = max_basis;
+        /// How the intercept is treated. With the hinge loss an unpenalized intercept is penalized instead: the dual solver
+        /// does not support an unpenalized one.
+        intercept: Intercept => task.intercept = intercept;
+        /// The class weights.
+        class_weight: ClassWeight => task.class_weight = class_weight;
+        /// The relative duality gap at which a two-class problem counts as solved; in (0, 1).
+        tol: f64 => task.tol = tol;
+        /// The maximum number of Newton steps (default 100), or, for the hinge loss, of passes over the samples (default
+        /// 1,000). Below 60, sparse features are solved by Newton steps alone, without descent before them.
+        max_iter: u32 => task.max_iter = Some(max_iter);
+    }
+
+    /// All parameters that affect the result, as written on the command line.
+    pub(crate) fn identity(&self) -> Vec<(&'static str, String)> {
+        let ClassificationParams { c, loss, penalty, max_basis, intercept, tol, max_iter, .. } = &self.task;
+        let own = [
+            ("C", c.to_string()),
+            ("loss", loss.to_string()),
+            ("penalty", penalty.to_string()),
+            ("max_basis", max_basis.map_or("none".into(), |most| most.to_string())),
+            ("intercept", intercept.to_string()),
+            ("tol", tol.to_string()),
+            ("max_iter", max_iter.map_or("default".into(), |n| n.to_string())),
+        ];
+        self.expander.identity().into_iter().chain(own).collect()
+    }
+}
+
+impl Answered for ClassificationParams {}
+
+impl ExpansionFit for ClassificationParams {
+    type Known = Labels;
+    type Task = Classification;
+    const LEARNS_WEIGHTS: bool = true;
+
+    fn check<S: Similarity>(params: &BasisExpansionParams<S>) -> Result<()> {
+        let ClassificationParams { c, loss, penalty, max_basis, tol, max_iter, .. } = &params.task;
+        c.check()?;
+        loss.check_of_classes()?;
+        let learns = !unweighted(&params.expander.similarity).is_empty();
+        let expected = "squared_hinge where a weight is auto: leave-one-out is in closed form for it";
+        require(!learns || *loss == Loss::default(), "loss", loss, expected)?;
+        let is_sparse = *penalty == Penalty::L1;
+        let expected = "a number above 0 with penalty l1: leave-one-out has no closed form for it";
+        require(!is_sparse || *c != CChoice::Auto, "C", "auto", expected)?;
+        require(!is_sparse || *loss == Loss::SquaredHinge, "loss", loss, "squared_hinge with penalty l1")?;
+        require(*max_basis != Some(0), "max_basis", "0", "at least 1, or none for no limit")?;
+        require_gap(*tol, "0.001")?;
+        require(*max_iter != Some(0), "max_iter", "0", "at least 1")
+    }
+
+    fn weighting(&self) -> (&ClassWeight, CChoice) {
+        (&self.class_weight, self.c)
+    }
+
+    fn model_in_memory<S: Similarity>(fit: InMemory<'_, S, Self>) -> Result<BasisExpansionSvc<S>> {
+        let fit = InMemory { training: fit.task.training(fit.training), ..fit };
+        let merged = &fit.prepared.merged;
+        let (labels, judged) = (&merged.known, &fit.made.judged(merged));
+        let all = LabeledSamples { labels, weights: &merged.weights, units: &merged.units };
+        let others = LabeledSamples { units: &judged.units, ..all };
+        let is_centered = fit.made.expansion.normalization().is_learned();
+        let solver = fit.task.solver(is_centered, fit.seed, fit.prepared.threads);
+        let mut fit = Fit { fit, judged, all, others, solver, unpruned: None };
+        let weighed = fit.learn_weights()?;
+        let pruned = fit.prune()?;
+        let mut chosen = fit.choose()?;
+        let costs = chosen.costs(all.weights, labels.classes().len())?;
+        let mut solution = fit.solve(&mut chosen, &costs)?;
+        let validation = fit.estimate(chosen.validation.take(), &costs, &solution)?;
+        let Fit { fit, .. } = fit.without_unused(&mut solution)?;
+
+        let kind = (fit.task.loss, fit.task.penalty, solution.intercept);
+        let of_c = (chosen.c, chosen.path);
+        let task = Classification::new(labels, kind, of_c, (solution.weights, solution.intercepts));
+        let mut model = fit.model(task, solution.report);
+        let calibration = validation.assess(&mut model.report, others, &merged.distinct.weights);
+        model.report.notes.extend(weighed.into_iter().chain(pruned).chain(chosen.note));
+        Ok(model.labeled(labels, calibration))
+    }
+}
+
+impl ClassificationParams {
+    /// The settings stored in the model, from those of the expansion.
+    pub(super) fn training(&self, of_all: TrainingSettings) -> TrainingSettings {
+        let is_smooth = self.loss.is_smooth();
+        let most = if is_smooth { NewtonSettings::default().max_iter } else { DualSettings::default().max_epochs };
+        TrainingSettings {
+            class_weight: self.class_weight.clone(),
+            tol: self.tol,
+            max_iter: self.max_iter.unwrap_or(most),
+            max_basis: self.max_basis,
+            ..of_all
+        }
+    }
+
+    pub(super) fn solver(&self, is_centered: bool, seed: u64, threads: usize) -> Solver {
+        let ClassificationParams { loss, penalty, tol, max_iter, .. } = *self;
+        let intercept = match self.intercept {
+            Intercept::Free if loss == Loss::Hinge => Intercept::Penalized,
+            other => other,
+        };
+        Solver { loss, penalty, intercept, is_centered, tol, max_iter, start: None, seed, threads }
+    }
+}
+
+/// A fit in memory between its stages.
+struct Fit<'a, 'f, S: Similarity> {
+    fit: InMemory<'f, S, ClassificationParams>,
+    judged: &'a Judged,
+    all: LabeledSamples<'a>,
+    /// The same where leave-one-out is of the samples that are no bases.
+    others: LabeledSamples<'a>,
+    solver: Solver,
+    /// With all bases, if some were removed.
+    unpruned: Option<Expansion<S>>,
+}
+
+impl<S: Similarity> Fit<'_, '_, S> {
+    /// Learns the weights of similarities that are open; a note, if there are any.
+    fn learn_weights(&mut self) -> Result<Option<String>> {
+        let Fit { fit: InMemory { task, made: Expansion { expansion, phi, .. }, clock, .. }, all, solver, .. } = self;
+        match phi {
+            Vectors::Dense(phi) => learn_weights(expansion, &mut phi.values, *all, (task.c.value(), solver), clock),
+            Vectors::Sparse(_) if !unweighted(expansion.similarity()).is_empty() => {
+                let expected =
+                    "a number where features stay sparse: weights are learned on dense ones (normalize by z-score)";
+                Err(Error::parameter("weight", "auto", expected))
+            }
+            Vectors::Sparse(_) => Ok(None),
+        }
+    }
+
+    /// Removes bases until the maximum number is left; a note, if there is one.
+    fn prune(&mut self) -> Result<Option<String>> {
+        let Fit {
+            fit: InMemory { task, made, clock, .. }, all: LabeledSamples { labels, weights, .. }, solver, ..
+        } = self;
+        if task.penalty == Penalty::L1 || task.max_basis.is_some() {
+            made.expansion.check_prunable()?;
+        }
+        let Some(most) = task.max_basis else { return Ok(None) };
+        let n = made.expansion.n_columns();
+        self.unpruned = (n > most).then(|| made.copy());
+        prune(made, most, (labels, weights, task.c.or_one()), solver, clock.monitor)?;
+        clock.end("prune")?;
+        let n_left = made.expansion.n_columns();
+        Ok(Some(format!("{n_left} of {n} bases remain: those with the largest weights")))
+    }
+
+    fn choose(&mut self) -> Result<SelectedC> {
+        let Fit { fit: InMemory { task, made: Expansion { phi, .. }, clock, .. }, all, others, solver, .. } = self;
+        let monitor = clock.monitor;
+        SelectedC::of(task.c, clock, || {
+            let is_sparse = matches!(phi, Vectors::Sparse(_)) && task.loss == Loss::default();
+            let of_all = match is_sparse && all.weights.len() > C_SAMPLES {
+                true => select_on_held_out(phi, *all, task.near, solver, monitor)?,
+                false => None,
+            };
+            of_all.map_or_else(|| choose_c(Block::of(phi)?, *others, task.near, solver, monitor), Ok)
+        })
+    }
+
+    fn solve(&mut self, chosen: &mut SelectedC, costs: &[f64]) -> Result<Solution> {
+        let Fit { fit: InMemory { made: Expansion { phi, .. }, clock, .. }, all, others, solver, .. } = self;
+        if solver.loss == Loss::SquaredError {
+            solve_squared(Block::of(phi)?, *others, chosen, solver, clock.monitor)?;
+        }
+        solver.start = chosen.start.take();
+        let solution = solver.solve(phi, all.labels, costs, clock.monitor)?;
+        clock.end_solved("solve")?;
+        Ok(solution)
+    }
+
+    /// Decision values of samples that a fit did not see: those of the search, of the selection of C, or of refits.
+    fn estimate(&mut self, of_c: Option<Validation>, costs: &[f64], solution: &Solution) -> Result<Validation> {
+        let Fit { fit: InMemory { task, prepared, made, clock, .. }, judged, all, others, solver, unpruned } = self;
+        let merged = &prepared.merged;
+        if let Some(scores) = &task.held_out {
+            return Ok(Validation::of(scores.clone(), EstimateMethod::Folds));
+        }
+        // The sums over folds cannot count samples by how many others they stand for.
+        let is_even = judged.factors.iter().all(|factor| *factor <= 1.0) || !merged.draws.contains(&true);
+        let usable = |one: &Validation| (one.method != EstimateMethod::Folds || is_even) && !solver.sees_left_out();
+        // Bases were removed by the labels of all samples: refits remove them again.
+        let Some(mut validation) = of_c.filter(|one| usable(one) && unpruned.is_none()) else {
+            let monitor = clock.monitor;
+            let features = |held_out: &HeldOutRows| {
+                let weights = held_out.rest(all.weights.to_vec());
+                let mut again = unpruned.as_ref().map(Expansion::copy);
+                if let (Some(made), Some(most)) = (&mut again, task.max_basis) {
+                    prune(made, most, (all.labels, &weights, task.c.or_one()), solver, monitor)?;
+                }
+                let made = again.as_ref().unwrap_or(made);
+                let bases = made.bases_of_rows(&merged.distinct);
+                let own = held_out.whole_rows().filter_map(|row| bases.get(&row));
+                let own: Vec<usize> = own.flat_map(|&at| made.expansion.features_of_basis(at)).collect();
+                let changed = features_without(&made.phi, &own, solver.sees_left_out().then_some(&weights));
+                Ok(changed.or(again.map(|made| made.phi)))
+            };
+            let scores = held_out_scores(&made.phi, *all, costs, &features, judged, solver, monitor)?;
+            clock.end("hold out")?;
+            return Ok(Validation::of(scores, EstimateMethod::HeldOut));
+        };
+        if validation.method != EstimateMethod::HeldOut {
+            if let Vectors::Dense(phi) = &made.phi {
+                let own = made.own_features(merged, &judged.units);
+                validation.without_own_features(phi, (*others, costs), (solver, solution), &own);
+            }
+            validation.scores.weigh(judged);
+        }
+        Ok(validation)
+    }
+
+    /// The same without the bases to which an L1 penalty has left no weight.
+    fn without_unused(mut self, solution: &mut Solution) -> Result<Self> {
+        if self.fit.task.penalty == Penalty::L1 {
+            let expansion = &self.fit.made.expansion;
+            let (selected, n) = (expansion.used_bases(&solution.weights), expansion.n_columns());
+            solution
+                .report
+                .notes
+                .push(format!("{} of {n} bases have a weight, the others were removed", selected.len()));
+            solution.weights = expansion.weights_of_bases(&solution.weights, &selected);
+            self.fit.made.keep(&selected)?;
+        }
+        Ok(self)
+    }
+}
+
+/// Removes bases until at most `most` are left, by fits at C to samples with these weights.
+fn prune<S: Similarity>(
+    made: &mut Expansion<S>,
+    most: usize,
+    (labels, weights, c): (&Labels, &[f64], f64),
+    solver: &Solver,
+    monitor: &Monitor<'_>,
+) -> Result<()> {
+    let costs: Vec<f64> = weights.iter().map(|weight| c * weight).collect();
+    let (loss, penalty, tol, max_iter, start) = (Loss::default(), Penalty::L2, COMPARISON_TOL, None, None);
+    let solver = Solver { loss, penalty, tol, max_iter, start, ..solver.clone() };
+    while made.expansion.n_columns() > most {
+        let solution = solver.solve(&made.phi, labels, &costs, &monitor.without_progress())?;
+        made.remove_least_important(&solution.weights, most)?;
+        made.restore_mean_norm(weights);
+    }
+    Ok(())
+}

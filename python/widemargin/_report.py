@@ -115,7 +115,8 @@ def results(candidates: Iterable[Row], path: Iterable[Row], fitted: Mapping[str,
         Each with ``params``, and if they are known ``score``, ``std``, ``accuracy``, ``rmse``, ``loss``,
         ``n_samples``, ``seconds``, ``problem``, ``selected``, and other numbers, which are arrays of their own name.
     fitted : mapping
-        The parameters of the model; the candidate that agrees with most of them is the selected one.
+        The parameters of the model; the candidate that agrees with most of them is the selected one, of several that
+        on the most samples.
     """
     copied = ([{**row, "params": dict(row["params"])} for row in rows] for rows in (candidates, path))
     stages = [stage for stage in copied if stage]
@@ -123,7 +124,7 @@ def results(candidates: Iterable[Row], path: Iterable[Row], fitted: Mapping[str,
         for row, rank in zip(stage, rankdata(-np.nan_to_num(_floats(stage, "score"), nan=-np.inf), "min"), strict=True):
             row["rank"] = rank
         if "selected" not in stage[0]:
-            max(stage, key=lambda row: _agreement(row, fitted))["selected"] = True
+            max(stage, key=lambda row: (_agreement(row, fitted), row.get("n_samples") or 0))["selected"] = True
     rows = [row for stage in stages for row in stage]
     names = dict.fromkeys(name for row in rows for name in row["params"])
     known = dict.fromkeys(name for row in rows for name, value in row.items() if value is not None)

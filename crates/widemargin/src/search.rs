@@ -51,7 +51,8 @@ impl LeftOut {
 pub(crate) struct Table<'a, P> {
     stage: &'static str,
     pub monitor: Monitor<'a>,
-    n_samples: usize,
+    /// Of the candidates that follow.
+    pub n_samples: usize,
     pub tried: Vec<Tried<P>>,
     /// Of each that was tried.
     pub left_out: Vec<LeftOut>,
@@ -105,9 +106,11 @@ impl<'a, P> Table<'a, P> {
         self.tried[at].loss.as_ref().copied().unwrap_or(f64::INFINITY)
     }
 
-    /// The candidates that have a loss, by ascending loss; of equal ones the first is first.
+    /// The candidates that have a loss on the most samples, by ascending loss; of equal ones the first is first.
     pub fn ranked(&self) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.tried.len()).filter(|&at| self.tried[at].loss.is_ok()).collect();
+        let solved = (0..self.tried.len()).filter(|&at| self.tried[at].loss.is_ok());
+        let most = solved.clone().map(|at| self.tried[at].n_samples).max();
+        let mut order: Vec<usize> = solved.filter(|&at| Some(self.tried[at].n_samples) == most).collect();
         order.sort_by(|&a, &b| self.loss(a).total_cmp(&self.loss(b)));
         order
     }

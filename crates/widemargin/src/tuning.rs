@@ -267,6 +267,16 @@ pub(crate) const DUAL_HELD_OUT_TOL: f64 = 0.03;
 
 /// Samples on which candidates are compared (decision 0027).
 pub(crate) const SELECTION_SAMPLES: usize = 1000;
+/// Samples on which candidates of a regression are compared, with all of them as bases (decision 0027).
+pub(crate) const SELECTION_TARGETS: usize = 400;
+/// Bases of candidates that are compared by labels, at most.
+pub(crate) const SELECTION_BASES: usize = 500;
+/// Loss in units of the least beyond which a candidate is not pursued.
+pub(crate) const MAX_PURSUED_LOSS: f64 = 1.25;
+/// Steps of a factor of two by which a scale is changed in one direction, at most.
+pub(crate) const MAX_SCALE_STEPS: usize = 8;
+/// Fraction of the loss that a step must save for another to be worth its time.
+pub(crate) const MIN_SCALE_GAIN: f64 = 0.01;
 /// Samples on which the basis expansion selects C (decision 0027).
 pub(crate) const C_SAMPLES: usize = 2000;
 /// Bases, for all similarities together, up to which all samples of a table are (decision 0027).
@@ -281,8 +291,9 @@ pub(crate) const MAX_THIN_PLATE_LAG: f64 = 0.05;
 pub(crate) const MIN_SCREENED_SAMPLES: usize = 400;
 /// One in this many samples is in that part.
 pub(crate) const SCREENING_ONE_IN: usize = 4;
-/// Samples of the first look of a regression (decision 0027).
-pub(crate) const FIRST_LOOK_TARGETS: usize = 200;
+/// The same of a regression: the samples from which, and the samples of the part (decision 0027).
+pub(crate) const MIN_SCREENED_TARGETS: usize = 301;
+pub(crate) const SCREENED_TARGETS: usize = 200;
 /// Samples on which bases are counted, at least and at most (decision 0027).
 pub(crate) const BASIS_COUNT_SAMPLES: (usize, usize) = (2000, 4000);
 /// Decrease of the error by twice as many bases from which twice as many again are used (decision 0027).

@@ -47,11 +47,6 @@ impl Candidate {
         Candidate { similarity: vec![spec.to_owned()], normalization: usual_normalization(spec) }
     }
 
-    /// Whether columns have weights.
-    pub(super) fn has_column_weights(&self) -> bool {
-        self.similarity.iter().any(|spec| spec.contains(":weights="))
-    }
-
     /// Whether it joins all similarities of another.
     pub(super) fn includes(&self, other: &Candidate) -> bool {
         other.similarity.iter().all(|spec| self.similarity.contains(spec))
@@ -78,14 +73,11 @@ impl Candidate {
 pub(super) fn common_normalization(mine: &Candidate, theirs: &Candidate) -> Result<Option<Normalization>> {
     let needs_none =
         |candidate: &Candidate| Ok::<_, Error>(candidate.normalization == Normalization::None && !compares(candidate)?);
+    let is_alike = compares(mine)? == compares(theirs)? && mine.normalization == theirs.normalization;
     Ok(match (needs_none(mine)?, needs_none(theirs)?) {
-        (true, true) => Some(Normalization::None),
-        (true, false) => Some(theirs.normalization),
-        (false, true) => Some(mine.normalization),
-        (false, false) if compares(mine)? == compares(theirs)? && mine.normalization == theirs.normalization => {
-            Some(mine.normalization)
-        }
-        _ => None,
+        (true, _) => Some(theirs.normalization),
+        (_, true) => Some(mine.normalization),
+        _ => is_alike.then_some(mine.normalization),
     })
 }
 

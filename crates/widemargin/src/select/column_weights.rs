@@ -10,7 +10,7 @@ use crate::data::DenseMatrix;
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
 use crate::model::ColumnMoments;
-use crate::monitor::{Monitor, Stopped};
+use crate::monitor::Monitor;
 use crate::parameters::List;
 use crate::tuning::{
     FIRST_NOISE, FURTHER_EVALUATIONS, MIN_LOG_ODDS, SCALE_EVALUATIONS, TIED_EVALUATIONS, WEIGHTED_COLUMNS,
@@ -76,11 +76,8 @@ pub(super) fn learn_columns(
     let n_varying = (0..matrix.n_cols).filter(|&column| !is_constant(column)).count();
     let penalty = 0.5 * (n_varying as f64 - 1.0) * n.ln();
     let mut found = Vec::new();
+    let strict = monitor.with_strict_limit();
     for (kernel, difference) in [("rbf", Difference::Squared), ("laplacian", Difference::Absolute)] {
-        monitor.go_on("similarity search")?;
-        if monitor.ask().is_err() {
-            break;
-        }
         let known = before.iter().find(|known| known.kernel == kernel);
         let is_hopeless =
             |known: &ColumnLikelihood| known.gain() * n / known.n_samples as f64 - penalty <= MIN_LOG_ODDS;
@@ -88,22 +85,20 @@ pub(super) fn learn_columns(
             continue;
         }
         let table = Table { columns: &columns, targets: &standard.values, weights: &subset.weights, difference };
-        let go_on = || match monitor.ask() {
-            Err(Stopped::TimeLimit) => Err(Error::TooShort { stage: "similarity search", needs: 0.0 }),
-            _ => monitor.go_on("similarity search"),
-        };
-        let in_time = |found| match found {
+        let likely = |start: &[f64], tied: bool, most: usize| match table
+            .likely(start, tied, most, || strict.go_on("similarity search"))
+        {
             Err(Error::TooShort { .. }) => Ok(None),
             found => found,
         };
-        let first = || [vec![0.5 / matrix.n_cols as f64; matrix.n_cols], vec![FIRST_NOISE]].concat();
-        let start = known.map_or_else(first, |known| known.tied.scales.clone());
-        let Some(tied) = in_time(table.likely(&start, true, TIED_EVALUATIONS, go_on))? else { continue };
+        let first = [vec![0.5 / matrix.n_cols as f64; matrix.n_cols], vec![FIRST_NOISE]].concat();
+        let start = known.map_or(&first, |known| &known.tied.scales);
+        let Some(tied) = likely(start, true, TIED_EVALUATIONS)? else { continue };
         let (start, most) = match known {
             Some(known) => (&known.each.scales, FURTHER_EVALUATIONS),
             None => (&tied.scales, SCALE_EVALUATIONS),
         };
-        let Some(mut each) = in_time(table.likely(start, false, most, go_on))? else { continue };
+        let Some(mut each) = likely(start, false, most)? else { continue };
         (0..matrix.n_cols).filter(|&column| is_constant(column)).for_each(|column| each.scales[column] = 0.0);
         found.push(ColumnLikelihood { kernel, tied, each, penalty, n_samples: subset.len() });
     }

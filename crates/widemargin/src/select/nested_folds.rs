@@ -41,7 +41,8 @@ impl SimilaritySearch {
     /// Whether the samples are so few that the estimate of the best of several is optimistic: more where the columns were
     /// weighted on them. Bases by row numbers are not those of a fold.
     fn has_folds(&self, choice: &SimilarityChoice, basis: &BasisChoice) -> bool {
-        let learns_columns = self.candidates.is_empty() && choice.best.has_column_weights();
+        let has_weights = choice.best.similarity.iter().any(|spec| spec.contains(":weights="));
+        let learns_columns = self.candidates.is_empty() && has_weights;
         let enough = if learns_columns { MIN_SAMPLES_OF_WEIGHTED_ESTIMATE } else { MIN_SAMPLES_OF_SELECTED_ESTIMATE };
         let is_few = choice.tried.len() > 1 && choice.tried.last().is_some_and(|last| last.n_samples < enough);
         is_few && !matches!(basis, BasisChoice::Rows(_))

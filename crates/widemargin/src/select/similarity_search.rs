@@ -1,4 +1,4 @@
-//! Selection of the similarity: candidates on some of the samples, judged by leave-one-out (`subset.rs`).
+//! Selection of the similarity: candidates on some of the samples, judged by leave-one-out (`subset.rs`), in one table.
 //!
 //! A candidate is a similarity, or several, with its normalization. With labels, its features on at most a thousand
 //! samples, half of them bases at most, are solved along a path of C, and the least mean leave-one-out squared hinge is
@@ -8,7 +8,8 @@
 //! those that are clearly behind, or the same in effect, are dropped. On all of the samples only the best have their
 //! scale changed again. Then the next best are joined to the best as long as that helps (Aghazadeh & Carlsson, section
 //! 3.5), sharing the number of its features where not all samples are bases; of a regression on a table, the columns are
-//! weighted instead (`column_weights.rs`).
+//! weighted instead (`column_weights.rs`). Only candidates on the most samples are compared with each other; those on
+//! fewer count where the time limit ends the search before.
 //!
 //! With labels the first candidate within one standard error of the best is selected; where there are more samples, it
 //! is compared with the best of other similarities within one standard error on a tenth of all, from 2,000 to 4,000,
@@ -17,26 +18,25 @@
 //! bases, unless memory is limited; bases of others are counted there: a half of these samples is compared with a
 //! quarter as bases. All samples have a quarter, but not fewer than without a search, unless a half is worth four times
 //! the work: if it clearly saves a tenth of the loss or 0.5 percentage points of the error. Where it saves 2 percentage
-//! points, divided by the number of joined similarities, they have twice as many again, which was not tried. Features alone, which need no bases, are selected by the
-//! same criterion.
+//! points, divided by the number of joined similarities, they have twice as many again, which was not tried. Features
+//! alone, which need no bases, are selected by the same criterion.
 //!
 //! With labels a candidate costs about n·B² + n²·B + B³ flops for n samples and B bases, next to its similarities.
 
-use super::candidate::{Candidate, SimilaritySearch, compares, follows_scales};
-use super::subset::{All, Answers, SimilarityPoint};
-use super::trial::{Finalist, FirstLook, Policy, Trial};
-use super::work::Work;
+use super::candidate::{Candidate, SimilaritySearch, compares};
+use super::subset::{All, Answers, SimilarityPoint, Subset};
+use super::trial::{Finalist, Trial};
 use crate::data::{About, AnySamples, Source};
 use crate::error::{Error, Result};
 use crate::expansion::Normalization;
 use crate::model::{BasisExpansionParams, BasisExpansionRegressorParams};
-use crate::monitor::{Monitor, Stopped};
+use crate::monitor::Monitor;
 use crate::problem::{Loss, Penalty};
 use crate::search::Tried;
 use crate::similarity::{AnySimilarity, Similarity};
 use crate::tuning::{
-    BASIS_COUNT_SAMPLES, DEFAULT_N_BASIS, FIRST_LOOK_TARGETS, MAX_SAMPLES_AS_BASES, MIN_SCREENED_SAMPLES,
-    REDOUBLING_GAIN, SCREENING_ONE_IN, SELECTION_TIME_SHARE,
+    BASIS_COUNT_SAMPLES, DEFAULT_N_BASIS, MAX_SAMPLES_AS_BASES, MIN_SCREENED_SAMPLES, MIN_SCREENED_TARGETS,
+    REDOUBLING_GAIN, SCREENED_TARGETS, SCREENING_ONE_IN, SELECTION_BASES, SELECTION_TIME_SHARE,
 };
 
 /// The relative cost of a candidate on a quarter of the samples, and the expected number of candidates after those that
@@ -67,16 +67,6 @@ impl SimilarityChoice {
         SimilarityChoice { best, n_basis: None, loss: None, lambda, tried: Vec::new(), is_cut: false }
     }
 
-    /// The best of a first look, where the time limit ends the search there.
-    fn of_first_look(look: FirstLook, best: Tried<SimilarityPoint>) -> Self {
-        let mut tried = look.left;
-        let choice = SimilarityChoice::of((best.point.candidate.clone(), best.point.lambda));
-        if !tried.contains(&best) {
-            tried.push(best);
-        }
-        SimilarityChoice { tried, ..choice }
-    }
-
     /// The number of candidates after which the time limit ended the search, if it did.
     pub(super) fn cut_after(&self) -> Option<usize> {
         self.is_cut.then_some(self.tried.len())
@@ -91,28 +81,25 @@ impl SimilarityChoice {
         let mut ranked: Vec<&Tried<SimilarityPoint>> = self.tried.iter().filter(is_counted).collect();
         let mut sizes: Vec<String> = ranked.iter().map(|tried| tried.n_samples.to_string()).collect();
         sizes.dedup();
-        let sizes = sizes.join(" and then ");
         let loss = |tried: &Tried<SimilarityPoint>| tried.loss.as_ref().copied().unwrap_or(f64::INFINITY);
         ranked.sort_by(|a, b| loss(a).total_cmp(&loss(b)));
-        let one = |tried: &&Tried<SimilarityPoint>| {
+        let one = |tried: &Tried<SimilarityPoint>| {
             let Candidate { similarity, normalization } = &tried.point.candidate;
             let bases = tried.point.n_basis.map_or_else(String::new, |n_basis| format!(", {n_basis} bases"));
-            let named = format!("{} ({normalization}{bases})", similarity.join(" + "));
-            match &tried.loss {
-                Ok(loss) if is_regression => format!("{named} {:.4}", 1.0 - loss),
-                Ok(loss) if tried.point.fitted == Loss::SquaredError => {
-                    format!("{named} by the squared error {loss:.4}")
-                }
-                Ok(loss) => format!("{named} {loss:.4}"),
-                Err(problem) => format!("{named} failed: {problem}"),
-            }
+            let result = match &tried.loss {
+                Ok(loss) if is_regression => format!("{:.4}", 1.0 - loss),
+                Ok(loss) if tried.point.fitted == Loss::SquaredError => format!("by the squared error {loss:.4}"),
+                Ok(loss) => format!("{loss:.4}"),
+                Err(problem) => format!("failed: {problem}"),
+            };
+            format!("{} ({normalization}{bases}) {result}", similarity.join(" + "))
         };
-        let results: Vec<String> = ranked.iter().map(one).collect();
+        let results: Vec<String> = ranked.into_iter().map(one).collect();
         let criterion = match is_regression {
             true => "R² of leave-one-out predictions by the squared error",
             false => "mean leave-one-out squared hinge",
         };
-        Some(format!("{criterion} on {sizes} samples: {}", results.join(", ")))
+        Some(format!("{criterion} on {} samples: {}", sizes.join(" and then "), results.join(", ")))
     }
 }
 
@@ -190,8 +177,8 @@ impl SimilaritySearch {
     }
 
     /// A candidate with the normalization of all, if there is one.
-    fn normalized(&self, candidate: Candidate) -> Candidate {
-        Candidate { normalization: self.normalization.unwrap_or(candidate.normalization), ..candidate }
+    fn normalized(&self, candidate: Candidate) -> Finalist {
+        (Candidate { normalization: self.normalization.unwrap_or(candidate.normalization), ..candidate }, None)
     }
 
     /// Searches. A single candidate is returned without a trial, unless its bases are counted. The search takes half of
@@ -220,120 +207,88 @@ impl SimilaritySearch {
         monitor: &Monitor<'_>,
     ) -> Result<SimilarityChoice> {
         let weights = answers.weights(samples.n_samples(), sample_weight, &self.class_weight)?;
-        let only = match &self.candidates[..] {
-            [only] => Some((self.normalized(only.clone()), None)),
-            _ => None,
-        };
+        let candidates: Vec<Finalist> = self.candidates.iter().map(|one| self.normalized(one.clone())).collect();
         // Features alone need no bases.
-        if let Some(only) = &only
+        if let [only] = &candidates[..]
             && (!self.counts_bases || !compares(&only.0)?)
         {
             return Ok(SimilarityChoice::of(only.clone()));
         }
         let samples = &About::new(samples, &weights)?;
         let all = All::new(samples, answers, (&weights, sample_weight), self, monitor)?;
-        let (policy, is_part) = (Policy::of(&all), all.len() > Policy::of(&all).samples);
-        if let Some(only) = only {
-            let choice =
-                SimilarityChoice { n_basis: self.n_basis(&all, &only.0)?, ..SimilarityChoice::of(only.clone()) };
-            return match is_part && choice.n_basis.is_none() {
-                true => self.on_more(&all, choice, &[only], Work::default(), monitor),
-                false => Ok(choice),
-            };
-        }
-        let mut trial = Trial::on(&all, policy.samples, *monitor)?;
-        trial.shares_bases = is_part;
-        let candidates = match &self.candidates[..] {
-            [] => trial.candidates()?,
-            candidates => candidates.to_vec(),
-        };
-        let candidates: Vec<Finalist> = candidates.into_iter().map(|one| (self.normalized(one), None)).collect();
-        // Candidates that may be tried on more samples.
-        let n_more = n_to_count(all.len());
+        let (is_part, n_more) = (all.len() > all.n_compared(), n_to_count(all.len()));
+        // Of a single one the bases are counted, on more samples.
+        let n_first = if candidates.len() == 1 { n_more } else { all.n_compared() };
+        let mut trial = Trial::on(Subset::of(&all, n_first)?, *monitor);
         let after = if is_part && all.has_labels() { 3.0 * cost_on(n_more) } else { 0.0 };
-        let look = match self.n_first_look(&all, trial.n_samples()) {
-            None => FirstLook::default(),
-            Some(n_look) => {
-                trial.work.expect(candidates.len() as f64 * (3.0 * SCREENED_COST + 0.5) + TO_FOLLOW + after);
-                self.first_look(&all, n_look, &candidates, &mut trial.work, monitor)?
-            }
+        let finalists = match candidates.len() {
+            1 => candidates,
+            _ => self.compared(&all, &mut trial, candidates, after)?,
         };
-        if let Some(best) = &look.best {
-            if monitor.ask() == Err(Stopped::TimeLimit) {
-                let best = best.clone();
-                return Ok(SimilarityChoice::of_first_look(look, best));
-            }
-            // Once a candidate has been tried, no other one may take the time of the fit.
-            trial.table.monitor = monitor.with_strict_limit();
-        }
-        let is_explored = !look.promising.is_empty();
-        let promising = if is_explored { &look.promising } else { &candidates };
-        trial.work.expect(promising.len() as f64 + TO_FOLLOW + after);
-        match (trial.explore(promising, follows_scales(&self.candidates), is_explored), look.best.clone()) {
-            (Err(Error::TooShort { .. }), Some(best)) => return Ok(SimilarityChoice::of_first_look(look, best)),
-            (found, _) => found?,
-        };
-        trial.work.expect(2.0 + after);
-        trial.refine(&look, self.candidates.is_empty())?;
-        let finalists = trial.finalists();
         let Some((best, lambda)) = finalists.first().cloned() else {
             // The error of a single requested similarity is returned as it is.
             let is_requested = !self.candidates.is_empty()
                 && self.candidates.iter().all(|one| one.similarity == self.candidates[0].similarity);
             let name = |point: &SimilarityPoint| point.candidate.similarity.join(" ");
-            return Err(trial.table.nothing(
-                ("similarity", "auto"),
-                "a candidate that can be tried",
-                is_requested,
-                name,
-            ));
+            let (parameter, expected) = (("similarity", "auto"), "a candidate that can be tried");
+            return Err(trial.table.nothing(parameter, expected, is_requested, name));
         };
         let n_basis = if is_part { self.n_basis(&all, &best)? } else { None };
         let counts = self.counts_bases && is_part && n_basis.is_none();
         let mut choice = SimilarityChoice::of((best, lambda));
         let is_open = finalists.len() > 1 && is_part;
-        let needs = cost_on(n_more) * (finalists.len() as f64 + 1.0) * trial.seconds();
+        let longest = trial.table.tried.iter().map(|tried| tried.seconds).fold(0.0, f64::max);
+        let needs = cost_on(n_more) * (finalists.len() as f64 + 1.0) * longest;
         let has_time = monitor.seconds_left().is_none_or(|left| needs <= left);
         if (is_open || counts) && has_time {
-            choice = self.on_more(&all, choice, &finalists, trial.work, monitor)?;
+            trial.extend_to(&all, n_more, cost_on(n_more))?;
+            match self.on_more(&all, &mut trial, &mut choice, &finalists) {
+                Err(Error::TooShort { .. }) => {}
+                found => found?,
+            }
         } else {
             choice.n_basis = n_basis.filter(|&n| has_time || n == 1);
         }
-        choice.tried = [&look.left, &trial.table.tried, &choice.tried[..]].concat();
         if self.chooses_loss && has_time && trial.may_be_squared(&choice.best) {
-            let mut more = Trial::on(&all, n_more, monitor.with_strict_limit())?;
-            more.near = choice.lambda;
-            choice.loss = match more.choose_loss(&choice.best, policy.bases.min(trial.n_samples())) {
+            trial.extend_to(&all, n_more, cost_on(n_more))?;
+            (trial.near, trial.stays) = (choice.lambda, false);
+            choice.loss = match trial.choose_loss(&choice.best, SELECTION_BASES.min(all.len())) {
                 Err(Error::TooShort { .. }) => None,
                 loss => loss?,
             };
-            choice.tried.extend(more.table.tried);
         }
+        choice.tried = trial.table.tried;
         Ok(choice)
     }
 
-    /// The samples of a first look, where there are enough and, of a regression, similarities are automatic.
-    fn n_first_look(&self, all: &All<'_>, n_samples: usize) -> Option<usize> {
-        if all.has_labels() {
-            let n_look = all.len().min(Policy::of(all).samples) / SCREENING_ONE_IN;
-            return (n_samples >= MIN_SCREENED_SAMPLES).then_some(n_look);
-        }
-        (self.candidates.is_empty() && 2 * n_samples > 3 * FIRST_LOOK_TARGETS).then_some(FIRST_LOOK_TARGETS)
-    }
-
-    fn first_look(
+    /// The candidates that may be selected: of all where there are few samples, otherwise of those that are promising on
+    /// few of them. `after` is the work that may follow.
+    fn compared<'a>(
         &self,
-        all: &All<'_>,
-        n_samples: usize,
-        candidates: &[Finalist],
-        work: &mut Work,
-        monitor: &Monitor<'_>,
-    ) -> Result<FirstLook> {
-        let mut trial = Trial::on(all, n_samples, *monitor)?;
-        (trial.work, trial.cost) = (*work, SCREENED_COST);
-        let n_listed = trial.explore(candidates, follows_scales(&self.candidates), false)?;
-        *work = trial.work;
-        trial.first_look(candidates, n_listed, all.len())
+        all: &All<'a>,
+        trial: &mut Trial<'a>,
+        mut candidates: Vec<Finalist>,
+        after: f64,
+    ) -> Result<Vec<Finalist>> {
+        if candidates.is_empty() {
+            candidates = trial.candidates()?.into_iter().map(|one| self.normalized(one)).collect();
+        }
+        let (n_screened, least) = match all.has_labels() {
+            true => (trial.n_samples() / SCREENING_ONE_IN, MIN_SCREENED_SAMPLES),
+            false => (SCREENED_TARGETS, MIN_SCREENED_TARGETS),
+        };
+        let is_screened = trial.n_samples() >= least;
+        if is_screened {
+            trial.work.expect(candidates.len() as f64 * (3.0 * SCREENED_COST + 0.5) + TO_FOLLOW + after);
+            let compared = trial.move_to(Subset::of(all, n_screened)?, SCREENED_COST);
+            candidates = trial.screen(&candidates)?;
+            trial.move_to(compared, 1.0);
+        }
+        trial.work.expect(candidates.len() as f64 + TO_FOLLOW + after);
+        trial.explore(&candidates, is_screened)?;
+        trial.work.expect(2.0 + after);
+        trial.refine()?;
+        Ok(trial.finalists())
     }
 
     /// The automatic number of bases where it is not counted: one for the kind of samples where they are not compared,
@@ -350,54 +305,39 @@ impl SimilaritySearch {
     }
 
     /// Compares the finalists on more samples with more bases, and finds whether these clearly lower the loss of the
-    /// best; the previous choice where the time limit does not allow it.
+    /// best; the choice remains where the time limit does not allow it.
     fn on_more(
         &self,
         all: &All<'_>,
-        choice: SimilarityChoice,
-        finalists: &[Finalist],
-        work: Work,
-        monitor: &Monitor<'_>,
-    ) -> Result<SimilarityChoice> {
-        let mut trial = Trial::on(all, n_to_count(all.len()), monitor.with_strict_limit())?;
-        trial.work = work;
-        match self.compared_on_more(all, &mut trial, choice.clone(), finalists) {
-            Err(Error::TooShort { .. }) => Ok(choice),
-            found => Ok(SimilarityChoice { tried: trial.table.tried, ..found? }),
-        }
-    }
-
-    fn compared_on_more(
-        &self,
-        all: &All<'_>,
         trial: &mut Trial<'_>,
-        mut choice: SimilarityChoice,
+        choice: &mut SimilarityChoice,
         finalists: &[Finalist],
-    ) -> Result<SimilarityChoice> {
+    ) -> Result<()> {
         let n_wanted = n_to_count(all.len());
-        (trial.cost, trial.stays) = (cost_on(n_wanted), true);
+        trial.stays = true;
         trial.work.expect((finalists.len() as f64 + 1.0) * trial.cost);
         let mut is_whole = true;
         for (candidate, lambda) in finalists {
             trial.near = *lambda;
             is_whole &= trial.run_on(candidate.clone(), n_wanted / 2 / candidate.similarity.len())?.is_some();
         }
-        let Some(many) = trial.preferred().filter(|_| is_whole) else { return Ok(choice) };
+        let Some(many) = trial.preferred().filter(|_| is_whole) else { return Ok(()) };
         (choice.best, choice.lambda) = trial.finalist(many);
         choice.n_basis = self.n_basis(all, &choice.best)?;
         if self.counts_bases && choice.n_basis.is_none() {
             let n_parts = choice.best.similarity.len();
             trial.near = choice.lambda;
             let few = trial.run_on(choice.best.clone(), n_wanted / 4 / n_parts)?;
+            let error = |at: usize| trial.table.tried[at].error.unwrap_or(f64::NAN);
             let n_basis = match few.filter(|&few| trial.is_worth(many, few)) {
                 // Similarities that share the bases gain from more of them for longer.
-                Some(few) if trial.corrects(many, few) * n_parts as f64 >= REDOUBLING_GAIN => n_wanted,
+                Some(few) if (error(few) - error(many)) * n_parts as f64 >= REDOUBLING_GAIN => n_wanted,
                 Some(_) => n_wanted / 2,
                 None => (n_wanted / 4).max(DEFAULT_N_BASIS).min(n_wanted / 2),
             };
             choice.n_basis = Some(n_basis / n_parts);
         }
-        Ok(choice)
+        Ok(())
     }
 }
 

@@ -12,7 +12,6 @@ use crate::data::{
 };
 use crate::error::{Error, Result};
 use crate::expansion::{NegativeEigenvalues, Normalization};
-use crate::linalg::factor::Matrix;
 use crate::model::{BasisExpansionParams, BasisExpansionRegressorParams, StandardTargets, choose_rows, draw_rows};
 use crate::monitor::Monitor;
 use crate::par::Pool;
@@ -21,7 +20,7 @@ use crate::problem::{Block, Loss, OneVsRest, count, typical_weight};
 use crate::search::{LeftOut, mean_and_error};
 use crate::similarity::AnySimilarity;
 use crate::solve::thin_plate::{PathOptions, Problems, fit_squared, leave_one_out_path};
-use crate::tuning::{MAX_MERGED_SAMPLES, MIN_RIDGE_PROBLEMS};
+use crate::tuning::{MAX_MERGED_SAMPLES, MIN_RIDGE_PROBLEMS, SELECTION_SAMPLES, SELECTION_TARGETS};
 
 const FLIPPED: Normalization = Normalization::Centered(NegativeEigenvalues::Flip);
 
@@ -165,6 +164,11 @@ impl<'a> All<'a> {
     pub fn has_labels(&self) -> bool {
         matches!(self.answers, Answers::Labels(_))
     }
+
+    /// The number of samples on which candidates are compared, if there are as many.
+    pub fn n_compared(&self) -> usize {
+        if self.has_labels() { SELECTION_SAMPLES } else { SELECTION_TARGETS }
+    }
 }
 
 /// What the samples of a subset are judged by.
@@ -175,7 +179,7 @@ pub(super) enum Judge {
 
 /// Some of the samples, the same for the same seed.
 pub(super) struct Subset<'a> {
-    search: &'a SimilaritySearch,
+    pub search: &'a SimilaritySearch,
     pub samples: AnySamples,
     pub judge: Judge,
     pub weights: Vec<f64>,
@@ -255,10 +259,7 @@ impl<'a> Subset<'a> {
                 let features = self.expand(point, labels, quiet)?;
                 self.by_hinge(point, labels, &features, (near, stays), quiet)
             }
-            Judge::Targets(targets, standard) => {
-                let values = self.left_out_values(&mut point.candidate, targets, quiet)?;
-                Ok(self.by_squares(standard, &values))
-            }
+            Judge::Targets(targets, standard) => self.by_squares(&mut point.candidate, targets, standard, quiet),
         }
     }
 
@@ -320,29 +321,33 @@ impl<'a> Subset<'a> {
         })
     }
 
-    /// The squared errors of leave-one-out predictions, of standardized targets.
-    fn by_squares(&self, standard: &StandardTargets, values: &Matrix) -> LeftOut {
-        let (k, total) = (values.n_cols(), self.weights.iter().sum::<f64>());
-        let square = |row: usize, output: usize| (standard.values.at(row, output) - values.at(row, output)).powi(2);
-        let mean = |output| (0..self.len()).map(|row| self.weights[row] * square(row, output)).sum::<f64>() / total;
-        let of_row = |row| (0..k).map(|output| square(row, output)).sum::<f64>() / k as f64;
-        let loss = 1.0 - standard.r2(&(0..k).map(mean).collect::<Vec<f64>>());
-        LeftOut { losses: (0..self.len()).map(of_row).collect(), ..LeftOut::of(Ok(loss), None) }
-    }
-
-    /// The leave-one-out predictions of the standardized targets at the best C.
-    fn left_out_values(&self, candidate: &mut Candidate, targets: &Targets, quiet: &Monitor<'_>) -> Result<Matrix> {
+    /// The squared errors of leave-one-out predictions at the best C, of standardized targets.
+    fn by_squares(
+        &self,
+        candidate: &mut Candidate,
+        targets: &Targets,
+        standard: &StandardTargets,
+        quiet: &Monitor<'_>,
+    ) -> Result<LeftOut> {
         let params = BasisExpansionRegressorParams::new(AnySimilarity::new(&candidate.similarity)?)
             .normalization(candidate.normalization)
             .n_basis(self.len())
             .threads(self.search.threads);
         let (model, values) = params.fit_leave_one_out(&self.samples, targets, Some(&self.weights), quiet)?;
         candidate.similarity = model.expansion().similarity().specs();
-        Ok(values)
+        let (k, total) = (values.n_cols(), self.weights.iter().sum::<f64>());
+        let square = |row: usize, output: usize| (standard.values.at(row, output) - values.at(row, output)).powi(2);
+        let mean = |output| (0..self.len()).map(|row| self.weights[row] * square(row, output)).sum::<f64>() / total;
+        let of_row = |row| (0..k).map(|output| square(row, output)).sum::<f64>() / k as f64;
+        let loss = 1.0 - standard.r2(&(0..k).map(mean).collect::<Vec<f64>>());
+        Ok(LeftOut { losses: (0..self.len()).map(of_row).collect(), ..LeftOut::of(Ok(loss), None) })
     }
 
-    /// The mean difference of two losses of each sample, and its standard error.
+    /// The mean difference of two losses of each sample, and its standard error; none for losses of other samples.
     pub fn difference(&self, one: &[f64], other: &[f64]) -> Option<(f64, f64)> {
+        if one.len() != self.len() {
+            return None;
+        }
         let more: Vec<f64> = one.iter().zip(other).map(|(a, b)| a - b).collect();
         mean_and_error(&more, &self.weights, self.n_copies)
     }

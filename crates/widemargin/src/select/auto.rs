@@ -16,24 +16,17 @@ use super::Scoring;
 use super::candidate::SimilaritySearch;
 use super::held_out_score::{Labeled, check_scoring, held_out_score};
 use super::method::Method;
-use super::subset::SimilarityPoint;
+use super::method_fit::{MethodFit, MethodPoint, MethodSettings, unsolved};
 use super::usual_candidates::is_histogram;
 use super::work::Work;
-use crate::data::{About, AnySamples, ClassWeight, Labels, Resources, SamplesView, Source, Vectors, effective_weights};
+use crate::data::{About, AnySamples, ClassWeight, Labels, Resources, SamplesView, Source, effective_weights};
 use crate::error::{Error, Result, require};
-use crate::expansion::Normalization;
-use crate::instant::Instant;
 use crate::macros::setters;
-use crate::model::{
-    BasisExpansionParams, CChoice, Classifier, PowerMeanParams, Standardize, ThinPlateParams, choose_rows,
-};
+use crate::model::{CChoice, Classifier, choose_rows};
 use crate::monitor::{Monitor, Progress, Stopped};
 use crate::search::{LeftOut, Table, Tried, listed_reasons};
-use crate::similarity::{AdditiveKernel, ConditionalKernel};
-use crate::solve::Report;
 use crate::tuning::{
-    AUTO_EXACT_SAMPLES, MAX_THIN_PLATE_LAG, REPEATED_SEARCH_COST, SEARCH_TIME_SHARE, SELECTION_SAMPLES,
-    SELECTION_TIME_SHARE,
+    MAX_THIN_PLATE_LAG, REPEATED_SEARCH_COST, SEARCH_TIME_SHARE, SELECTION_SAMPLES, SELECTION_TIME_SHARE,
 };
 
 /// What is expected of the methods where none can be fitted.
@@ -41,33 +34,6 @@ const FITTED: &str = "a method that can be fitted";
 
 /// The methods that may be compared, in the order in which they are tried.
 pub(super) const METHODS: [Method; 3] = [Method::BasisExpansion, Method::ThinPlate, Method::PowerMean];
-
-impl Method {
-    /// Its relative time, with the selection of its parameters, on tables of a few hundred to a thousand rows: for the
-    /// progress only.
-    fn cost(self) -> f64 {
-        match self {
-            Method::BasisExpansion => 5.0,
-            Method::PowerMean => 4.0,
-            _ => 1.0,
-        }
-    }
-
-    /// Why it does not support these samples; none if it does.
-    fn reason_against(self, samples: &AnySamples) -> Option<String> {
-        let values = match (self, samples) {
-            (Method::BasisExpansion, _) | (Method::ThinPlate, AnySamples::Vectors(_) | AnySamples::Far(_)) => {
-                return None;
-            }
-            (Method::PowerMean, AnySamples::Far(vectors)) => &vectors.rounded().values,
-            (Method::PowerMean, AnySamples::Vectors(Vectors::Dense(matrix))) => &matrix.values,
-            (Method::PowerMean, AnySamples::Vectors(Vectors::Sparse(matrix))) => &matrix.values,
-            _ => return Some(format!("it takes vectors, not {}", samples.kind())),
-        };
-        let negative = values.iter().find(|value| **value < 0.0)?;
-        Some(format!("it takes vectors without values below 0, such as {negative:?}"))
-    }
-}
 
 /// A fit of the best method for the samples, with automatic parameters.
 #[derive(Clone, Debug)]
@@ -91,17 +57,6 @@ impl Default for AutoParams {
     }
 }
 
-/// A method that was compared.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MethodPoint {
-    /// The method.
-    pub method: Method,
-    /// The selected similarities or kernel.
-    pub chosen: String,
-    /// The score by which it was compared, with a scoring.
-    pub score: Option<f64>,
-}
-
 /// A trained model, and the selection of its method.
 #[derive(Debug)]
 pub struct AutoFit {
@@ -109,24 +64,6 @@ pub struct AutoFit {
     pub model: Box<dyn Classifier>,
     /// The methods that were tried, in order.
     pub tried: Vec<Tried<MethodPoint>>,
-}
-
-/// A fit with selected parameters, of samples with labels and weights, at a C or with C selected again; a power mean SVM
-/// has its own C.
-type Refit = dyn Fn(Labeled<'_>, CChoice, &Monitor<'_>) -> Result<Box<dyn Classifier>>;
-
-/// A model with the estimates of its own error.
-struct Fitted {
-    model: Box<dyn Classifier>,
-    chosen: String,
-    /// The fit of other samples with the same parameters.
-    refit: Box<Refit>,
-    /// The mean leave-one-out squared hinge; `None` where C was selected on held-out samples, as it is for many sparse
-    /// rows.
-    loss: Option<f64>,
-    error: Option<f64>,
-    /// By how much the best kernel of the thin plate SVM was behind the best similarity, if they were compared.
-    behind: Option<f64>,
 }
 
 impl AutoParams {
@@ -177,22 +114,18 @@ impl AutoParams {
         let rows = choose_rows(labels, &weights, SELECTION_SAMPLES.min(weights.len()), self.seed);
         let is_part = weights.iter().filter(|weight| **weight > 0.0).count() > SELECTION_SAMPLES;
         let some = About::new(samples, &weights)?.select(&rows)?;
-        let (mut methods, mut reasons) = (Vec::new(), Vec::new());
-        for &method in &self.methods {
-            match method.reason_against(&some) {
-                Some(reason) => reasons.push((method.to_string(), reason)),
-                None => methods.push(method),
-            }
-        }
+        let reason = |method: &Method| Some((method.to_string(), method.reason_against(&some)?));
+        let mut methods = self.methods.clone();
+        methods.retain(|method| reason(method).is_none());
         if let (AnySamples::Vectors(vectors), true) = (&some, methods.contains(&Method::BasisExpansion)) {
             methods.retain(|method| *method != Method::ThinPlate || !is_histogram(vectors));
         }
         if methods.is_empty() {
-            let expected = format!("{FITTED}: {}", listed_reasons(reasons.into_iter()));
+            let expected = format!("{FITTED}: {}", listed_reasons(self.methods.iter().filter_map(reason)));
             return Err(Error::parameter("methods", self.names(), expected));
         }
         if let ([only], true) = (&methods[..], is_part) {
-            let fitted = self.fit_method(*only, (samples, labels, sample_weight), [monitor, monitor])?;
+            let fitted = self.settings().fit(*only, (samples, labels, sample_weight), [monitor, monitor])?;
             return Ok(AutoFit { model: fitted.model, tried: Vec::new() });
         }
         let of_part = labels.present(&rows);
@@ -207,7 +140,7 @@ impl AutoParams {
         let monitor = &if is_part { whole.with_part_of_time(SELECTION_TIME_SHARE) } else { *whole };
         let mut table = Table::new("methods", rows.len(), *monitor);
         // The best with its place in the table.
-        let mut best: Option<(usize, Fitted)> = None;
+        let mut best: Option<(usize, MethodFit)> = None;
         let (mut n_done, mut left_out) = (0, None);
         // Where these are a part, the best is fitted on all: the one that takes longest, say.
         let on_all = if is_part { weights.len() as f64 / rows.len() as f64 } else { 0.0 };
@@ -223,7 +156,7 @@ impl AutoParams {
             if let (Method::ThinPlate, Some(behind)) = (method, behind) {
                 let reason = "thin-plate was left out: in the expansion the loss of its kernels is";
                 left_out = Some(format!("{reason} {:.0} % above the least", 100.0 * behind));
-                work.skip(method.cost());
+                work.add(method.cost());
                 n_done += 1;
                 continue;
             }
@@ -237,10 +170,10 @@ impl AutoParams {
             let quiet = monitor.with_progress(&part_done);
             // The first is fitted even if that leaves no time for the others.
             let of_fit = if best.is_none() { whole.with_progress(&part_done) } else { quiet };
-            let mut fitted: Option<Fitted> = None;
+            let mut fitted: Option<MethodFit> = None;
             let point = MethodPoint { method, chosen: String::new(), score: None };
             let found = table.attempt(point, |point, _| {
-                let found = self.fit_method(method, if is_part { part } else { all }, [&quiet, &of_fit])?;
+                let found = self.settings().fit(method, if is_part { part } else { all }, [&quiet, &of_fit])?;
                 let is_cut = best.is_none() && monitor.ask() == Err(Stopped::TimeLimit);
                 if found.loss.is_none() && !is_cut {
                     return Err(unsolved());
@@ -289,7 +222,13 @@ impl AutoParams {
         let tried = table.tried;
         let (mut model, mut is_whole) = (fitted.model, !is_part);
         if is_part {
-            let on_all = match self.fit_on_all(&tried[best], &*fitted.refit, all, whole) {
+            // If the time limit is short for another selection, parameters are those selected on some.
+            let is_short = |left: f64| left < REPEATED_SEARCH_COST * tried[best].seconds;
+            let on_all = match whole.seconds_left().is_some_and(is_short) {
+                true => (fitted.refit)(all, CChoice::Auto, whole),
+                false => self.settings().fit(tried[best].point.method, all, [whole, whole]).map(|fitted| fitted.model),
+            };
+            let on_all = match on_all {
                 Err(Error::Cancelled { .. } | Error::TooShort { .. }) => None,
                 found => Some(found?).filter(|model| !model.report().has_unbegun()),
             };
@@ -328,7 +267,7 @@ impl AutoParams {
         if !self.methods.contains(&Method::BasisExpansion) {
             return Err(Error::parameter("methods", self.names(), "basis-expansion among them for samples in blocks"));
         }
-        let params = self.basis_expansion();
+        let params = self.settings().basis_expansion();
         let search = SimilaritySearch { all_as_bases: false, ..SimilaritySearch::of(&params, &[], None, false) };
         let found = search.choose(samples, labels, sample_weight, monitor)?;
         let model = params.with_choice(&found)?.fit_blocks(samples, labels, sample_weight, resources, monitor)?;
@@ -346,134 +285,9 @@ impl AutoParams {
         if names.is_empty() { "none".to_owned() } else { names.join(",") }
     }
 
-    /// The basis expansion with automatic C; another similarity replaces this one.
-    fn basis_expansion(&self) -> BasisExpansionParams<AdditiveKernel> {
-        BasisExpansionParams::new(AdditiveKernel::Chi2)
-            .c(CChoice::Auto)
-            .class_weight(self.class_weight.clone())
-            .seed(self.seed)
-            .threads(self.threads)
+    fn settings(&self) -> MethodSettings<'_> {
+        MethodSettings { class_weight: &self.class_weight, seed: self.seed, threads: self.threads }
     }
-
-    /// The fit on all samples of the method that was best on some: with parameters selected on all of them, or, if the
-    /// time limit is short for that, with those selected on some.
-    fn fit_on_all(
-        &self,
-        best: &Tried<MethodPoint>,
-        refit: &Refit,
-        all: Labeled<'_>,
-        monitor: &Monitor<'_>,
-    ) -> Result<Box<dyn Classifier>> {
-        if monitor.seconds_left().is_some_and(|left| left < REPEATED_SEARCH_COST * best.seconds) {
-            return refit(all, CChoice::Auto, monitor);
-        }
-        Ok(self.fit_method(best.point.method, all, [monitor, monitor])?.model)
-    }
-
-    /// A fit of one method, with automatic parameters; the first monitor is for a search before the fit.
-    fn fit_method(&self, method: Method, labeled: Labeled<'_>, monitors: [&Monitor<'_>; 2]) -> Result<Fitted> {
-        let start = Instant::now();
-        // Where the time is up, an unsolved problem is not an error of the samples.
-        let too_short = || Error::TooShort { stage: "fit", needs: start.elapsed().as_secs_f64() };
-        match self.fitted(method, labeled, monitors) {
-            Ok(fitted) if fitted.model.report().has_unbegun() => Err(too_short()),
-            Err(Error::Parameter { .. }) if monitors[1].ask() == Err(Stopped::TimeLimit) => Err(too_short()),
-            found => found,
-        }
-    }
-
-    fn fitted(
-        &self,
-        method: Method,
-        (samples, labels, sample_weight): Labeled<'_>,
-        [of_search, monitor]: [&Monitor<'_>; 2],
-    ) -> Result<Fitted> {
-        match method {
-            Method::BasisExpansion => {
-                let params = self.basis_expansion();
-                let search = SimilaritySearch::of(&params, &[], None, false);
-                let start = Instant::now();
-                let found = search.choose(samples, labels, sample_weight, of_search)?;
-                let seconds = start.elapsed().as_secs_f64();
-                let (chosen, note) = search.with_folds((&params, &found), samples, (labels, sample_weight), monitor)?;
-                let model = chosen.fit_with(samples, labels, sample_weight, monitor)?;
-                let point = model.chosen().ok_or_else(unsolved)?;
-                let (loss, error) = (point.loo_squared_hinge, error_of(model.report()));
-                let notes = found.summary().into_iter().chain(note);
-                let (model, behind) =
-                    (model.with_notes(notes).with_search(seconds, found.cut_after()), behind(&found.tried));
-                let chosen = model.expansion().similarity().specs().join(" + ");
-                let refit: Box<Refit> = Box::new(move |(samples, labels, sample_weight), c, monitor| {
-                    let params = params.clone().c(c).with_choice(&found)?;
-                    Ok(Box::new(params.fit_with(samples, labels, sample_weight, monitor)?))
-                });
-                Ok(Fitted { model: Box::new(model), chosen, refit, loss, error, behind })
-            }
-            Method::ThinPlate => {
-                let params = ThinPlateParams::new(ConditionalKernel::Distance)
-                    .kernel_auto()
-                    .standardize(Standardize::Auto)
-                    .exact_up_to(AUTO_EXACT_SAMPLES)
-                    .class_weight(self.class_weight.clone())
-                    .seed(self.seed)
-                    .threads(self.threads);
-                let rows = samples.rows("the thin plate SVM")?;
-                let model = params.fit_with(&rows, labels, sample_weight, monitor)?;
-                let point = model.chosen().ok_or_else(unsolved)?;
-                let (loss, error) = (point.loo_squared_hinge, error_of(model.report()));
-                let is_scaled = if model.scale().is_some() { Standardize::Yes } else { Standardize::No };
-                let chosen = model.kernel().to_string();
-                let params = params.kernel(model.kernel()).polynomials(model.polynomials()).standardize(is_scaled);
-                let refit: Box<Refit> = Box::new(move |(samples, labels, sample_weight), c, monitor| {
-                    let rows = samples.rows("the thin plate SVM")?;
-                    Ok(Box::new(params.clone().c(c).fit_with(&rows, labels, sample_weight, monitor)?))
-                });
-                Ok(Fitted { model: Box::new(model), chosen, refit, loss, error, behind: None })
-            }
-            Method::Auto => unreachable!("it is refused among the methods"),
-            Method::PowerMean => {
-                let params = PowerMeanParams::auto()
-                    .class_weight(self.class_weight.clone())
-                    .seed(self.seed)
-                    .threads(self.threads);
-                let rows = samples.rows("the power mean SVM")?;
-                let model = params.fit_with(&rows, labels, sample_weight, monitor)?;
-                let path = model.choice().map_or(&[][..], |choice| &choice.path[..]);
-                let point = path.iter().find(|point| point.c == model.c()).ok_or_else(unsolved)?;
-                let kernel: AdditiveKernel = model.map().kernel().to_string().parse()?;
-                let chosen = model.map().kernel().to_string();
-                let params = params.kernel(kernel).n_nodes(model.map().n_nodes()).c(model.c());
-                // Its parameters are selected on as many samples in any case.
-                let refit: Box<Refit> = Box::new(move |(samples, labels, sample_weight), _, monitor| {
-                    let rows = samples.rows("the power mean SVM")?;
-                    Ok(Box::new(params.fit_with(&rows, labels, sample_weight, monitor)?))
-                });
-                let (loss, error) = (Some(point.loo_squared_hinge), Some(point.loo_error));
-                Ok(Fitted { model: Box::new(model), chosen, refit, loss, error, behind: None })
-            }
-        }
-    }
-}
-
-fn error_of(report: &Report) -> Option<f64> {
-    report.estimate.as_ref().map(|estimate| estimate.error)
-}
-
-fn unsolved() -> Error {
-    Error::parameter("C", "auto", "a problem that can be solved at some C of the path")
-}
-
-/// By how much, as a share, the least loss of minus a distance is above the least of all on the same samples, the most
-/// on which there is one.
-fn behind(tried: &[Tried<SimilarityPoint>]) -> Option<f64> {
-    let is_distance =
-        |tried: &Tried<SimilarityPoint>| matches!(tried.point.candidate.normalization, Normalization::Centered(_));
-    let most = tried.iter().filter(|tried| is_distance(tried)).map(|tried| tried.n_samples).max()?;
-    let least = |is_counted: &dyn Fn(&Tried<SimilarityPoint>) -> bool| {
-        let alike = tried.iter().filter(|tried| tried.n_samples == most && is_counted(tried));
-        alike.filter_map(|tried| tried.loss.as_ref().ok()).copied().min_by(f64::total_cmp)
-    };
-    Some(least(&is_distance)? / least(&|_| true)?.max(f64::MIN_POSITIVE) - 1.0)
 }
 
 /// A warning with the omissions of a comparison that ended early.
@@ -517,7 +331,8 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::data::{DenseMatrix, Label};
+    use crate::data::{DenseMatrix, Label, Vectors};
+    use crate::instant::Instant;
 
     /// Rings, in two columns of different units.
     fn rings(n: usize) -> (AnySamples, Labels) {

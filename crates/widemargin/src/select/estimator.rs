@@ -3,11 +3,12 @@
 
 use std::fmt;
 
-use super::auto::{AutoFit, AutoParams, MethodPoint};
+use super::auto::{AutoFit, AutoParams};
 use super::by_name::ByName;
 use super::candidate::SimilaritySearch;
 use super::candidate::outlier_normalization;
 use super::method::{Method, Task};
+use super::method_fit::MethodPoint;
 use super::subset::{Answers, SimilarityPoint};
 use super::unseen_columns::{outlier_similarity, unseen_columns};
 use crate::basis::BasisChoice;

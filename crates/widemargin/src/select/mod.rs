@@ -14,6 +14,7 @@ mod evaluation;
 mod held_out_score;
 mod label_scores;
 mod method;
+mod method_fit;
 mod nested_folds;
 mod regression_scores;
 mod scores;
@@ -25,7 +26,7 @@ mod usual_candidates;
 mod work;
 
 pub use crate::search::Tried;
-pub use auto::{AutoFit, AutoParams, MethodPoint};
+pub use auto::{AutoFit, AutoParams};
 #[doc(hidden)]
 pub use by_name::{PER_CLASS, loss_of_targets, split_spec};
 pub use candidate::{Candidate, SimilaritySearch};
@@ -38,6 +39,7 @@ pub use evaluation::{ClassScore, ConfusionMatrix, Evaluation};
 pub use held_out_score::Labeled;
 pub use label_scores::{LabelScore, LabelScores};
 pub use method::{Method, Task};
+pub use method_fit::MethodPoint;
 pub use scores::Scoring;
 pub use similarity_search::SimilarityChoice;
 pub use subset::{Answers, SimilarityPoint};

@@ -21,11 +21,6 @@ impl Work {
         self.left = cost;
     }
 
-    /// Work that was expected is not done.
-    pub fn skip(&mut self, cost: f64) {
-        self.left -= cost;
-    }
-
     pub fn progress(&self, stage: &'static str) -> Progress {
         Progress::of_time(stage, self.done, self.left.max(0.0))
     }
@@ -42,10 +37,9 @@ mod tests {
         assert_eq!(work.progress("similarity search").done, 0);
         work.add(1.0);
         assert_eq!(work.progress("similarity search").done, Progress::PARTS / 4);
-        work.expect(2.0);
-        work.skip(1.0);
+        work.expect(1.0);
         assert_eq!(work.progress("similarity search").done, Progress::PARTS / 2);
-        work.add(2.0);
+        work.add(1.0);
         assert_eq!(work.progress("similarity search").done, Progress::PARTS);
     }
 }

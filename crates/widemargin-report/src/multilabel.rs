@@ -82,7 +82,7 @@ impl MeasuredLabels {
 
     /// The scores of each label, and the reliability of its probabilities.
     pub fn details(&self) -> Markup {
-        let area = |value: &Result<f64, String>| value.as_ref().map_or("–".into(), |value| format!("{value:.4}"));
+        let area = |value: &Option<f64>| value.map_or("–".into(), |value| format!("{value:.4}"));
         let labels = &self.scores.labels;
         let row = |label: &LabelScore| {
             let (evaluation, has) = (&label.evaluation, &label.has);

@@ -143,12 +143,11 @@ fn evaluate_labels(command: &Evaluate, context: &Context, model: &dyn Classifier
     let scores = LabelScores::of(&truth, &values, (!weights.is_empty()).then_some(&weights[..]))?;
     let (f1, subset_accuracy, hamming_loss) = (scores.f1(), scores.subset_accuracy, scores.hamming_loss());
     let (roc_auc, average_precision) = (scores.roc_auc(), scores.average_precision());
-    let number = |score: &Result<f64, String>| fixed(score.as_ref().ok().copied(), 4);
     let row = |label: &LabelScore| {
         let LabelScore { name, evaluation, has, roc_auc, average_precision } = label;
         let counts = [HumanCount(evaluation.n_samples()).to_string(), support_text(has.support)];
         let of_classes = [Some(evaluation.accuracy()), has.precision, has.recall, has.f1].map(percent);
-        let of_values = [number(roc_auc), number(average_precision)];
+        let of_values = [roc_auc, average_precision].map(|score| fixed(*score, 4));
         [name.to_string()].into_iter().chain(counts).chain(of_classes).chain(of_values).collect()
     };
     let heads =
@@ -180,8 +179,8 @@ fn label_json(label: &LabelScore) -> Value {
         "label": label.name,
         "known": label.evaluation.n_samples(),
         "accuracy": label.evaluation.accuracy(),
-        "roc_auc": label.roc_auc.as_ref().ok(),
-        "average_precision": label.average_precision.as_ref().ok(),
+        "roc_auc": label.roc_auc,
+        "average_precision": label.average_precision,
     });
     joined(json!(label.has), own)
 }

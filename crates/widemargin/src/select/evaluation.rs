@@ -89,32 +89,33 @@ impl Evaluation {
 
     /// The mean recall of the classes that have samples; 0 without samples.
     pub fn balanced_accuracy(&self) -> f64 {
-        let with_samples = self.classes.values().filter(|counts| counts.actual > 0.0);
-        mean(with_samples.map(|counts| counts.right / counts.actual)).unwrap_or(0.0)
+        mean(self.class_scores().into_iter().filter_map(|class| class.recall)).unwrap_or(0.0)
     }
 
     /// The mean of 2 right / (actual + predicted) over the classes that have samples or were predicted; 0 without
     /// samples.
     pub fn f1_macro(&self) -> f64 {
-        let ratio = |counts: &Counts| match counts.actual + counts.predicted {
-            0.0 => 0.0,
-            sum => 2.0 * counts.right / sum,
-        };
-        mean(self.classes.values().map(ratio)).unwrap_or(0.0)
+        mean(self.class_scores().into_iter().map(|class| class.f1.unwrap_or(0.0))).unwrap_or(0.0)
     }
 
     /// Scores of the observed classes, sorted.
     pub fn class_scores(&self) -> Vec<ClassScore> {
+        self.classes.keys().map(|label| self.class_score(label)).collect()
+    }
+
+    /// The scores of one class, observed or not.
+    pub(super) fn class_score(&self, label: &Label) -> ClassScore {
+        let none = Counts::default();
+        let counts = self.classes.get(label).unwrap_or(&none);
         let ratio = |a: f64, b: f64| (b > 0.0).then(|| a / b);
-        let score = |(label, counts): (&Label, &Counts)| ClassScore {
+        ClassScore {
             label: label.clone(),
             n_samples: counts.n_samples,
             support: counts.actual,
             precision: ratio(counts.right, counts.predicted),
             recall: ratio(counts.right, counts.actual),
             f1: ratio(2.0 * counts.right, counts.actual + counts.predicted),
-        };
-        self.classes.iter().map(score).collect()
+        }
     }
 
     /// The confusion matrix of the observed classes.

@@ -2,7 +2,7 @@
 
 use super::evaluation::mean;
 use super::scores::check_shape;
-use super::{ClassScore, Evaluation, Scoring};
+use super::{ClassScore, Evaluation, Ranking, Scoring};
 use crate::data::{Label, Labels};
 use crate::error::{Error, Result};
 use crate::problem::OneVsRest;
@@ -16,10 +16,10 @@ pub struct LabelScore {
     pub evaluation: Evaluation,
     /// The scores of the class of samples with the label.
     pub has: ClassScore,
-    /// The area under its ROC curve, or the reason why it is undefined.
-    pub roc_auc: Result<f64, String>,
-    /// Its average precision, or the reason why it is undefined.
-    pub average_precision: Result<f64, String>,
+    /// The area under its ROC curve; `None` where all samples have the label or all are without it.
+    pub roc_auc: Option<f64>,
+    /// Its average precision; `None` where no sample has it.
+    pub average_precision: Option<f64>,
 }
 
 /// The scores of all labels.
@@ -42,10 +42,22 @@ impl LabelScores {
             return Err(Error::shape("scores of labels", "labels of one class each", "multilabel targets"));
         }
         check_shape((values.len(), "decision values"), k, (n, "samples"), weights)?;
-        let predictions = Predictions { targets: OneVsRest::of(labels), values, weights };
-        let names = labels.classes().iter().enumerate();
-        let labels = names.map(|(at, name)| predictions.of_label(at, name)).collect();
-        Ok(LabelScores { labels, subset_accuracy: predictions.subset_accuracy() })
+        let targets = OneVsRest::of(labels);
+        let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
+        let mut are_all_right = vec![true; n];
+        let mut of_label = |(at, name): (usize, &Label)| {
+            let (mut evaluation, mut samples) = (Evaluation::default(), Vec::new());
+            for row in (0..n).filter(|&row| targets.weight(row, at) != 0.0) {
+                let (has, value) = (targets.sign(row, at) > 0.0, values[row * k + at]);
+                evaluation.add_weighted(&class_of(has), &class_of(value > 0.0), weight(row));
+                are_all_right[row] &= has == (value > 0.0);
+                samples.push((value, has, weight(row)));
+            }
+            LabelScore::new(name, evaluation, samples)
+        };
+        let labels = labels.classes().iter().enumerate().map(&mut of_label).collect();
+        let right: f64 = (0..n).filter(|&row| are_all_right[row]).map(weight).sum();
+        Ok(LabelScores { labels, subset_accuracy: right / (0..n).map(weight).sum::<f64>() })
     }
 
     /// The mean over the labels. As in scikit-learn, a label without samples and predictions has an F1 of 0.
@@ -60,12 +72,12 @@ impl LabelScores {
 
     /// The mean over the labels for which it is defined.
     pub fn roc_auc(&self) -> Option<f64> {
-        mean(self.labels.iter().filter_map(|label| label.roc_auc.as_ref().ok().copied()))
+        mean(self.labels.iter().filter_map(|label| label.roc_auc))
     }
 
     /// The mean over the labels for which it is defined.
     pub fn average_precision(&self) -> Option<f64> {
-        mean(self.labels.iter().filter_map(|label| label.average_precision.as_ref().ok().copied()))
+        mean(self.labels.iter().filter_map(|label| label.average_precision))
     }
 
     /// One of the scores that [`LabelScores::check`] admits: for accuracies that of whole label sets, for others the
@@ -75,17 +87,17 @@ impl LabelScores {
     /// [`Error::Score`] for another, and where it is not defined for a label.
     pub fn score(&self, scoring: Scoring) -> Result<f64> {
         LabelScores::check(scoring)?;
-        let every = |of: fn(&LabelScore) -> &Result<f64, String>| -> Result<f64> {
-            let of_label = |label: &LabelScore| {
-                let undefined = |problem| scoring.undefined(format!("label '{}': {problem}", label.name));
-                of(label).clone().map_err(undefined)
-            };
-            Ok(self.labels.iter().map(of_label).sum::<Result<f64>>()? / self.labels.len() as f64)
+        let every = |of: fn(&LabelScore) -> Option<f64>| match self.labels.iter().find(|label| of(label).is_none()) {
+            None => Ok(mean(self.labels.iter().filter_map(of)).unwrap_or(0.0)),
+            Some(label) => {
+                let problem = "no sample is known to have it, or none to be without it, or a value is NaN";
+                Err(scoring.undefined(format!("label '{}': {problem}", label.name)))
+            }
         };
         match scoring {
             Scoring::F1Macro => Ok(self.f1()),
-            Scoring::RocAuc => every(|label| &label.roc_auc),
-            Scoring::AveragePrecision => every(|label| &label.average_precision),
+            Scoring::RocAuc => every(|label| label.roc_auc),
+            Scoring::AveragePrecision => every(|label| label.average_precision),
             _ => Ok(self.subset_accuracy),
         }
     }
@@ -105,57 +117,19 @@ impl LabelScores {
     }
 }
 
-/// Targets and decision values.
-struct Predictions<'a> {
-    targets: OneVsRest<'a>,
-    values: &'a [f32],
-    weights: Option<&'a [f64]>,
+/// The class of a sample with or without a label.
+fn class_of(has: bool) -> Label {
+    Label::Integer(i64::from(has))
 }
 
-impl Predictions<'_> {
-    fn weight(&self, row: usize) -> f64 {
-        self.weights.map_or(1.0, |weights| weights[row])
-    }
-
-    /// Whether a sample has a label and whether it is predicted; `None` where it is unknown.
-    fn answers(&self, row: usize, label: usize) -> Option<(bool, bool)> {
-        let value = self.values[row * self.targets.n_problems() + label];
-        (self.targets.weight(row, label) != 0.0).then(|| (self.targets.sign(row, label) > 0.0, value > 0.0))
-    }
-
-    fn of_label(&self, at: usize, name: &Label) -> LabelScore {
-        let answer = |has: bool| Label::Integer(i64::from(has));
-        let (mut evaluation, mut truth, mut weights, mut values) = (Evaluation::default(), vec![], vec![], vec![]);
-        for row in 0..self.targets.n_samples() {
-            if let Some((has, is_predicted)) = self.answers(row, at) {
-                evaluation.add_weighted(&answer(has), &answer(is_predicted), self.weight(row));
-                truth.push(answer(has));
-                weights.push(self.weight(row));
-                values.push(self.values[row * self.targets.n_problems() + at]);
-            }
-        }
-        let (labels, classes) = (Labels::new(truth), [answer(false), answer(true)]);
-        let score = |scoring: Scoring| match scoring.score(&labels, Some(&weights), &classes, (&values, None)) {
-            Err(Error::Score { problem, .. }) => Err(problem),
-            score => score.map_err(|error| error.to_string()),
-        };
-        let (roc_auc, average_precision) = (score(Scoring::RocAuc), score(Scoring::AveragePrecision));
-        let has = evaluation.class_scores().into_iter().find(|score| score.label == answer(true));
-        let none =
-            ClassScore { label: answer(true), n_samples: 0, support: 0.0, precision: None, recall: None, f1: None };
-        LabelScore { name: name.clone(), evaluation, has: has.unwrap_or(none), roc_auc, average_precision }
-    }
-
-    fn subset_accuracy(&self) -> f64 {
-        let is_right = |row: usize| {
-            let mut known = (0..self.targets.n_problems()).filter_map(|label| self.answers(row, label));
-            known.all(|(has, is_said)| has == is_said)
-        };
-        let (mut right, mut all) = (0.0, 0.0);
-        for row in 0..self.targets.n_samples() {
-            all += self.weight(row);
-            right += if is_right(row) { self.weight(row) } else { 0.0 };
-        }
-        right / all
+impl LabelScore {
+    /// Of the decision value of each sample, whether it has the label, and its weight.
+    fn new(name: &Label, evaluation: Evaluation, samples: Vec<(f32, bool, f64)>) -> Self {
+        let is_ordered = samples.iter().all(|(value, ..)| !value.is_nan());
+        let ranking = Ranking::new(samples);
+        let defined = |score: f64| (is_ordered && score.is_finite()).then_some(score);
+        let (roc_auc, average_precision) = (defined(ranking.roc_auc()), defined(ranking.average_precision()));
+        let has = evaluation.class_score(&class_of(true));
+        LabelScore { name: name.clone(), evaluation, has, roc_auc, average_precision }
     }
 }

@@ -10,7 +10,7 @@ from sklearn.model_selection import train_test_split
 import widemargin as wm
 
 
-def test_c_is_chosen_stored_and_refitted(tmp_path):
+def test_c_is_chosen_and_refitted():
     X, y = make_moons(300, noise=0.3, random_state=0)
     fitted = wm.BasisExpansionSVC(normalization="nystroem", C="auto").fit(X[:200], y[:200])
     at = path(fitted)["C"] == fitted.C_
@@ -21,10 +21,6 @@ def test_c_is_chosen_stored_and_refitted(tmp_path):
     np.testing.assert_allclose(fitted.decision_function(X), given.decision_function(X), atol=5e-3)
     assert len(path(given)["C"]) == 0
     assert given.C_ == fitted.C_
-    wm.save(fitted, tmp_path / "model.wm")
-    loaded = wm.load(tmp_path / "model.wm")
-    assert loaded.C_ == loaded.C == fitted.C_
-    np.testing.assert_array_equal(path(loaded)["error"], path(fitted)["error"])
     assert clone(fitted).C == "auto"
 
 

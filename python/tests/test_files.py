@@ -134,21 +134,6 @@ def test_bad_files_are_named(tmp_path, digits):
     assert good.read_bytes() == data
 
 
-def test_bases_of_every_kind_come_back():
-    rng = np.random.default_rng(0)
-    y = np.arange(12) % 2
-    images = rng.integers(0, 255, (12, 16, 16, 3), dtype=np.uint8)
-    strings = ["ab", "", "çß€", "abc"] * 3
-    series = [rng.normal(size=rng.integers(3, 9)).astype(np.float32) for _ in range(12)]
-    sets = rng.random((12, 70)) > 0.5
-    for similarity, X in [("hog:cell=8/rbf", images), ("edit", strings), ("dtw", series), ("tanimoto", sets)]:
-        svc = on_bases(similarity, n_basis=12).fit(X, y)
-        again = pickle.loads(pickle.dumps(svc))
-        np.testing.assert_array_equal(again.decision_function(X), svc.decision_function(X))
-        for base, row in zip(svc.basis_, svc.basis_indices_, strict=True):
-            np.testing.assert_array_equal(base, X[row])
-
-
 def test_damaged_files_are_named(tmp_path):
     path = tmp_path / "damaged.model"
     for similarity in ("edit", edits):

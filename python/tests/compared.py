@@ -1,4 +1,4 @@
-"""Classifiers that select nothing, and what other fits compared, from their `cv_results_`."""
+"""Classifiers that select nothing, what other fits compared, from their `cv_results_`, and outputs of ONNX models."""
 
 from __future__ import annotations
 
@@ -10,6 +10,17 @@ import widemargin as wm
 def on_bases(similarity="rbf", **given):
     """A basis expansion with the parameters that the tests mostly have."""
     return wm.BasisExpansionSVC(similarity, **{"normalization": "mean_norm", "C": 1.0, **given})
+
+
+def onnx_outputs(model, X):
+    """The outputs of an exported estimator, or of an ONNX model, by name. The first input has all columns."""
+    import onnxruntime  # which the oldest environment lacks
+
+    graph = wm.to_onnx(model) if hasattr(model, "fit") else model
+    session = onnxruntime.InferenceSession(graph.SerializeToString(), providers=["CPUExecutionProvider"])
+    kind = np.float64 if session.get_inputs()[0].type == "tensor(double)" else np.float32
+    names = [one.name for one in session.get_outputs()]
+    return dict(zip(names, session.run(names, {session.get_inputs()[0].name: np.asarray(X, kind)}), strict=True))
 
 
 def path(model):

@@ -126,16 +126,7 @@ def test_precomputed_blocks():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 3))
     y = (np.linalg.norm(X, axis=1) > 1.5).astype(int)
-    gram = rbf_kernel(X)
-    svc = on_bases("precomputed", n_basis=30, basis="index")
-    assert cross_val_score(svc, gram, y, cv=3).mean() > 0.85
-    svc.fit(gram, y)
-    named = clone(svc).set_params(similarity="rbf:gamma=0.3333333333333333").fit(X, y)
-    np.testing.assert_array_equal(np.sort(svc.basis_indices_), np.sort(named.basis_indices_))
-    np.testing.assert_allclose(svc.decision_function(gram), named.decision_function(X), atol=2e-3)
-    # At predict the columns of the bases will do.
-    columns = rbf_kernel(X, X[svc.basis_indices_])
-    np.testing.assert_allclose(svc.decision_function(columns), svc.decision_function(gram), atol=1e-5)
+    assert cross_val_score(on_bases("precomputed", n_basis=30), rbf_kernel(X), y, cv=3).mean() > 0.85
     # A block of samples and bases of one's own.
     block = rbf_kernel(X, rng.normal(size=(40, 3)))
     fitted = on_bases("precomputed").fit(block, y)

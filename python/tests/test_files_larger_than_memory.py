@@ -1,13 +1,11 @@
 """Estimators read their samples block by block from files, and from iterators of chunks."""
 
-import subprocess
-
 import numpy as np
 import pandas
 import pytest
+from command_line import run
 from scipy import sparse
 from sklearn.datasets import load_wine
-from test_files import PROGRAM
 
 import widemargin as wm
 
@@ -128,11 +126,9 @@ def test_sparse_chunks():
     np.testing.assert_allclose(again.decision_function(rows), whole, atol=0.02 * np.abs(whole).max())
 
 
-@pytest.mark.skipif(PROGRAM is None, reason="the command line program was not built")
 def test_the_model_is_that_of_the_command_line(shards, tmp_path):
     flags = ["--similarity", "z-score/rbf", "--n-basis", "30", "--normalization", "mean-norm", "-C", "1", "--quiet"]
-    train = [PROGRAM, "train", "--method=basis-expansion", shards, "-o", tmp_path / "m", "--memory-limit=1GiB", *flags]
-    subprocess.run(train, check=True)
+    run(tmp_path, "train", "--method=basis-expansion", shards, "-o", "m", "--memory-limit=1GiB", *flags)
     frame = pandas.DataFrame(X, columns=[f"x{k}" for k in range(13)])
     by_program = wm.load(tmp_path / "m").decision_function(frame)
     svc = CLASSIFIERS[0]().fit(wm.files(shards, memory_limit=2**30))

@@ -3,13 +3,12 @@
 import datetime
 import json
 import pickle
-import subprocess
 
 import numpy as np
 import pandas
 import polars
 import pytest
-from test_files import PROGRAM
+from command_line import run
 
 import widemargin as wm
 from widemargin.similarity import pairs
@@ -88,7 +87,6 @@ def same_sex(samples, bases):
     return (samples["sex"].to_numpy()[:, None] == bases["sex"].to_numpy()).astype(float)
 
 
-@pytest.mark.skipif(PROGRAM is None, reason="the command line program was not built")
 @pytest.mark.parametrize(
     ("method", "flags", "estimator"),
     [
@@ -109,13 +107,11 @@ def test_python_and_the_command_line_read_each_others_models(method, flags, esti
     frame.to_csv(tmp_path / "test.csv", index=False)
     fitted = estimator().fit(frame, y)
     wm.save(fitted, tmp_path / "python")
-    train = [PROGRAM, "train", f"--method={method}", tmp_path / "train.csv", "-o", tmp_path / "program", "--quiet"]
-    subprocess.run([*train, *flags], check=True)
+    run(tmp_path, "train", f"--method={method}", "train.csv", "-o", "program", "--quiet", *flags)
     loaded = wm.load(tmp_path / "program")
     assert json.loads(loaded._table_columns) == json.loads(fitted._table_columns)
     for model, known in (("python", fitted), ("program", loaded)):
-        predict = [PROGRAM, "predict", tmp_path / model, tmp_path / "test.csv", "--scores", "--quiet"]
-        lines = subprocess.run(predict, check=True, capture_output=True, text=True).stdout.split("\n")
+        lines = run(tmp_path, "predict", model, "test.csv", "--scores", "--quiet").split("\n")
         scores = [float(line.replace(",", "\t").split("\t")[-1]) for line in lines if line and line[-1].isdigit()]
         np.testing.assert_array_equal(np.float32(scores), np.float32(known.decision_function(frame)))
         read = pandas.read_csv(tmp_path / "test.csv")

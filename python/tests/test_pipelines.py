@@ -201,7 +201,6 @@ def test_onnx_of_searches_and_ensembles():
 
 def test_onnx_of_one_class():
     fitted = make_pipeline(StandardScaler(), wm.BasisExpansionOneClass(n_basis=30)).fit(X)
-    session = onnxruntime.InferenceSession(wm.to_onnx(fitted).SerializeToString())
-    label, scores = session.run(["label", "scores"], {session.get_inputs()[0].name: X.astype(np.float64)})
-    np.testing.assert_allclose(scores, fitted.decision_function(X), atol=1e-5)
-    np.testing.assert_array_equal(label, fitted.predict(X))
+    found = outputs(wm.to_onnx(fitted), X)
+    np.testing.assert_allclose(found["scores"], fitted.decision_function(X), atol=1e-5)
+    np.testing.assert_array_equal(found["label"], fitted.predict(X))

@@ -107,7 +107,6 @@ def test_the_kernel_sees_distinct_training_values_only():
 @pytest.mark.parametrize(
     ("kernel", "message"),
     [
-        (lambda x, y: x + y, r"k\(1, 0\) = 1.*0 where x or y is 0"),
         (lambda x, y: x / (y - 1), r"= (inf|-inf|NaN), expected finite"),
         (lambda x, y: 1.0, r"float64 of shape \(\), expected numbers of shape"),
         (lambda x, y: x.astype(str), r"expected numbers of shape"),

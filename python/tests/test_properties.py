@@ -28,7 +28,7 @@ REGRESSION_SEEDS = range(len(TARGETS) * len(WEIGHTS))
 def test_estimates_are_those_of_new_samples(method):
     far = []
     for seed in SEEDS:
-        one = problem(seed, 400, is_positive=method == "power mean")
+        one = problem(seed, 200, is_positive=method == "power mean")
         found = outcome(fitted(MAKE_ANY[method], one.X, one.y, one.weights), one)
         assert 0 <= found.score <= 1
         if not found.is_within(3):
@@ -42,7 +42,7 @@ def test_estimates_are_those_of_new_samples(method):
 def test_estimates_of_regressors_are_those_of_new_samples(method):
     far = []
     for seed in REGRESSION_SEEDS:
-        one = regression_problem(seed, 400)
+        one = regression_problem(seed, 200)
         found = outcome(fitted(MAKE_REGRESSOR[method], one.X, one.y, one.weights), one)
         assert found.score <= 1
         if not found.is_within(3):
@@ -86,15 +86,10 @@ def check_estimate(model, X_new, y_new):
 
 
 @pytest.mark.parametrize("method", MAKE)
-def test_weights_in_another_unit_choose_the_same(method, parabola):
+def test_weights_that_differ_choose_about_the_same(method, parabola):
     X, y, *new = parabola
     plain, rng = fitted(MAKE[method], X, y, None), np.random.default_rng(0)
-    for weight in (2.0, 10.0):
-        model = fitted(MAKE[method], X, y, np.full(240, weight))
-        check_estimate(model, *new)
-        # C is the weight of each sample's loss: in units of the mean weight it is the same within a step of the path.
-        assert 0.3 <= model.C_ * weight / plain.C_ <= 3.4, (weight, model.C_, plain.C_)
-    # Of weights that differ, C varies with the samples that they leave, about that value and for the same accuracy.
+    # C, in units of the mean weight, varies with the samples that weights leave, about the same value and accuracy.
     ratios = []
     for weights in rng.lognormal(-0.5, 1.0, size=(4, 240)):
         model = fitted(MAKE[method], X, y, weights)

@@ -6,15 +6,14 @@ import warnings
 from typing import Any
 
 import numpy as np
-import onnxruntime
 import pytest
-from compared import candidates, expected_error
+from compared import candidates, expected_error, onnx_outputs
 from problems import rbf_kernel, regression_table, ridge_with_intercept
 from sklearn.datasets import make_friedman1
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge, RidgeCV
 
-from widemargin import BasisExpansionRegressor, to_onnx
+from widemargin import BasisExpansionRegressor
 
 
 def kernel_regressor(C: Any = "auto", **parameters: Any) -> BasisExpansionRegressor:
@@ -129,9 +128,7 @@ def test_onnx_keeps_the_digits_of_a_smooth_function(similarity: str) -> None:
     arrays = fitted._model.arrays()
     factors = np.abs(arrays["map.0.projection"] @ arrays["weights"][0]).sum()
     assert np.finfo(np.float32).eps * factors > 1e-4 * y.std()
-    session = onnxruntime.InferenceSession(to_onnx(fitted).SerializeToString(), providers=["CPUExecutionProvider"])
-    (found,) = session.run(["targets"], {"X": new})
-    np.testing.assert_allclose(found.ravel(), fitted.predict(new), atol=1e-5 * y.std())
+    np.testing.assert_allclose(onnx_outputs(fitted, new)["targets"].ravel(), fitted.predict(new), atol=1e-5 * y.std())
     single = np.concatenate([fitted.predict(row[None]) for row in new[:5]])
     np.testing.assert_allclose(single, fitted.predict(new)[:5], rtol=0, atol=1e-6 * y.std())
 

@@ -103,30 +103,6 @@ def test_images(shape):
         np.testing.assert_array_equal(taken.reshape(shape), pixels)
 
 
-@pytest.mark.parametrize(
-    ("X", "error", "message"),
-    [
-        (
-            np.zeros((2, 8, 8)),
-            TypeError,
-            r"pixels of float64: pixels are uint8, 0 to 255.*\(255 \* X\)\.round\(\)\.astype\(np\.uint8\)",
-        ),
-        (np.zeros((2, 8, 8), np.int64), TypeError, "pixels of int64: pixels are uint8, 0 to 255"),
-        (np.zeros((2, 64), np.uint8), ValueError, r"shape \(2, 64\): images are \(n, height, width\)"),
-        (
-            [np.zeros((8, 8), np.uint8), np.zeros((8, 9), np.uint8)],
-            ValueError,
-            r"image 1 \(from 0\) has shape \(8, 9\) and the first one",
-        ),
-        (["a.png", "b.png"], TypeError, "takes images"),
-        (sparse.eye(3, format="csr"), TypeError, "sparse matrix; the similarity takes images"),
-    ],
-)
-def test_what_is_no_image(X, error, message):
-    with pytest.raises(error, match=message):
-        from_other(X, IMAGES, "X")
-
-
 def test_grids():
     cells = np.random.default_rng(0).random((3, 4, 5, 31))
     (form, taken), n = from_other(cells, GRIDS)
@@ -181,42 +157,6 @@ def test_series_as_columns_of_lists():
     ):
         (_, values, lengths), n = from_other(column, SERIES)
         assert (n, lengths.tolist(), values[:, 0].tolist()) == (3, [3, 1, 2], [1, 2, 3, 4, 5, 6])
-
-
-@pytest.mark.parametrize(
-    ("X", "error", "message"),
-    [
-        (
-            [[1.0], [1.0, np.nan, 1.0]],
-            ValueError,
-            r"series 1 \(from 0\) is nan at time step 1, channel 0.*cut or interpolate",
-        ),
-        (
-            np.array([[1.0, 2.0], [np.nan, 1.0]]),
-            ValueError,
-            r"series 1 \(from 0\) is nan.*list of arrays, or padded with NaN",
-        ),
-        ([[1.0], [1.0, None, 1.0]], ValueError, r"series 1 \(from 0\) is nan at time step 1"),
-        ([[1.0], [np.nan, None]], ValueError, r"series 1 \(from 0\) is empty: all its values are missing \(NaN\)"),
-        (
-            [[[1.0, 2.0], [1.0, np.nan], [1.0, np.nan]]],
-            ValueError,
-            r"series 0 \(from 0\) is nan at time step 1, channel 1",
-        ),
-        ([[1.0], [1e300]], ValueError, r"series 1 \(from 0\) is 1e\+300 at time step 0.*overflows single precision"),
-        ([[1.0], []], ValueError, r"series 1 \(from 0\) is empty"),
-        ([[1.0], None], ValueError, r"series 1 \(from 0\) is missing"),
-        ([[1.0], "abc"], TypeError, r"series 1 \(from 0\) is .*a series is an array of numbers"),
-        ([[1.0], ["a", "b"]], TypeError, r"series 1 \(from 0\) is"),
-        ([np.ones((3, 2)), np.ones((3, 1))], ValueError, r"series 1 \(from 0\) has 1 and the first one 2"),
-        ([np.ones((3, 2, 2))], ValueError, r"series 0 \(from 0\) has shape \(3, 2, 2\)"),
-        (np.ones((2, 2, 2, 2)), ValueError, r"shape \(2, 2, 2, 2\): series are \(n, length\)"),
-        (["ab", "c"], TypeError, r"series 0 \(from 0\) is"),
-    ],
-)
-def test_what_is_no_series(X, error, message):
-    with pytest.raises(error, match=message):
-        from_other(X, SERIES)
 
 
 def same_series(found, series):
@@ -322,22 +262,6 @@ def test_missing_strings_are_named():
             from_other(column, STRINGS, "names")
 
 
-@pytest.mark.parametrize(
-    ("X", "message"),
-    [
-        ("abc", "X is one string: pass samples in a list"),
-        (b"abc", "X is one bytes object"),
-        (["a", b"b"], r"row 1 \(from 0\) is a bytes, not a string: decode it"),
-        (["a", 3], r"row 1 \(from 0\) is a int, not a string"),
-        (np.zeros((2, 2)), r"array of float64 of shape \(2, 2\); the similarity takes strings"),
-        (np.array([["a", "b"]]), "takes strings"),
-    ],
-)
-def test_what_is_no_string(X, message):
-    with pytest.raises(TypeError, match=message):
-        from_other(X, STRINGS)
-
-
 # Bit sets
 
 
@@ -366,9 +290,50 @@ def test_sets_become_words(sets):
     assert bits_of(words, n_bits) == sets
 
 
-@pytest.mark.parametrize(
-    ("X", "error", "message"),
-    [
+def test_frames_of_bool_are_sets():
+    X = np.array([[True, False, True], [False, False, True]])
+    expected, _ = from_other(X, SETS)
+    for frame in (frames("pandas").DataFrame(X, columns=list("abc")), frames("polars").DataFrame(X)):
+        taken, _ = from_other(frame, SETS)
+        np.testing.assert_array_equal(taken[1], expected[1])
+
+
+# Mistakes
+
+REFUSED = {
+    "images": [
+        (np.zeros((2, 8, 8)), TypeError, r"pixels of float64: pixels are uint8, .*\(255 \* X\)\.round\(\)\.astype"),
+        (np.zeros((2, 8, 8), np.int64), TypeError, "pixels of int64: pixels are uint8, 0 to 255"),
+        (np.zeros((2, 64), np.uint8), ValueError, r"shape \(2, 64\): images are \(n, height, width\)"),
+        ([np.zeros((8, n), np.uint8) for n in (8, 9)], ValueError, r"image 1 \(from 0\) has shape \(8, 9\) and the"),
+        (["a.png", "b.png"], TypeError, "takes images"),
+        (sparse.eye(3, format="csr"), TypeError, "sparse matrix; the similarity takes images"),
+    ],
+    "series": [
+        ([[1.0], [1.0, np.nan, 1.0]], ValueError, r"series 1 .* nan at time step 1, channel 0.*cut or interpolate"),
+        (np.array([[1.0, 2.0], [np.nan, 1.0]]), ValueError, r"series 1 .* nan.*list of arrays, or padded with NaN"),
+        ([[1.0], [1.0, None, 1.0]], ValueError, r"series 1 \(from 0\) is nan at time step 1"),
+        ([[1.0], [np.nan, None]], ValueError, r"series 1 \(from 0\) is empty: all its values are missing \(NaN\)"),
+        ([[[1.0, 2.0], [1.0, np.nan], [1.0, np.nan]]], ValueError, r"series 0 .* is nan at time step 1, channel 1"),
+        ([[1.0], [1e300]], ValueError, r"series 1 \(from 0\) is 1e\+300 at time step 0.*overflows single precision"),
+        ([[1.0], []], ValueError, r"series 1 \(from 0\) is empty"),
+        ([[1.0], None], ValueError, r"series 1 \(from 0\) is missing"),
+        ([[1.0], "abc"], TypeError, r"series 1 \(from 0\) is .*a series is an array of numbers"),
+        ([[1.0], ["a", "b"]], TypeError, r"series 1 \(from 0\) is"),
+        ([np.ones((3, 2)), np.ones((3, 1))], ValueError, r"series 1 \(from 0\) has 1 and the first one 2"),
+        ([np.ones((3, 2, 2))], ValueError, r"series 0 \(from 0\) has shape \(3, 2, 2\)"),
+        (np.ones((2, 2, 2, 2)), ValueError, r"shape \(2, 2, 2, 2\): series are \(n, length\)"),
+        (["ab", "c"], TypeError, r"series 0 \(from 0\) is"),
+    ],
+    "strings": [
+        ("abc", TypeError, "X is one string: pass samples in a list"),
+        (b"abc", TypeError, "X is one bytes object"),
+        (["a", b"b"], TypeError, r"row 1 \(from 0\) is a bytes, not a string: decode it"),
+        (["a", 3], TypeError, r"row 1 \(from 0\) is a int, not a string"),
+        (np.zeros((2, 2)), TypeError, r"array of float64 of shape \(2, 2\); the similarity takes strings"),
+        (np.array([["a", "b"]]), TypeError, "takes strings"),
+    ],
+    "sets": [
         ([{1}, {-1}], ValueError, r"set 1 \(from 0\) has the element -1: elements are integers from 0 to 16777215"),
         ([{1}, {2**24}], ValueError, r"set 1 \(from 0\) has the element 16777216"),
         ([{1}, {"a"}], TypeError, r"set 1 \(from 0\) has the element 'a': elements are integers"),
@@ -377,18 +342,15 @@ def test_sets_become_words(sets):
         (np.ones((2, 3)), TypeError, "takes bit sets"),
         ({1, 2}, TypeError, "X is a set, which has no order"),
     ],
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "X", "error", "message"), [(kind, *row) for kind, rows in REFUSED.items() for row in rows]
 )
-def test_what_is_no_set(X, error, message):
+def test_what_is_no_sample_of_a_kind(kind, X, error, message):
     with pytest.raises(error, match=message):
-        from_other(X, SETS)
-
-
-def test_frames_of_bool_are_sets():
-    X = np.array([[True, False, True], [False, False, True]])
-    expected, _ = from_other(X, SETS)
-    for frame in (frames("pandas").DataFrame(X, columns=list("abc")), frames("polars").DataFrame(X)):
-        taken, _ = from_other(frame, SETS)
-        np.testing.assert_array_equal(taken[1], expected[1])
+        from_other(X, [kind])
 
 
 # Which kind is meant

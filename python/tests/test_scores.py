@@ -1,17 +1,14 @@
 """The scores of the command line are scikit-learn's."""
 
 import json
-import subprocess
 
 import numpy as np
 import pytest
+from command_line import run
 from sklearn import metrics
-from test_files import PROGRAM
 
 import widemargin as wm
 from widemargin._model_files import save
-
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="the command `widemargin` is not built")
 
 NAMES = ["accuracy", "balanced-accuracy", "f1-macro", "roc-auc", "neg-log-loss", "neg-brier-score", "average-precision"]
 
@@ -24,6 +21,10 @@ def table(n_classes, n, seed):
     return X, y
 
 
+def evaluated(folder, *options):
+    return json.loads(run(folder, "evaluate", "model", "test.csv", "--json", *options))
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_scores_are_those_of_scikit_learn(tmp_path, n_classes):
     (X, y), (A, b) = table(n_classes, 90, 0), table(n_classes, 80, 1)
@@ -31,8 +32,7 @@ def test_scores_are_those_of_scikit_learn(tmp_path, n_classes):
     save(svc, tmp_path / "model")
     np.savetxt(tmp_path / "test.csv", np.column_stack([b, A]), fmt="%d", delimiter=",", header="label,a,b", comments="")
     names = NAMES if n_classes == 2 else NAMES[:-1]
-    command = [PROGRAM, "evaluate", "model", "test.csv", "--json", "--metrics", ",".join(names)]
-    evaluation = json.loads(subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout)
+    evaluation = evaluated(tmp_path, "--metrics", ",".join(names))
 
     values, predicted = svc.decision_function(A).astype(np.float32), svc.predict(A)
     assert len(np.unique(values)) < values.size  # there are ties
@@ -74,8 +74,7 @@ def test_weighted_scores_of_classes_agree_with_the_confusion_matrix(tmp_path):
     save(svc, tmp_path / "model")
     columns = np.column_stack([b, weights, A])
     np.savetxt(tmp_path / "test.csv", columns, delimiter=",", header="label,w,a,b", comments="")
-    command = [PROGRAM, "evaluate", "model", "test.csv", "--json", "--weight-column", "w"]
-    evaluation = json.loads(subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout)
+    evaluation = evaluated(tmp_path, "--weight-column", "w")
     predicted, probabilities = svc.predict(A), svc.predict_proba(A)
     confusion = metrics.confusion_matrix(b, predicted, sample_weight=weights)
     np.testing.assert_allclose(evaluation["confusion_matrix"]["counts"], confusion)
@@ -96,9 +95,7 @@ def test_weighted_scores_of_targets_are_those_of_scikit_learn(tmp_path):
     columns = np.column_stack([y, weights, A])
     np.savetxt(tmp_path / "test.csv", columns, delimiter=",", header="y,w,a,b,c", comments="", fmt="%.17g")
     names = ["r2", "neg-mean-absolute-error", "neg-root-mean-squared-error", "neg-mean-pinball-loss"]
-    command = [PROGRAM, "evaluate", "model", "test.csv", "--label", "y", "--weight-column", "w", "--json"]
-    command += ["--metrics", ",".join(names)]
-    scores = json.loads(subprocess.run(command, cwd=tmp_path, check=True, capture_output=True).stdout)["scores"]
+    scores = evaluated(tmp_path, "--label", "y", "--weight-column", "w", "--metrics", ",".join(names))["scores"]
     predicted = regressor.predict(A)
     expected = {
         "r2": metrics.r2_score(y, predicted, sample_weight=weights),

@@ -148,6 +148,7 @@ def test_similarities_to_the_bases_are_known_by_their_names(rng):
     model = wm.BasisExpansionSVC("precomputed", n_basis=20).fit(K, y)
     of_bases = K.iloc[:, model.basis_indices_]
     expected = model.decision_function(K)
+    np.testing.assert_array_equal(model.decision_function(K[K.columns[::-1]]), expected)
     np.testing.assert_array_equal(model.decision_function(of_bases), expected)
     np.testing.assert_array_equal(model.decision_function(of_bases[of_bases.columns[::-1]]), expected)
     with pytest.raises(ValueError, match="feature names should match"):

@@ -1,15 +1,15 @@
 """Classes keep their type in files, and are compared with the labels of files."""
 
-import subprocess
+import json
 
 import numpy as np
-import onnxruntime
 import pytest
+from command_line import run
+from compared import onnx_outputs
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from test_files import PROGRAM
 
 import widemargin as wm
 from widemargin.inspection import explain, report
@@ -65,7 +65,6 @@ def negative_distance(a, b):
     return -float(np.linalg.norm(a - b))
 
 
-@pytest.mark.skipif(PROGRAM is None, reason="the command line program was not built")
 def test_classes_that_spell_integers_are_those_of_files(tmp_path):
     series = [np.sin(np.linspace(0, 6, 30) * (1 + k % 2)) + 0.01 * k for k in range(40)]
     labels = ["1", "2"] * 20
@@ -75,16 +74,12 @@ def test_classes_that_spell_integers_are_those_of_files(tmp_path):
     rows = [",".join(map(str, x)) + f":{label}" for x, label in zip(series, labels, strict=True)]
     head = ["@problemName waves", "@univariate true", "@classLabel true 1 2", "@data"]
     (tmp_path / "waves.ts").write_text("\n".join([*head, *rows]) + "\n")
-    command = [PROGRAM, "evaluate", tmp_path / "model", tmp_path / "waves.ts", "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert '"accuracy":1.0' in done.stdout.replace(" ", ""), done.stdout
+    assert json.loads(run(tmp_path, "evaluate", "model", "waves.ts", "--json"))["accuracy"] == 1.0
 
 
 def test_classes_that_spell_integers_are_strings_elsewhere():
     labels = np.array(["1", "2", "10"])[y]
     svc = wm.BasisExpansionSVC("rbf", n_basis=10, C=1.0).fit(X, labels)
-    session = onnxruntime.InferenceSession(wm.to_onnx(svc).SerializeToString())
-    np.testing.assert_array_equal(session.run(["label"], {"X": X.astype(np.float32)})[0], svc.predict(X))
+    np.testing.assert_array_equal(onnx_outputs(svc, X)["label"], svc.predict(X))
     assert explain(svc, X, 0, label="2").explained == "2"
     assert f"{100 * svc.score(X, labels):.2f} %" in report(svc, X, labels)

@@ -34,7 +34,7 @@ def check(model, X_new, y_new, standard_errors=3.0):
 
 @pytest.mark.parametrize(
     ("n_classes", "n_columns", "n_samples", "options"),
-    [(30, 60, 1000, {}), (50, 200, 4000, {})] + [(30, 60, 600, options) for options in ({}, {"C": 0.01}, {"C": 0.1})],
+    [(30, 60, 1000, {}), (40, 100, 2500, {})] + [(30, 60, 600, options) for options in ({}, {"C": 0.01}, {"C": 0.1})],
 )
 def test_rows_held_out_of_many_classes_are_unknown_to_the_model(n_classes, n_columns, n_samples, options):
     random = np.random.default_rng(0)

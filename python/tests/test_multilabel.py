@@ -80,13 +80,6 @@ def test_two_labels_are_no_two_classes(name):
     assert fitted.decision_function(X).shape == fitted.predict_proba(X).shape == (len(X), 2)
 
 
-def test_columns_of_a_frame_are_the_names():
-    import pandas
-
-    fitted = MADE["thin plate"]().fit(X, pandas.DataFrame(SOME, columns=["a", "b", "c", "d"]))
-    assert fitted.label_names_.tolist() == ["a", "b", "c", "d"]
-
-
 @pytest.mark.parametrize("name", MADE)
 def test_a_sample_of_which_nothing_is_known_is_absent(name):
     is_known = np.random.default_rng(1).random(len(X)) < 0.75

@@ -51,6 +51,15 @@ def test_many_rows_are_not_asked_for_products(client, digits, monkeypatch):
     np.testing.assert_allclose(again.coef_, found.coef_, atol=1e-6 * np.abs(found.coef_).max())
 
 
+def test_two_clusters_far_apart(client):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (600, 3))
+    y = (X[:, 1] * X[:, 2] > 0).astype(int)
+    X[:, 0] += np.where(np.arange(600) % 2 == 0, 1e6, -1e6)
+    found = BasisExpansionSVC("rbf:gamma=2", n_basis=100, C=10.0, normalization="mean_norm").fit(*cut(X, y, (200, 400)))
+    assert found.score(X, y) > 0.9
+
+
 def test_strings_in_a_bag(client):
     words = ["aab", "abab", "ba", "bbb", "cdc", "ccd", "dcdd", "dd", "aaab", "cddc"] * 4
     labels = ["ab" if set(word) <= set("ab") else "cd" for word in words]

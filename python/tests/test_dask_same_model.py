@@ -67,6 +67,7 @@ CASES = {
         f"two similarities, {name}": (expansion(PARTS, normalization=name, basis="every"), CLASSES, 2e-3)
         for name in ("mean_norm", "covariance", "none", "nystroem")
     },
+    "expansion, squared error": (expansion(loss="squared_error", tol=1e-9), CLASSES, 1e-5),
     "expansion, logistic": (expansion(loss="logistic", **BALANCED), CLASSES > 1, 2e-3),
     "expansion, labels": (expansion(**BALANCED), LABELS, 2e-3),
     "expansion, labels, logistic": (expansion(loss="logistic"), LABELS, 2e-3),

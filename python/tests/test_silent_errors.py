@@ -411,3 +411,15 @@ def test_weights_are_copies_where_numbers_are_missing() -> None:
         copied = wm.ThinPlateSVC(C=1.0).fit(Y.loc[rows], y[rows])
         later = X[list(Y.columns)].iloc[:12]
         np.testing.assert_allclose(weighted.decision_function(later), copied.decision_function(later), atol=1e-9)
+
+
+def test_bases_that_labels_have_selected_are_selected_again_for_an_estimate() -> None:
+    estimates, confidence = [], []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(200, 10)), rng.permutation([0, 1] * 100)
+        model = wm.BasisExpansionSVC("rbf:gamma=0.1", normalization="mean_norm", max_basis=30).fit(X, y)
+        estimates.append(model.estimated_score_)
+        confidence.append(model.predict_proba(rng.normal(size=(500, 10))).max(axis=1).mean())
+    assert np.mean(estimates) < 0.55, estimates
+    assert np.mean(confidence) < 0.55, confidence

@@ -184,6 +184,7 @@ def test_wrong_parameters_are_named(estimator):
         ],
         (wm.PowerMeanSVC(nodes=17), "'nodes' parameter.*from 1 to 16"),
         (wm.BasisExpansionSVC(similarity="rfb"), "rbf"),
+        (wm.BasisExpansionSVC("rbf:weight=2+laplacian"), r"a list, \['rbf:weight=2', 'laplacian'\]"),
         (wm.BasisExpansionSVC(normalization="nystrom"), "Did you mean 'nystroem'"),
         (wm.BasisExpansionSVC(negative_eigenvalues="clipped"), "Did you mean 'clip'"),
         (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
@@ -79,6 +80,9 @@ def with_hyphens(spec: str) -> str:
 def canonical(spec: str, where: str) -> str:
     """The spec in canonical form; ValueError for an unknown name."""
     known = {"similarity": SIMILARITIES, "descriptor": DESCRIPTORS}
+    # A plus sign before a digit belongs to a number, such as 1e+5.
+    if len(joined := re.split(r"\+(?=[a-z])", spec)) > 1:
+        raise ValueError(f"{where}={spec!r}: several similarities are passed as a list, {joined!r}")
     *before, last = names_of_steps(spec)
     steps = [(name, "descriptor", "similarity") for name in before] + [(last, "similarity", "descriptor")]
     for name, what, other in steps:

@@ -43,7 +43,7 @@ pub enum Error {
         expected: String,
     },
     /// A feature value that the method does not accept.
-    #[error("row {row}, column {column} (from 0): {value} {problem}")]
+    #[error("row {row}, column {column} (from 0): {} {problem}", shown(*.value))]
     Value {
         /// Row of the sample, from 0.
         row: usize,
@@ -55,7 +55,7 @@ pub enum Error {
         problem: &'static str,
     },
     /// A sample weight that is negative or not finite.
-    #[error("weight of row {row} (from 0) is {value}: a weight is finite and at least 0")]
+    #[error("weight of row {row} (from 0) is {}: a weight is finite and at least 0", shown(*.value))]
     Weight {
         /// Row of the sample, from 0.
         row: usize,
@@ -63,7 +63,7 @@ pub enum Error {
         value: f64,
     },
     /// A target of a regression that is not finite.
-    #[error("target {output} of row {row} (from 0) is {value}: a target of a regression is a finite number")]
+    #[error("target {output} of row {row} (from 0) is {}: a target of a regression is a finite number", shown(*.value))]
     Target {
         /// Row of the sample, from 0.
         row: usize,
@@ -306,6 +306,13 @@ pub fn bytes_text(bytes: u64) -> String {
     }
 }
 
+/// A number with an exponent where its digits would be many.
+fn shown(number: f64) -> String {
+    let size = number.abs();
+    let is_long = size.is_finite() && size != 0.0 && !(1e-6..1e16).contains(&size);
+    if is_long { format!("{number:e}") } else { number.to_string() }
+}
+
 /// Refuses a parameter unless its condition `holds`.
 ///
 /// # Errors
@@ -357,5 +364,11 @@ mod tests {
         assert_eq!(nearest("power-maen"), Some("power-mean"));
         assert_eq!(nearest("chi3"), Some("chi2"));
         assert_eq!(nearest("wavelet"), None);
+    }
+
+    #[test]
+    fn large_numbers_are_shown_with_an_exponent() {
+        let shown = [-1.0, 0.25, 1e200, -3e-40, f64::NAN, f64::INFINITY, 0.0].map(shown);
+        assert_eq!(shown, ["-1", "0.25", "1e200", "-3e-40", "NaN", "inf", "0"]);
     }
 }

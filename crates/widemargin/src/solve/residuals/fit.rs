@@ -147,9 +147,9 @@ pub(crate) fn fit_in_blocks(
         let ones = Matrix::from_columns(roots[rows.clone()].to_vec(), 1, rows.len());
         Ok((if with_features { features(rows, &roots)? } else { Matrix::default() }, ones))
     };
-    // The multipliers of a rounded loss, and the state of a fit without a fold, are no part of a log.
-    let checkpoint = checkpoint.filter(|_| choice.loss.is_smooth() && !choice.by_folds);
     fit(samples, choice, monitor, &mut |settings, name, monitor| {
+        // The multipliers of a rounded loss, and the state of a fit without a fold, are no part of a log.
+        let checkpoint = checkpoint.filter(|_| choice.loss.is_smooth() && !settings.path.by_folds);
         let checkpoint = checkpoint.map(|checkpoint| (checkpoint, name));
         let storage = BlockStorage { n_cached: 0, lifts: false, checkpoint };
         let run = Run { settings, pool, monitor };
@@ -178,14 +178,14 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, monitor: &Monitor<'_>, s
         let of_output = |(output, &loss)| loss_of_constant(loss, targets.col(output), weights, has_intercept);
         losses.iter().enumerate().map(of_output).collect()
     };
-    let settings = |losses: &[Loss]| -> Result<FitSettings> {
+    let settings = |losses: &[Loss], by_folds: bool| -> Result<FitSettings> {
         let smooth = |(output, &loss): (usize, &Loss)| {
             let factor = if is_quantile { mean_scale / scales[output] } else { 1.0 };
             SmoothLoss { factor, unit: size(output) / factor, ..SmoothLoss::new(loss) }
         };
         Ok(FitSettings {
             polynomials: if has_intercept { Polynomials::Free } else { Polynomials::None },
-            path: PathOptions { c: fixed, refines: !is_quantile, by_folds: choice.by_folds, ..PathOptions::default() },
+            path: PathOptions { c: fixed, refines: !is_quantile, by_folds, ..PathOptions::default() },
             lowest: LOWEST_LAMBDA_OF_OUTPUTS,
             stop: Stop { max_steps: MAX_STEPS_OF_OUTPUTS, tol: MAX_CROSSING },
             typical_weight: typical_weight(units),
@@ -213,7 +213,7 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, monitor: &Monitor<'_>, s
     let losses: Vec<Loss> = match (first, choice.loss.epsilon()) {
         (Some(first), _) => {
             let choosing = monitor.with_part_of_time(SELECTION_TIME_SHARE);
-            let left = solve(&settings(&first)?, "first", &choosing)?.outcome.best.some;
+            let left = solve(&settings(&first, choice.by_folds)?, "first", &choosing)?.outcome.best.some;
             let of_output = |output: usize| {
                 let known = left.values.chunks(k).zip(&left.weights).map(|(of_row, weight)| (of_row[output], *weight));
                 let (left, weights): (Vec<f64>, Vec<f64>) = known.filter(|(residual, _)| residual.is_finite()).unzip();
@@ -226,9 +226,17 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, monitor: &Monitor<'_>, s
         (None, None) => vec![choice.loss; k],
     };
 
-    let thin_plate::Fitted { alpha, beta, outcome, .. } = solve(&settings(&losses)?, "losses", monitor)?;
+    let unknown = |thin_plate::Fitted { outcome, .. }: &thin_plate::Fitted| {
+        outcome.best.point.loo_squared_hinge.is_none() && outcome.best.is_converged() && !outcome.cut
+    };
+    let mut fitted = solve(&settings(&losses, choice.by_folds)?, "losses", monitor)?;
+    if choice.c.is_none() && !choice.by_folds && unknown(&fitted) {
+        // Where no loss curves at a solution, as at targets that are all beyond ε, leave-one-out is undetermined.
+        fitted = solve(&settings(&losses, true)?, "folds", monitor)?;
+    }
+    let is_unknown = unknown(&fitted);
+    let thin_plate::Fitted { alpha, beta, outcome, .. } = fitted;
     let best = &outcome.best;
-    let is_unknown = best.point.loo_squared_hinge.is_none() && best.is_converged() && !outcome.cut;
     // Without the only sample there are no folds; a fit that was stopped has no estimate either.
     let is_alone = is_quantile && n_independent(weights, units) < 2;
     if choice.c.is_none() && (is_alone || is_unknown) {

@@ -97,7 +97,7 @@ def validated(estimator: Any, X: Any, *, reset: bool, weights: Any = None) -> An
         rows = validate_data(estimator, X, reset=reset, **ROWS)
         if reset and frame:
             weights = _weights(weights, len(rows))
-            numbers = zip(X.columns, (_median(_numbers(column), weights) for column in frame), strict=True)
+            numbers = zip(X.columns, (_core.median(_numbers(column), weights) for column in frame), strict=True)
             known = [{"name": str(name), "kind": "number", "median": median} for name, median in numbers]
             estimator._number_columns = json.dumps(known)
         return rows
@@ -116,20 +116,11 @@ def validated(estimator: Any, X: Any, *, reset: bool, weights: Any = None) -> An
 def _weights(weights: Any, n: int) -> npt.NDArray[np.float64] | None:
     """The weights of n rows; None where there are none, or they are no weights, which the fit reports."""
     try:
-        found = np.asarray(weights, dtype=np.float64)
+        found = np.ascontiguousarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
         return None
     are_weights = found.shape == (n,) and np.isfinite(found).all() and found.min(initial=0.0) >= 0
     return found if are_weights and found.max(initial=0.0) > 0 else None
-
-
-def _median(numbers: npt.NDArray[np.float64], weights: npt.NDArray[np.float64] | None) -> float:
-    if weights is None:
-        return float(np.median(numbers))
-    order = np.argsort(numbers)
-    below = np.cumsum(weights[order])
-    first, last = (np.searchsorted(below, 0.5 * below[-1], side=side) for side in ("left", "right"))
-    return float(0.5 * numbers[order[first]] + 0.5 * numbers[order[last]])
 
 
 def _columns_of(X: Any) -> list[Any]:

@@ -95,6 +95,7 @@ __all__ = [
     "header_of",
     "hog",
     "learn_columns",
+    "median",
     "merge",
     "normalized",
     "pairwise",
@@ -412,6 +413,9 @@ class Store:
 
 def learn_columns(columns: Sequence[_Column], weights: _Floats | None = None) -> tuple[str, _Floats]:
     """The types and categories of a data frame's columns, as JSON, and the features of its rows."""
+
+def median(numbers: _Floats, weights: _Floats | None = None) -> float:
+    """The median of numbers, where a weight k counts as k numbers."""
 
 def feature_importances(similarities: Sequence[str], encoder: str | None = ...) -> list[float] | None:
     """The importance of each column of a table for similarities with these specs; None if none has column weights."""

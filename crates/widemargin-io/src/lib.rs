@@ -60,7 +60,7 @@ mod write;
 mod write_rows;
 
 pub use checkpoint_folder::CheckpointFolder;
-pub use csv::{FrameCells, FrameColumn, FrameProblem, encode_frame, learn_frame, number};
+pub use csv::{FrameCells, FrameColumn, FrameProblem, encode_frame, learn_frame, median, number};
 pub use error::{IoError, Problem, ProblemKind, Result};
 pub use format::Format;
 pub use indicators::Indicators;

@@ -36,11 +36,20 @@ fn refused(problem: FrameProblem) -> PyErr {
 pub(crate) fn learn_columns<'py>(
     py: Python<'py>,
     columns: Vec<(String, Cells<'py>)>,
-    weights: Option<Vec<f64>>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
 ) -> PyResult<(String, Matrix<'py, f64>)> {
-    let (encoder, features) = learn_frame(&frame(&columns)?, weights.as_deref()).map_err(refused)?;
+    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+    let (encoder, features) = learn_frame(&frame(&columns)?, weights).map_err(refused)?;
     let json = serde_json::to_string(&encoder).map_err(|error| PyValueError::new_err(error.to_string()))?;
     Ok((json, array(py, features)?))
+}
+
+/// The median of numbers, where a weight k counts as k numbers.
+#[pyfunction]
+#[pyo3(signature = (numbers, weights = None))]
+pub(crate) fn median(numbers: PyReadonlyArray1<'_, f64>, weights: Option<PyReadonlyArray1<'_, f64>>) -> PyResult<f64> {
+    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+    Ok(widemargin_io::median(numbers.as_slice()?.to_vec(), weights))
 }
 
 /// The importance of each column of a table for similarities with these specs; None if none has column weights.

@@ -31,7 +31,7 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use crate::{
-        columns::{encode_columns, feature_importances, learn_columns},
+        columns::{encode_columns, feature_importances, learn_columns, median},
         command::command,
         errors::write_file,
         expansion::{fit_expansion, normalized, unnormalized},

@@ -24,5 +24,6 @@ pub(crate) use header::Header;
 pub(crate) use number::Numbers;
 pub use number::number;
 pub(crate) use read::{Reader, read_labels};
+pub use statistics::median;
 pub(crate) use strings::open_strings;
 pub(crate) use write::write;

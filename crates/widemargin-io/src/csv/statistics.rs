@@ -171,34 +171,39 @@ pub(super) fn fill(columns: &mut [TableColumn], values: &mut [f64], n_cols: usiz
         let (ColumnKind::Number { median } | ColumnKind::Boolean { median }) = &mut column.kind else { continue };
         let is_missing = |row: &[f64]| column.has_missing && row[at + 1] != 0.0;
         let rows = values.chunks_exact(n_cols).enumerate().filter(|(_, row)| !is_missing(row));
-        let known = |weighs: fn(f64) -> f64| {
-            let weight = |row: usize| weights.map_or(1.0, |weights| weighs(weights[row]));
-            rows.clone().map(|(row, values)| (values[at], weight(row))).filter(|(_, weight)| *weight > 0.0).collect()
-        };
-        // Where none has a weight, all count.
-        *median = median_of(known(|weight| weight)).or_else(|| median_of(known(|_| 1.0))).unwrap_or(0.0);
+        let known: Vec<f64> = rows.clone().map(|(_, row)| row[at]).collect();
+        let of_known = weights.map(|weights| rows.map(|(row, _)| weights[row]).collect::<Vec<f64>>());
+        *median = self::median(known, of_known.as_deref());
         for row in values.chunks_exact_mut(n_cols).filter(|row| is_missing(row)) {
             row[at] = *median;
         }
     }
 }
 
-/// The median of numbers with weights above 0; none of none.
-fn median_of(mut numbers: Vec<(f64, f64)>) -> Option<f64> {
-    numbers.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-    let half = 0.5 * numbers.iter().map(|(_, weight)| weight).sum::<f64>();
-    let (mut below, mut lower) = (0.0, None);
-    for (number, weight) in numbers {
-        if let Some(lower) = lower {
-            return Some(lower + 0.5 * (number - lower));
+/// The median of numbers, where a weight k counts as k numbers; where none has a weight, all count alike. 0 of none.
+pub fn median(mut numbers: Vec<f64>, weights: Option<&[f64]>) -> f64 {
+    let between = |lower: f64, upper: f64| lower + 0.5 * (upper - lower);
+    let Some(weights) = weights.filter(|weights| weights.iter().any(|weight| *weight > 0.0)) else {
+        let (n, middle) = (numbers.len(), numbers.len() / 2);
+        if n == 0 {
+            return 0.0;
         }
-        below += weight;
-        if below > half {
-            return Some(number);
-        }
-        lower = (below == half).then_some(number);
-    }
-    lower
+        let upper = *numbers.select_nth_unstable_by(middle, f64::total_cmp).1;
+        let below = || numbers[..middle].iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        return if n % 2 == 1 { upper } else { between(below(), upper) };
+    };
+    let mut weighted: Vec<(f64, f64)> =
+        numbers.into_iter().zip(weights.iter().copied()).filter(|(_, weight)| *weight > 0.0).collect();
+    weighted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let half = 0.5 * weighted.iter().map(|(_, weight)| weight).sum::<f64>();
+    let (last, mut sum) = (weighted.len() - 1, 0.0);
+    let reaches_half = |(_, weight): &(f64, f64)| {
+        sum += weight;
+        sum >= half
+    };
+    let lower = weighted.iter().position(reaches_half).unwrap_or(last);
+    let upper = if sum == half { last.min(lower + 1) } else { lower };
+    between(weighted[lower].0, weighted[upper].0)
 }
 
 /// A line for each column of features that numbers the rows, or has the name of a label. `matrix` has the features.

@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_the_time_gives_a_like_part_of_the_samples() {
+    fn the_number_of_samples_is_in_proportion_to_the_time() {
         let share = |n: usize, size: Size| n as f64 / size.n_samples as f64;
         let exact = Size { n_samples: 20_000, n_basis: None, ..LARGE };
         // All samples take 31 seconds.

@@ -254,32 +254,19 @@ impl<S: Similarity> Fit<'_, '_, S> {
 
     /// Decision values of samples that a fit did not see: those of the search, of the selection of C, or of refits.
     fn estimate(&mut self, of_c: Option<Validation>, costs: &[f64], solution: &Solution) -> Result<Validation> {
-        let Fit { fit: InMemory { task, prepared, made, clock, .. }, judged, all, others, solver, unpruned } = self;
+        let Fit { fit: InMemory { task, prepared, made, clock, .. }, judged, all, others, solver, unpruned } = &*self;
         let merged = &prepared.merged;
         if let Some(scores) = &task.held_out {
             return Ok(Validation::of(scores.clone(), EstimateMethod::Folds));
         }
         // The sums over folds cannot count samples by how many others they stand for.
         let is_even = judged.factors.iter().all(|factor| *factor <= 1.0) || !merged.draws.contains(&true);
-        let usable = |one: &Validation| (one.method != EstimateMethod::Folds || is_even) && !solver.sees_left_out();
-        // Bases were removed by the labels of all samples: refits remove them again.
-        let Some(mut validation) = of_c.filter(|one| usable(one) && unpruned.is_none()) else {
-            let monitor = clock.monitor;
-            let features = |held_out: &HeldOutRows| {
-                let weights = held_out.rest(all.weights.to_vec());
-                let mut again = unpruned.as_ref().map(Expansion::copy);
-                if let (Some(made), Some(most)) = (&mut again, task.max_basis) {
-                    prune(made, most, (all.labels, &weights, task.c.or_one()), solver, monitor)?;
-                }
-                let made = again.as_ref().unwrap_or(made);
-                let bases = made.bases_of_rows(&merged.distinct);
-                let own = held_out.whole_rows().filter_map(|row| bases.get(&row));
-                let own: Vec<usize> = own.flat_map(|&at| made.expansion.features_of_basis(at)).collect();
-                let changed = features_without(&made.phi, &own, solver.sees_left_out().then_some(&weights));
-                Ok(changed.or(again.map(|made| made.phi)))
-            };
-            let scores = held_out_scores(&made.phi, *all, costs, &features, judged, solver, monitor)?;
-            clock.end("hold out")?;
+        let is_honest = !solver.depends_on_left_out() && unpruned.is_none();
+        let usable = |one: &Validation| is_honest && (one.method != EstimateMethod::Folds || is_even);
+        let Some(mut validation) = of_c.filter(usable) else {
+            let features = |held_out: &HeldOutRows| self.features_without(held_out);
+            let scores = held_out_scores(&made.phi, *all, costs, &features, judged, solver, clock.monitor)?;
+            self.fit.clock.end("hold out")?;
             return Ok(Validation::of(scores, EstimateMethod::HeldOut));
         };
         if validation.method != EstimateMethod::HeldOut {
@@ -290,6 +277,23 @@ impl<S: Similarity> Fit<'_, '_, S> {
             validation.scores.weigh(judged);
         }
         Ok(validation)
+    }
+
+    /// The features of a refit without some samples, if they are not those of the fit.
+    fn features_without(&self, held_out: &HeldOutRows) -> Result<Option<Vectors>> {
+        let Fit { fit: InMemory { task, prepared, made, clock, .. }, all, solver, unpruned, .. } = self;
+        let weights = || held_out.rest(all.weights.to_vec());
+        // The labels of all samples had a say in which bases were removed.
+        let mut again = unpruned.as_ref().map(Expansion::copy);
+        if let (Some(made), Some(most)) = (&mut again, task.max_basis) {
+            prune(made, most, (all.labels, &weights(), task.c.or_one()), solver, clock.monitor)?;
+        }
+        let made = again.as_ref().unwrap_or(made);
+        let bases = made.bases_of_rows(&prepared.merged.distinct);
+        let own = held_out.whole_rows().filter_map(|row| bases.get(&row));
+        let own: Vec<usize> = own.flat_map(|&at| made.expansion.features_of_basis(at)).collect();
+        let changed = features_without(&made.phi, &own, solver.depends_on_left_out().then(weights).as_deref())?;
+        Ok(changed.or(again.map(|made| made.phi)))
     }
 
     /// The same without the bases to which an L1 penalty has left no weight.

@@ -22,9 +22,9 @@ pub(super) fn n_held_out(n: usize, k: usize) -> usize {
 }
 
 /// Decision values of samples held out of refits: of one for many samples, of up to ten for few, each without a tenth.
-/// `costs` are C times the weights; `judged` are the rows that are held out first, and how often each counts. A refit is on
-/// the features that are `made` without the rows held out, if they are others than `phi`. Fewer, or none, if time is up. A refit starts at 0: at a small C the gap is small
-/// at the solution on all already, whose weights know the samples.
+/// `costs` are C times the weights; `judged` are the rows that are held out first, and how often each counts. `made` returns
+/// the features of a refit without some rows, if they are not `phi`. Fewer, or none, if time is up. A refit starts at 0: at a
+/// small C the gap is small at the solution on all already, whose weights depend on the samples.
 ///
 /// # Errors
 /// As for the fit on all samples.
@@ -67,17 +67,24 @@ pub(super) fn held_out_scores(
 }
 
 /// Features for a refit without the samples of some bases, whose similarities to themselves are not those of new samples:
-/// the features `own` that compare with them are 0. Rows are centered again by the weights in the refit, if there are any.
-/// None where nothing changes.
-pub(super) fn features_without(phi: &Vectors, own: &[usize], weights: Option<&[f64]>) -> Option<Vectors> {
+/// the features `own` that compare with them are 0. The others are centered again, by the weights in the refit, if there are
+/// any. `None` where nothing changes.
+///
+/// # Errors
+/// [`Error::Shape`](crate::Error::Shape) for inconsistent rows.
+pub(super) fn features_without(phi: &Vectors, own: &[usize], weights: Option<&[f64]>) -> Result<Option<Vectors>> {
     if own.is_empty() && weights.is_none() {
-        return None;
+        return Ok(None);
     }
     let mut phi = without_features(phi, own);
-    if let (Vectors::Dense(matrix), Some(weights)) = (&mut phi, weights) {
-        center(&mut matrix.values, weights);
+    if let Some(weights) = weights {
+        let (sums, total) = (Block::of(&phi)?.combination(weights), weights.iter().sum::<f64>());
+        if let Vectors::Dense(matrix) = &mut phi {
+            let rows = matrix.values.iter_mut().zip(sums.iter().cycle());
+            rows.for_each(|(x, sum)| *x = (f64::from(*x) - sum / total) as f32);
+        }
     }
-    Some(phi)
+    Ok(Some(phi))
 }
 
 /// A copy of the rows in which some features are 0.
@@ -97,16 +104,6 @@ fn without_features(phi: &Vectors, features: &[usize]) -> Vectors {
         }
     }
     phi
-}
-
-/// Subtracts the weighted mean of the rows.
-fn center(values: &mut [f32], weights: &[f64]) {
-    let width = values.len() / weights.len().max(1);
-    let (mut mean, total) = (vec![0.0; width], weights.iter().sum::<f64>());
-    for (row, weight) in values.chunks(width.max(1)).zip(weights) {
-        mean.iter_mut().zip(row).for_each(|(mean, x)| *mean += weight / total * f64::from(*x));
-    }
-    values.iter_mut().zip(mean.iter().cycle()).for_each(|(x, mean)| *x = (f64::from(*x) - mean) as f32);
 }
 
 /// How good a fit is on samples that it did not see.

@@ -62,9 +62,9 @@ pub(super) struct Solution {
 }
 
 impl Solver {
-    /// Whether the features of a sample are known to a fit without it: centered features sum to 0, and without a free
-    /// intercept, which takes up any shift, those of the others say what its own are.
-    pub fn sees_left_out(&self) -> bool {
+    /// Whether a fit without a sample still depends on its features: centered features sum to 0, so that those of the other
+    /// samples determine them, unless a free intercept absorbs the shift.
+    pub fn depends_on_left_out(&self) -> bool {
         self.is_centered && self.intercept != Intercept::Free
     }
 

@@ -114,7 +114,7 @@ fn solved<S: Similarity>(
         Loss::SquaredError => {
             let mut ridge = FeatureRidge::new(phi, *has_intercept, targets.fitted.clone(), &pool, clock.monitor)?;
             if recenters {
-                ridge.recentered(targets.standard.means_of_values());
+                ridge.recenter(targets.standard.means_of_values());
             }
             let problem = (ridge.parted(), &mut ridge.rows());
             let mut chosen = RegressionSelection::of(c, &targets.standard, problem, clock.monitor)?;
@@ -214,7 +214,7 @@ impl Solution {
     ) -> Result<Self> {
         let mut ridge = PartedRidge::new(rows, (targets.n_outputs(), targets.total()), MAX_PARTED_FEATURES, monitor)?;
         if recenters {
-            ridge.recentered(targets.standard.means_of_values());
+            ridge.recenter(targets.standard.means_of_values());
         }
         let chosen = RegressionSelection::of(c, &targets.standard, (&ridge, rows), monitor)?;
         Ok(Solution::of_ridge(ridge.solution(chosen.lambda), chosen, targets))
@@ -273,8 +273,8 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
     }
 }
 
-/// Whether features are centered on the samples and there is no intercept, which would take up any shift: features sum
-/// to 0 then, and those of the others say what those of a sample are, which leave-one-out must not know.
+/// Whether features are centered on the samples and there is no intercept to absorb the shift. They sum to 0 then, so that
+/// those of the other samples determine those of a sample that leave-one-out removes.
 pub(super) fn recenters<S: Similarity>(expansion: &BasisExpansion<S>, targets: &PartedTargets) -> bool {
     expansion.normalization().is_learned() && !targets.has_intercept
 }

@@ -64,11 +64,11 @@ impl<'a> FeatureRidge<'a> {
         }
     }
 
-    /// Of centered features without an intercept, as [`PartedRidge::recentered`].
-    pub fn recentered(&mut self, means: Vec<f64>) {
+    /// Of centered features without an intercept, as [`PartedRidge::recenter`].
+    pub fn recenter(&mut self, means: Vec<f64>) {
         match &mut self.side {
-            Side::Samples(ridge) => ridge.parted.recentered(means),
-            Side::Features(parted, _) => parted.recentered(means),
+            Side::Samples(ridge) => ridge.parted.recenter(means),
+            Side::Features(parted, _) => parted.recenter(means),
         }
     }
 

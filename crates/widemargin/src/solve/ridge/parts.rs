@@ -247,9 +247,9 @@ impl PartedRidge {
         Ok(PartedRidge { free, spectrum, rotation: Some(rotation) })
     }
 
-    /// The same problem, of features that are centered on the rows, without an intercept: leave-one-out centers them on
-    /// the others. With an intercept it is the same without.
-    pub fn recentered(&mut self, means: Vec<f64>) {
+    /// For features that are centered on the rows, without an intercept: leave-one-out then centers them on the other rows.
+    /// `means` are those of the targets.
+    pub fn recenter(&mut self, means: Vec<f64>) {
         self.free.means = means;
     }
 

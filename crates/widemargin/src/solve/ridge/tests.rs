@@ -111,7 +111,7 @@ fn solutions_and_loo_values_equal_refits() {
 }
 
 #[test]
-fn centered_features_without_intercept_are_centered_again_without_a_sample() {
+fn leave_one_out_centers_features_on_the_other_samples() {
     for d in [4, 40] {
         let (phi, weights, targets) = case(d);
         let centered = |weights: &[f64]| {
@@ -128,7 +128,7 @@ fn centered_features_without_intercept_are_centered_again_without_a_sample() {
         let fitted = Fitted::new(&targets, weights.clone(), units.clone());
         let (pool, monitor, all) = (Pool::new(2).unwrap(), Monitor::none(), Vectors::Dense(centered(&weights)));
         let mut ridge = FeatureRidge::new(&all, false, fitted, &pool, &monitor).unwrap();
-        ridge.recentered((0..2).map(mean).collect());
+        ridge.recenter((0..2).map(mean).collect());
         for lambda in [0.01, 0.5, 20.0] {
             let values = ridge.loo_values(lambda, &monitor).unwrap();
             for (i, output) in (0..N).flat_map(|i| [(i, 0), (i, 1)]) {

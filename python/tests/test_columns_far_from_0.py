@@ -52,7 +52,7 @@ def test_numbers_are_those_of_columns_near_0(points, estimator):
     assert estimator().fit(X[::2] + OFFSET, y[::2]).score(X[1::2] + OFFSET, y[1::2]) > 0.995
 
 
-def test_a_regression_on_few_rows_expects_what_it_does_near_0():
+def test_a_regression_on_few_rows_has_the_estimate_of_columns_near_0():
     rng = np.random.default_rng(0)
     X = rng.integers(-2048, 2048, (100, 4)) / 1024
     y = X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=100)

@@ -23,7 +23,7 @@ SVC = BasisExpansionSVC("rbf", n_basis=20, basis="index", normalization="mean_no
 
 
 def at(values, row, value):
-    """The values, one of which is another."""
+    """A copy of the values with one of them replaced."""
     values = values.astype(float)
     values[row] = value
     return values

@@ -348,7 +348,7 @@ REFUSED = {
 @pytest.mark.parametrize(
     ("kind", "X", "error", "message"), [(kind, *row) for kind, rows in REFUSED.items() for row in rows]
 )
-def test_what_is_no_sample_of_a_kind(kind, X, error, message):
+def test_samples_of_another_kind_raise(kind, X, error, message):
     with pytest.raises(error, match=message):
         from_other(X, [kind])
 

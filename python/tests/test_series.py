@@ -97,7 +97,7 @@ def test_features_of_series_are_those_of_one_machine(client, descriptor):
         wm.BasisExpansionSVC(f"{descriptor}/linear", **settings).fit(X, y)
 
 
-def test_a_linear_machine_on_features_has_no_bases():
+def test_a_linear_model_on_features_has_no_bases():
     X, y = waves(40)
     names = wm.BasisExpansionSVC("ngram-counts:n=2/features", normalization="z_score", C=1.0)
     words = ["".join("abcd"[int(4 * x)] for x in row) for row in np.random.default_rng(0).random((40, 9))]

@@ -24,7 +24,7 @@ class Sleeping:
         return np.exp(-((np.array(samples)[:, None] - np.array(bases)) ** 2))
 
 
-def test_a_part_of_the_time_gives_a_like_part_of_the_samples():
+def test_the_number_of_samples_is_in_proportion_to_the_time():
     numbers = np.random.default_rng(0).normal(size=10_000)
     targets = (np.abs(numbers) > 1) + 0
     # All samples take 12.4 seconds, a sixth of them 2.

@@ -142,8 +142,9 @@ def results(candidates: Iterable[Row], path: Iterable[Row], fitted: Mapping[str,
     }
 
 
+_HELD_OUT = "held_out_squared_hinge"
 # How the names begin of measures of a path that have another name in the form of `results`, or are not shown.
-_RENAMED = ("C", "label_errors", "loo_squared_hinge", "loo_error", "loo_r2", "loo_rmse", "d2", "method")
+_RENAMED = ("C", "label_errors", "loo_squared_hinge", "loo_error", "loo_r2", "loo_rmse", _HELD_OUT, "d2", "method")
 
 
 def path_of(points: Iterable[Row], C: float, **params: Any) -> list[Row]:
@@ -170,7 +171,7 @@ def candidate_of(row: Row) -> Row:
 
 def _of_classes(row: Row) -> Row:
     """The score and the accuracy of a point or candidate of a classifier."""
-    loss, error = row.get("loo_squared_hinge"), row.get("loo_error")
+    loss, error = row.get(_HELD_OUT, row.get("loo_squared_hinge")), row.get("loo_error")
     return {"score": None if loss is None else -loss, "accuracy": None if error is None else 1.0 - error}
 
 

@@ -81,14 +81,14 @@ fn path_table(c: f64, path: &[PathPoint]) -> String {
         vec![
             format!("{:.3e}", point.c),
             format!("{:.1e}", point.lambda),
-            fixed(point.loo_squared_hinge, 5),
+            fixed(point.unseen_squared_hinge(), 5),
             percent(point.refit_error()),
             HumanCount(point.n_support).to_string(),
             point.steps.to_string(),
             mark(point.c == c),
         ]
     };
-    let heads = ["C", "lambda", "leave-one-out loss", "error of refits %", "support vectors", "steps", ""];
+    let heads = ["C", "lambda", "estimated loss", "error of refits %", "support vectors", "steps", ""];
     text_table(&heads, path.iter().map(row))
 }
 

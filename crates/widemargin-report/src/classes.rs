@@ -117,7 +117,7 @@ fn selection(model: &dyn Classifier) -> Markup {
         as_method(model).map(BasisExpansionSvc::<AnySimilarity>::path).or(as_method(model).map(ThinPlateSvc::path));
     let points: Vec<(f64, f64)> = match choice {
         Some(choice) => choice.path.iter().map(|point| (point.c, point.loo_squared_hinge)).collect(),
-        None => path.into_iter().flatten().filter_map(|point| Some((point.c, point.loo_squared_hinge?))).collect(),
+        None => path.into_iter().flatten().filter_map(|point| Some((point.c, point.unseen_squared_hinge()?))).collect(),
     };
     let optional = |value: Option<f64>| value.map_or_else(String::new, number);
     let kernel = |tried: &TriedKernel| {

@@ -277,7 +277,7 @@ pub(crate) const MAX_PURSUED_LOSS: f64 = 1.25;
 pub(crate) const MAX_SCALE_STEPS: usize = 8;
 /// Fraction of the loss that a step must save for another to be worth its time.
 pub(crate) const MIN_SCALE_GAIN: f64 = 0.01;
-/// Samples on which the basis expansion selects C (decision 0027).
+/// Samples on which the basis expansion selects C by leave-one-out (decision 0027).
 pub(crate) const C_SAMPLES: usize = 2000;
 /// Bases, for all similarities together, up to which all samples of a table are (decision 0027).
 pub(crate) const MAX_SAMPLES_AS_BASES: usize = 4000;

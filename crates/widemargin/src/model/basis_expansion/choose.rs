@@ -131,6 +131,11 @@ impl SelectedC {
         Ok(chosen)
     }
 
+    /// λ at C on the path, in scale-free units; none of a fixed C.
+    pub fn lambda(&self) -> Option<f64> {
+        self.path.iter().find(|point| point.c == self.c).map(|point| point.lambda)
+    }
+
     /// The same for another loss, with a note in the report.
     fn for_other_loss(self) -> Self {
         let before = self.note.map_or_else(String::new, |note| format!("{note}; "));

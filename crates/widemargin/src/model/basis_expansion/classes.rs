@@ -8,7 +8,7 @@ use super::choose::{LabeledSamples, SelectedC, Validation, choose_c, learn_weigh
 use super::expand::{Expansion, unweighted};
 use super::expansion_params::ExpansionParams;
 use super::fit::{Answered, ExpansionFit, InMemory};
-use super::held_out::{features_without, held_out_scores, select_on_held_out};
+use super::held_out::{HeldOutPath, features_without, held_out_scores, n_held_out};
 use super::model::Classification;
 use super::solver::{Solution, Solver};
 use crate::data::{ClassWeight, Labels, Vectors};
@@ -18,12 +18,12 @@ use crate::macros::setters;
 use crate::model::origin::TrainingSettings;
 use crate::model::{BasisExpansionSvc, CChoice};
 use crate::monitor::Monitor;
-use crate::problem::{Block, HeldOutRows, HeldOutScores, Intercept, Judged, Loss, Penalty};
+use crate::problem::{Block, HeldOutRows, HeldOutScores, Intercept, Judged, Loss, Penalty, n_independent};
 use crate::similarity::Similarity;
 use crate::solve::EstimateMethod;
 use crate::solve::dual::DualSettings;
 use crate::solve::newton::NewtonSettings;
-use crate::tuning::{C_SAMPLES, COMPARISON_TOL};
+use crate::tuning::{C_SAMPLES, COMPARISON_TOL, HELD_OUT_PATH_START, MAX_HELD_OUT_OF_PATH, MAX_SAMPLES_AS_BASES};
 
 /// Parameters of a basis expansion SVM, with their defaults.
 pub type BasisExpansionParams<S> = ExpansionParams<S, ClassificationParams>;
@@ -67,7 +67,8 @@ impl<S: Similarity> BasisExpansionParams<S> {
 
     setters! {
         /// The weight C of the losses in ½‖w‖² + C Σ loss: a number above 0, or [`CChoice::Auto`], the C of a path with the
-        /// least leave-one-out squared hinge (on 2,000 samples if there are more), for any loss.
+        /// least leave-one-out squared hinge (on 2,000 samples if there are more), for any loss. Above 4,000 samples, fits without
+        /// a tenth of them compare this C with larger and smaller ones.
         c: impl Into<CChoice> => task.c = c.into();
         /// The loss.
         loss: Loss => task.loss = loss;
@@ -228,17 +229,50 @@ impl<S: Similarity> Fit<'_, '_, S> {
         Ok(Some(format!("{n_left} of {n} bases remain: those with the largest weights")))
     }
 
+    /// The fixed C, or the selected one.
     fn choose(&mut self) -> Result<SelectedC> {
-        let Fit { fit: InMemory { task, made: Expansion { phi, .. }, clock, .. }, all, others, solver, .. } = self;
-        let monitor = clock.monitor;
-        SelectedC::of(task.c, clock, || {
-            let is_sparse = matches!(phi, Vectors::Sparse(_)) && task.loss == Loss::default();
-            let of_all = match is_sparse && all.weights.len() > C_SAMPLES {
-                true => select_on_held_out(phi, *all, task.near, solver, monitor)?,
-                false => None,
-            };
-            of_all.map_or_else(|| choose_c(Block::of(phi)?, *others, task.near, solver, monitor), Ok)
-        })
+        if let CChoice::Value(c) = self.fit.task.c {
+            return Ok(SelectedC::fixed(c));
+        }
+        let selected = self.select_c()?;
+        self.fit.clock.end("choose C")?;
+        Ok(selected)
+    }
+
+    /// C by held-out samples where leave-one-out would take too long, and by leave-one-out otherwise: by both if that is of
+    /// a small part of the samples, as more samples often allow a larger C.
+    fn select_c(&self) -> Result<SelectedC> {
+        let Fit { fit: InMemory { task, made: Expansion { phi, .. }, clock, .. }, judged, all, others, solver, .. } =
+            self;
+        let (n, n_independent) = (all.weights.len(), n_independent(all.weights, all.units));
+        if matches!(phi, Vectors::Sparse(_)) && task.loss == Loss::default() && n > C_SAMPLES {
+            let (size, near) = (MAX_HELD_OUT_OF_PATH.min(n_independent / 5), task.near.unwrap_or(HELD_OUT_PATH_START));
+            if let Some(selected) = self.select_on_held_out(size, (|_| false, &[]), near)? {
+                return Ok(selected);
+            }
+        }
+        let by_some = choose_c(Block::of(phi)?, *others, task.near, solver, clock.monitor)?;
+        let is_quick = task.loss.is_smooth() && task.loss != Loss::SquaredError;
+        let near = by_some.lambda().filter(|_| is_quick && n > MAX_SAMPLES_AS_BASES && !solver.depends_on_left_out());
+        let Some(near) = near else { return Ok(by_some) };
+        let size = n_held_out(n_independent, all.labels.classes().len());
+        let is_basis = |row: usize| judged.units[row] <= 0.0;
+        Ok(self.select_on_held_out(size, (is_basis, &judged.factors), near)?.unwrap_or(by_some))
+    }
+
+    /// C near λ by samples that are held out, of each class those last that are to be spared; none if there are too few.
+    fn select_on_held_out(
+        &self,
+        size: usize,
+        (is_spared, factors): (impl Fn(usize) -> bool, &[f64]),
+        near: f64,
+    ) -> Result<Option<SelectedC>> {
+        let Fit { fit: InMemory { made, clock, .. }, all, solver, .. } = self;
+        let sets = HeldOutRows::sets(all.labels, (all.weights, all.units), is_spared, (size, 1), solver.seed);
+        let Some(held_out) = &sets.into_iter().next() else { return Ok(None) };
+        let features = self.features_without(held_out)?;
+        let path = HeldOutPath { held_out, factors, near };
+        path.select(features.as_ref().unwrap_or(&made.phi), *all, solver, clock.monitor)
     }
 
     fn solve(&mut self, chosen: &mut SelectedC, costs: &[f64]) -> Result<Solution> {

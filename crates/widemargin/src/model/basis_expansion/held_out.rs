@@ -12,8 +12,8 @@ use crate::problem::{
 use crate::solve::EstimateMethod;
 use crate::solve::thin_plate::PathPoint;
 use crate::tuning::{
-    COMPARISON_TOL, HELD_OUT_PATH_START, HELD_OUT_PATH_TOL, HELD_OUT_PATH_WIDTH, HELD_OUT_VALUES, MAX_HELD_OUT,
-    MAX_HELD_OUT_OF_PATH, MAX_REFITS, SLOW_COMPARISON_TOL, SLOW_HELD_OUT_VALUES,
+    COMPARISON_TOL, HELD_OUT_PATH_TOL, HELD_OUT_PATH_WIDTH, HELD_OUT_VALUES, MAX_HELD_OUT, MAX_REFITS,
+    SLOW_COMPARISON_TOL, SLOW_HELD_OUT_VALUES,
 };
 
 /// How many of `n` samples of `k` classes are held out of a fit: each of few classes has one at least.
@@ -59,9 +59,8 @@ pub(super) fn held_out_scores(
             break;
         }
         let rows = Block::of(phi)?;
-        let mut found = judge(rows, samples, &held_out, (&solution.weights, &solution.intercepts)).scores;
-        found.weights.iter_mut().zip(held_out.rows()).for_each(|(weight, row)| *weight *= judged.factors[row]);
-        scores.extend(found);
+        let solved = (&solution.weights[..], &solution.intercepts[..]);
+        scores.extend(judge(rows, samples, (&held_out, &judged.factors), solved).scores);
     }
     Ok(scores)
 }
@@ -114,11 +113,12 @@ pub(super) struct Judged {
     pub scores: HeldOutScores,
 }
 
-/// Judges weights and intercepts by samples that were held out.
+/// Judges weights and intercepts by samples that were held out. Each counts as often as its factor, or once without
+/// factors.
 pub(super) fn judge(
     rows: Block<'_>,
     samples: LabeledSamples<'_>,
-    held_out: &HeldOutRows,
+    (held_out, factors): (&HeldOutRows, &[f64]),
     (all_weights, intercepts): (&[f32], &[f64]),
 ) -> Judged {
     let LabeledSamples { labels, weights, units } = samples;
@@ -131,7 +131,7 @@ pub(super) fn judge(
         let slack = |(problem, score): (usize, &f64)| {
             targets.weight(row, problem) * (1.0 - targets.sign(row, problem) * score).max(0.0).powi(2)
         };
-        let weight = share * weights[row];
+        let weight = share * weights[row] * factors.get(row).unwrap_or(&1.0);
         total += weight * targets.mean_weight(row);
         hinge += weight * scores.iter().enumerate().map(slack).sum::<f64>() / scores.len() as f64;
         found.push(scores, labels.codes()[row], weight, (share * count(weights[row], units[row])).max(1.0));
@@ -139,79 +139,90 @@ pub(super) fn judge(
     Judged { squared_hinge: hinge / total, scores: found }
 }
 
-/// The C with the least squared hinge on held-out samples; none if there are too few to hold some out. For sparse features
-/// of many samples: their leave-one-out in closed form would take a factorization of the size of the features, possibly
-/// tens of thousands, and C on a few samples of rare features says less about all.
-///
-/// A fifth of the samples, at most 4,000, are held out, and a path of C is solved on the others, each point from the
-/// last and to a loose gap. The error there is the estimate too: it is the least of a few.
-///
-/// # Errors
-/// As for the fit on all samples.
-pub(super) fn select_on_held_out(
-    phi: &Vectors,
-    samples: LabeledSamples<'_>,
-    near: Option<f64>,
-    solver: &Solver,
-    monitor: &Monitor<'_>,
-) -> Result<Option<SelectedC>> {
-    let LabeledSamples { labels, weights, units } = samples;
-    let size = MAX_HELD_OUT_OF_PATH.min(n_independent(weights, units) / 5);
-    let held_out = HeldOutRows::sets(labels, (weights, units), |_| false, (size, 1), solver.seed).into_iter().next();
-    let unit = mean_square(phi, weights, solver.intercept)? * typical_weight(units);
-    let Some(held_out) = held_out.filter(|_| unit > 0.0) else { return Ok(None) };
-    let (begin, quiet) = (near.unwrap_or(HELD_OUT_PATH_START), monitor.without_progress());
-    let mut path: Vec<(PathPoint, f64)> = Vec::new();
-    let mut best: Option<(usize, Start)> = None;
-    let mut validation = HeldOutScores::default();
-    // Toward larger C first: each point begins at the solution of the last.
-    for direction in [1, -1] {
-        let mut start = best.as_ref().map(|(_, start)| start.clone());
-        for step in (if direction == 1 { 0 } else { 1 })..=HELD_OUT_PATH_WIDTH {
-            if monitor.ask().is_err() && best.is_some() {
-                break;
-            }
-            let lambda = begin * 10f64.powf(-0.5 * f64::from(direction * step));
-            let c = 0.5 / (lambda * unit);
-            let costs = held_out.rest(weights.iter().map(|weight| c * weight).collect());
-            let at = Solver { start: start.take(), tol: HELD_OUT_PATH_TOL.max(solver.tol), ..solver.clone() };
-            let solution = at.solve(phi, labels, &costs, &quiet)?;
-            let solved = (&solution.weights[..], &solution.intercepts[..]);
-            let Judged { squared_hinge, scores } = judge(Block::of(phi)?, samples, &held_out, solved);
-            let report = &solution.report;
-            path.push((
-                PathPoint {
+/// A path of C that is judged on held-out samples.
+pub(super) struct HeldOutPath<'a> {
+    /// The samples.
+    pub held_out: &'a HeldOutRows,
+    /// How often each sample counts; once without factors.
+    pub factors: &'a [f64],
+    /// λ where the path begins, in units of the mean squared norm of the centered features.
+    pub near: f64,
+}
+
+impl HeldOutPath<'_> {
+    /// The C with the least squared hinge on the held-out samples; none if there are too few to hold some out. For sparse
+    /// features of many samples, whose leave-one-out in closed form would take a factorization of the size of the features,
+    /// possibly tens of thousands, and where C on a few samples of rare features says less about all. And near the C that is
+    /// best on some of the dense samples, since that for all of them may be larger.
+    ///
+    /// The path is solved on the other samples, each point from the last and to a loose gap. The error there is the estimate
+    /// too: it is the least of a few.
+    ///
+    /// # Errors
+    /// As for the fit on all samples.
+    pub fn select(
+        &self,
+        phi: &Vectors,
+        samples: LabeledSamples<'_>,
+        solver: &Solver,
+        monitor: &Monitor<'_>,
+    ) -> Result<Option<SelectedC>> {
+        let LabeledSamples { labels, weights, units } = samples;
+        let unit = mean_square(phi, weights, solver.intercept)? * typical_weight(units);
+        if unit <= 0.0 {
+            return Ok(None);
+        }
+        let quiet = monitor.without_progress();
+        let mut path: Vec<(PathPoint, f64)> = Vec::new();
+        let mut best: Option<(usize, Start)> = None;
+        let mut validation = HeldOutScores::default();
+        // Toward larger C first: each point begins at the solution of the last.
+        for direction in [1, -1] {
+            let mut start = best.as_ref().map(|(_, start)| start.clone());
+            for step in (if direction == 1 { 0 } else { 1 })..=HELD_OUT_PATH_WIDTH {
+                if monitor.ask().is_err() && best.is_some() {
+                    break;
+                }
+                let lambda = self.near * 10f64.powf(-0.5 * f64::from(direction * step));
+                let c = 0.5 / (lambda * unit);
+                let costs = self.held_out.rest(weights.iter().map(|weight| c * weight).collect());
+                let at = Solver { start: start.take(), tol: HELD_OUT_PATH_TOL.max(solver.tol), ..solver.clone() };
+                let solution = at.solve(phi, labels, &costs, &quiet)?;
+                let solved = (&solution.weights[..], &solution.intercepts[..]);
+                let judged = judge(Block::of(phi)?, samples, (self.held_out, self.factors), solved);
+                let report = &solution.report;
+                let point = PathPoint {
                     c,
                     lambda,
                     objective: report.objective,
+                    held_out_squared_hinge: Some(judged.squared_hinge),
                     n_support: report.n_support.iter().map(|&n| u64::from(n)).sum(),
                     steps: report.max_iterations(),
                     ..PathPoint::default()
-                },
-                squared_hinge,
-            ));
-            let Solution { weights, intercepts, alphas, .. } = solution;
-            let solved = Start { weights, intercepts, alphas };
-            let is_best = best.as_ref().is_none_or(|(least, _)| squared_hinge < path[*least].1);
-            if !is_best {
+                };
+                path.push((point, judged.squared_hinge));
+                let Solution { weights, intercepts, alphas, .. } = solution;
+                let solved = Start { weights, intercepts, alphas };
+                if best.as_ref().is_some_and(|(least, _)| judged.squared_hinge >= path[*least].1) {
+                    break;
+                }
+                best = Some((path.len() - 1, solved.clone()));
+                validation = judged.scores;
+                start = Some(solved);
+            }
+            // Values better than the start of the path lie on one side of it.
+            if best.as_ref().is_some_and(|(at, _)| *at > 0) {
                 break;
             }
-            best = Some((path.len() - 1, solved.clone()));
-            validation = scores;
-            start = Some(solved);
         }
-        // Values better than the start of the path lie on one side of it.
-        if best.as_ref().is_some_and(|(at, _)| *at > 0) {
-            break;
-        }
+        let Some((at, start)) = best else { return Ok(None) };
+        let c = path[at].0.c;
+        let note = format!("C was selected by {} samples that were held out", self.held_out.len());
+        let mut path: Vec<PathPoint> = path.into_iter().map(|(point, _)| point).collect();
+        path.sort_by(|a, b| b.lambda.total_cmp(&a.lambda));
+        let validation = Some(Validation::of(validation, EstimateMethod::HeldOut));
+        Ok(Some(SelectedC { c, path, start: Some(start), note: Some(note), validation }))
     }
-    let Some((at, start)) = best else { return Ok(None) };
-    let c = path[at].0.c;
-    let note = format!("C was selected by {} samples that were held out", held_out.len());
-    let mut path: Vec<PathPoint> = path.into_iter().map(|(point, _)| point).collect();
-    path.sort_by(|a, b| b.lambda.total_cmp(&a.lambda));
-    let validation = Some(Validation::of(validation, EstimateMethod::HeldOut));
-    Ok(Some(SelectedC { c, path, start: Some(start), note: Some(note), validation }))
 }
 
 /// The mean squared norm of the features, centered where the intercept is free; 0 if it is the rounding of equal rows.
@@ -232,10 +243,14 @@ fn mean_square(phi: &Vectors, weights: &[f64], intercept: Intercept) -> Result<f
 
 #[cfg(test)]
 mod tests {
-    use crate::data::{AnySamples, CsrMatrix, Labels, Vectors};
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use crate::data::{AnySamples, CsrMatrix, DenseMatrix, Labels, Vectors};
     use crate::expansion::Normalization;
     use crate::model::{BasisExpansionParams, BasisExpansionSvc, CChoice};
     use crate::similarity::AnySimilarity;
+    use crate::solve::EstimateMethod;
 
     /// Rows with five of 400 features each, of two classes that prefer one half of the features.
     fn rows(n: usize, seed: u64) -> (AnySamples, Labels) {
@@ -259,35 +274,47 @@ mod tests {
         (AnySamples::Vectors(Vectors::Sparse(matrix)), Labels::new(labels))
     }
 
-    fn fit(samples: &AnySamples, labels: &Labels, threads: usize) -> BasisExpansionSvc<AnySimilarity> {
-        let params = BasisExpansionParams::new(AnySimilarity::new(&["features"]).unwrap());
-        let params = params.normalization(Normalization::None).c(CChoice::Auto).threads(threads);
-        params.fit(samples, labels).unwrap()
+    /// Points of the unit square on both sides of a sine; one in twenty has the other class.
+    fn points(n: usize, seed: u64) -> (AnySamples, Labels) {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let values: Vec<f32> = (0..2 * n).map(|_| rng.random()).collect();
+        let side = |row: &[f32]| row[1] > 0.5 + 0.4 * (9.0 * row[0]).sin();
+        let labels: Vec<i64> =
+            values.chunks_exact(2).map(|row| i64::from(side(row) != (rng.random::<f64>() < 0.05))).collect();
+        (AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: n, n_cols: 2 })), Labels::new(labels))
+    }
+
+    fn params(of: &str) -> BasisExpansionParams<AnySimilarity> {
+        let normalization = if of == "features" { Normalization::None } else { Normalization::default() };
+        BasisExpansionParams::new(AnySimilarity::new(&[of]).unwrap()).normalization(normalization).n_basis(300)
+    }
+
+    fn check(of: &str, (samples, labels): &(AnySamples, Labels), (new, of_new): &(AnySamples, Labels)) {
+        let error = |model: &BasisExpansionSvc<AnySimilarity>| {
+            let classes = model.predict(new, 1).unwrap();
+            let wrong = classes.iter().zip(of_new.codes()).filter(|(a, b)| ***a != of_new.classes()[**b as usize]);
+            wrong.count() as f64 / 4000.0
+        };
+        let fit = |threads| params(of).c(CChoice::Auto).threads(threads).fit(samples, labels).unwrap();
+        let model = fit(1);
+        let (estimate, error_of_fit) = (model.report().estimate.clone().unwrap(), error(&model));
+        assert!((estimate.error - error_of_fit).abs() < 3.0 * estimate.standard_error, "{estimate:?} {error_of_fit}");
+        assert_eq!(estimate.method, EstimateMethod::HeldOut);
+        assert!(model.path().is_sorted_by(|a, b| a.lambda > b.lambda) && model.path().len() > 1);
+        let losses = model.path().iter().map(|point| point.held_out_squared_hinge.unwrap());
+        let least = model.path().iter().zip(losses).min_by(|a, b| a.1.total_cmp(&b.1)).unwrap().0;
+        assert_eq!(least.c, model.c());
+        assert!(model.report().notes.iter().any(|note| note.contains("samples that were held out")));
+        for factor in [0.01, 100.0] {
+            assert!(error(&params(of).c(factor * model.c()).fit(samples, labels).unwrap()) > error_of_fit - 0.005);
+        }
+        let again = fit(3);
+        assert_eq!((again.c(), again.weights()), (model.c(), model.weights()));
     }
 
     #[test]
     fn the_estimate_is_that_of_new_samples_and_the_choice_is_the_best_of_its_neighbors() {
-        let ((samples, labels), (new, of_new)) = (rows(3000, 1), rows(4000, 2));
-        let error = |model: &BasisExpansionSvc<AnySimilarity>| {
-            let classes = model.predict(&new, 1).unwrap();
-            let wrong = classes.iter().zip(of_new.codes()).filter(|(a, b)| ***a != of_new.classes()[**b as usize]);
-            wrong.count() as f64 / 4000.0
-        };
-        let model = fit(&samples, &labels, 1);
-        let estimate = model.report().estimate.clone().unwrap();
-        assert!(
-            (estimate.error - error(&model)).abs() < 3.0 * estimate.standard_error,
-            "{estimate:?} {}",
-            error(&model)
-        );
-        assert!(model.path().is_sorted_by(|a, b| a.lambda > b.lambda) && model.path().len() > 1);
-        assert!(model.report().notes.iter().any(|note| note.contains("samples that were held out")));
-        for factor in [0.01, 100.0] {
-            let params = BasisExpansionParams::new(AnySimilarity::new(&["features"]).unwrap());
-            let params = params.normalization(Normalization::None).c(factor * model.c());
-            assert!(error(&params.fit(&samples, &labels).unwrap()) > error(&model) - 0.005);
-        }
-        let again = fit(&samples, &labels, 3);
-        assert_eq!((again.c(), again.weights()), (model.c(), model.weights()));
+        check("features", &rows(3000, 1), &rows(4000, 2));
+        check("rbf:gamma=20", &points(4500, 1), &points(4000, 2));
     }
 }

@@ -176,7 +176,7 @@ impl<S: Similarity> Blocks<'_, S> {
             return Ok(HeldOutScores::default());
         }
         let phi = self.hessian_sample.block(expansion.n_features())?;
-        Ok(judge(phi, samples, &held_out, (&solution.weights, &solution.intercepts)).scores)
+        Ok(judge(phi, samples, (&held_out, &[]), (&solution.weights, &solution.intercepts)).scores)
     }
 
     /// The solution, and a summary of the solve. `answers` is the checkpoint name of its sums.

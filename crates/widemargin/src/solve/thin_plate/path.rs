@@ -46,6 +46,9 @@ pub struct PathPoint {
     /// other sample cross the margin, which suffices to compare values of C.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub loo_exact: bool,
+    /// Mean squared hinge of samples held out of the fit, where they select C.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_out_squared_hinge: Option<f64>,
     /// The error in five-fold cross-validation, by refits on the same bases without each fifth of the samples: at
     /// the selected C of a fit on bases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,6 +66,11 @@ pub struct PathPoint {
 }
 
 impl PathPoint {
+    /// The mean squared hinge of samples that the fit did not see: held out, or by leave-one-out.
+    pub fn unseen_squared_hinge(&self) -> Option<f64> {
+        self.held_out_squared_hinge.or(self.loo_squared_hinge)
+    }
+
     /// The error by refits without each sample or each fold, weighted as the fit is, if there were any.
     pub fn refit_error(&self) -> Option<f64> {
         self.loo_error.filter(|_| self.loo_exact).or(self.fold_error)
@@ -308,6 +316,7 @@ struct EveryField {
     loo_squared_hinge: Option<f64>,
     loo_error: Option<f64>,
     loo_exact: bool,
+    held_out_squared_hinge: Option<f64>,
     fold_error: Option<f64>,
     label_errors: Vec<f64>,
     n_support: u64,

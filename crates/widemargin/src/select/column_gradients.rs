@@ -5,7 +5,8 @@
 //! derivative along it, and the fit is repeated on the weighted columns (Radhakrishnan, Beaglehole, Pandit & Belkin,
 //! *Mechanism for feature learning in neural networks and backpropagation-free machine learning models*, Science 383,
 //! 2024). Unlike the correlation of a column with the classes, derivatives show what columns do together. Columns with
-//! heavy tails are ranked first. The weights are a proposal: kernels with them are candidates like others.
+//! heavy tails are ranked first. Columns that indicate the categories of one variable share a weight. The weights are a
+//! proposal: kernels with them are candidates like others.
 //!
 //! Next to its fit a round takes n·m·d·k flops for n samples, m of them with a coefficient, d columns and k functions.
 
@@ -40,8 +41,9 @@ const CHUNK_ROWS: usize = 64;
 /// [`Error::Cancelled`].
 pub(super) fn column_weights(subset: &Subset<'_>, monitor: &Monitor<'_>) -> Result<Option<List>> {
     let (Judge::Labels(labels), Some(matrix)) = (&subset.judge, subset.table()) else { return Ok(None) };
-    let (n, d) = (matrix.n_rows, matrix.n_cols);
-    if d < 2 || n < MIN_ROWS_TO_WEIGH.max(MIN_ROWS_PER_COLUMN * d) {
+    let numbers = weight_numbers(matrix);
+    let n_weights = numbers.last().map_or(0, |last| last + 1);
+    if n_weights < 2 || matrix.n_rows < MIN_ROWS_TO_WEIGH.max(MIN_ROWS_PER_COLUMN * n_weights) {
         return Ok(None);
     }
     let rows = match subset.is_ranked() {
@@ -49,7 +51,7 @@ pub(super) fn column_weights(subset: &Subset<'_>, monitor: &Monitor<'_>) -> Resu
         false => standardized(matrix, &subset.weights)?,
     };
     let (weights, units) = (subset.weights.clone(), subset.units.clone());
-    let all = Table { rows, labels: labels.clone(), weights, units, pool: &subset.pool, monitor };
+    let all = Table { rows, numbers: &numbers, labels: labels.clone(), weights, units, pool: &subset.pool, monitor };
     let found = all.save_of_others().and_then(|saves| if saves { all.learned(&all.plain_fit()?) } else { Ok(None) });
     let found = match found {
         Err(error @ Error::Cancelled { .. }) => return Err(error),
@@ -58,6 +60,39 @@ pub(super) fn column_weights(subset: &Subset<'_>, monitor: &Monitor<'_>) -> Resu
     };
     let rounded = |weight: f64| ((1000.0 * weight).round() / 1000.0) as f32;
     Ok(found.map(|weights| List(weights.into_iter().map(rounded).collect())))
+}
+
+/// The number of the weight of each column, in ascending order. Neighboring columns of 0 and 1 share a weight if exactly
+/// one of them is 1 in every row: they indicate the categories of one variable.
+fn weight_numbers(matrix: &DenseMatrix<f32>) -> Vec<usize> {
+    let (n, d) = (matrix.n_rows, matrix.n_cols);
+    let rows_of_ones = |column: usize| -> Option<Vec<usize>> {
+        let values = || matrix.values.iter().skip(column).step_by(d);
+        let is_indicator = values().all(|x| *x == 0.0 || *x == 1.0);
+        is_indicator.then(|| values().enumerate().filter(|(_, x)| **x == 1.0).map(|(row, _)| row).collect())
+    };
+    let ones: Vec<Option<Vec<usize>>> = (0..d).map(rows_of_ones).collect();
+    let end_of_variable = |first: usize| {
+        let (mut is_covered, mut n_covered) = (vec![false; n], 0);
+        for (column, ones) in ones.iter().enumerate().skip(first) {
+            for &row in ones.as_ref()? {
+                if std::mem::replace(&mut is_covered[row], true) {
+                    return None;
+                }
+            }
+            n_covered += ones.as_ref()?.len();
+            if n_covered == n {
+                return Some(column + 1);
+            }
+        }
+        None
+    };
+    let mut numbers = Vec::with_capacity(d);
+    while numbers.len() < d {
+        let (first, next) = (numbers.len(), numbers.last().map_or(0, |last| last + 1));
+        numbers.resize(end_of_variable(first).unwrap_or(first + 1), next);
+    }
+    numbers
 }
 
 /// The rows with the normal scores of each column.
@@ -73,6 +108,8 @@ fn normal_scores(matrix: &DenseMatrix<f32>, weights: &[f64], monitor: &Monitor<'
 struct Table<'a> {
     /// Row-major.
     rows: Vec<f64>,
+    /// The number of the weight of each column.
+    numbers: &'a [usize],
     labels: Labels,
     weights: Vec<f64>,
     /// The part of each weight that leave-one-out removes.
@@ -155,7 +192,8 @@ impl Table<'_> {
                 }
             }
             // Along the columns before they were weighted.
-            let slopes = self.slopes(&weights, &fitted)?;
+            let mut slopes = self.slopes(&weights, &fitted)?;
+            self.share(&mut slopes);
             let changes: Vec<f64> = slopes.iter().zip(&weights).map(|(slope, weight)| slope.sqrt() * weight).collect();
             let most = changes.iter().copied().fold(0.0, f64::max);
             if !(most > 0.0 && most.is_finite()) {
@@ -165,6 +203,15 @@ impl Table<'_> {
             weights = changes.iter().map(weight).collect();
         }
         Ok(best)
+    }
+
+    /// Replaces the numbers of columns that share a weight by their mean.
+    fn share(&self, mut of_columns: &mut [f64]) {
+        for same in self.numbers.chunk_by(|a, b| a == b) {
+            let (of_weight, others) = of_columns.split_at_mut(same.len());
+            of_weight.fill(of_weight.iter().sum::<f64>() / same.len() as f64);
+            of_columns = others;
+        }
     }
 
     fn weighted(&self, weights: &[f64]) -> Vec<f64> {
@@ -314,6 +361,27 @@ mod tests {
     }
 
     #[test]
+    fn categories_of_a_variable_share_a_weight() {
+        // Four variables of three categories, a number, and two flags that are rarely 1; the first two variables decide
+        // together.
+        let of_row = |row: usize| {
+            let categories: Vec<u64> = (0..4).map(|at| mixed((8 * row + at) as u64) % 3).collect();
+            let indicators = categories.iter().flat_map(|of| (0..3).map(move |at| f32::from(u8::from(*of == at))));
+            let flags = [row.is_multiple_of(17), row.is_multiple_of(19)].map(|flag| f32::from(u8::from(flag)));
+            let columns: Vec<f32> = indicators.chain([number(row) as f32]).chain(flags).collect();
+            (columns, i64::from((categories[0] + categories[1]).is_multiple_of(3)))
+        };
+        let (rows, labels): (Vec<_>, Vec<_>) = (0..600).map(of_row).unzip();
+        let matrix = DenseMatrix { values: rows.concat(), n_rows: 600, n_cols: 15 };
+        assert_eq!(weight_numbers(&matrix), [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 5, 6]);
+        let weights = weights_of(matrix, &Labels::new(labels)).unwrap();
+        let of_variables: Vec<f32> = weights.chunks(3).map(|of| of[0]).collect();
+        assert!(weights[..12].chunks(3).all(|of| of.iter().all(|weight| *weight == of[0])), "{weights:?}");
+        assert!(of_variables[..2].iter().all(|weight| *weight > 0.7), "{weights:?}");
+        assert!(of_variables[2..4].iter().all(|weight| *weight < 0.2), "{weights:?}");
+    }
+
+    #[test]
     fn there_are_none_of_noise_and_of_few_rows_for_the_columns() {
         let (matrix, labels) = case(299, 8);
         assert_eq!(weights_of(matrix, &labels), None);
@@ -329,7 +397,8 @@ mod tests {
         let (matrix, labels) = case(60, 3);
         let (weights, pool, monitor) = (vec![1.0; 60], Pool::new(1).unwrap(), Monitor::none());
         let rows = standardized(&matrix, &weights).unwrap();
-        let table = Table { rows, labels, units: weights.clone(), weights, pool: &pool, monitor: &monitor };
+        let numbers = &[0, 1, 2];
+        let table = Table { rows, numbers, labels, units: weights.clone(), weights, pool: &pool, monitor: &monitor };
         let of_columns = [1.0, 0.5, 0.1];
         let samples = table.weighted(&of_columns);
         let kernels = [

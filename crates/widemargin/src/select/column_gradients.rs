@@ -12,7 +12,7 @@
 
 use std::ops::Range;
 
-use super::column_weights::standardized;
+use super::column_weights::{standardized, weight_numbers};
 use super::subset::{Judge, Subset};
 use crate::data::{AnySamples, DenseMatrix, Labels, Training, Vectors};
 use crate::descriptor::{Descriptor as _, NormalScores};
@@ -60,39 +60,6 @@ pub(super) fn column_weights(subset: &Subset<'_>, monitor: &Monitor<'_>) -> Resu
     };
     let rounded = |weight: f64| ((1000.0 * weight).round() / 1000.0) as f32;
     Ok(found.map(|weights| List(weights.into_iter().map(rounded).collect())))
-}
-
-/// The number of the weight of each column, in ascending order. Neighboring columns of 0 and 1 share a weight if exactly
-/// one of them is 1 in every row: they indicate the categories of one variable.
-fn weight_numbers(matrix: &DenseMatrix<f32>) -> Vec<usize> {
-    let (n, d) = (matrix.n_rows, matrix.n_cols);
-    let rows_of_ones = |column: usize| -> Option<Vec<usize>> {
-        let values = || matrix.values.iter().skip(column).step_by(d);
-        let is_indicator = values().all(|x| *x == 0.0 || *x == 1.0);
-        is_indicator.then(|| values().enumerate().filter(|(_, x)| **x == 1.0).map(|(row, _)| row).collect())
-    };
-    let ones: Vec<Option<Vec<usize>>> = (0..d).map(rows_of_ones).collect();
-    let end_of_variable = |first: usize| {
-        let (mut is_covered, mut n_covered) = (vec![false; n], 0);
-        for (column, ones) in ones.iter().enumerate().skip(first) {
-            for &row in ones.as_ref()? {
-                if std::mem::replace(&mut is_covered[row], true) {
-                    return None;
-                }
-            }
-            n_covered += ones.as_ref()?.len();
-            if n_covered == n {
-                return Some(column + 1);
-            }
-        }
-        None
-    };
-    let mut numbers = Vec::with_capacity(d);
-    while numbers.len() < d {
-        let (first, next) = (numbers.len(), numbers.last().map_or(0, |last| last + 1));
-        numbers.resize(end_of_variable(first).unwrap_or(first + 1), next);
-    }
-    numbers
 }
 
 /// The rows with the normal scores of each column.

@@ -48,16 +48,16 @@ const LOG_STEPS: (f64, f64) = (0.3, 3.0);
 const STEP_FACTORS: (f64, f64) = (1.2, 0.5);
 
 impl Table<'_> {
-    /// The most likely scales and noise, or where they are `tied` the most likely scale of all columns, after at most
-    /// `most` evaluations of the likelihood from `start`; `None` where targets are constant or the matrix at the start
-    /// is not definite.
+    /// The most likely scales and noise, where neighboring columns of the same number share a scale, after at most `most`
+    /// evaluations of the likelihood from `start`; `None` where targets are constant or the matrix at the start is not
+    /// definite.
     ///
     /// # Errors
     /// Those of `go_on`, which is called before each evaluation.
     pub fn likely(
         &self,
         start: &[f64],
-        tied: bool,
+        numbers: &[usize],
         most: usize,
         mut go_on: impl FnMut() -> Result<()>,
     ) -> Result<Option<Likely>> {
@@ -93,9 +93,11 @@ impl Table<'_> {
             } else {
                 patience -= 1;
             }
-            if tied {
-                let sum = gradient[..d].iter().sum();
-                gradient[..d].fill(sum);
+            let mut slopes = &mut gradient[..d];
+            for same in numbers.chunk_by(|a, b| a == b) {
+                let (of_scale, others) = slopes.split_at_mut(same.len());
+                of_scale.fill(of_scale.iter().sum());
+                slopes = others;
             }
             for (at, (slope, before)) in gradient.iter().zip(&mut before).enumerate() {
                 let is_beyond = slope * *before < 0.0;
@@ -186,6 +188,9 @@ impl Table<'_> {
 mod tests {
     use super::*;
 
+    /// Each column has a scale of its own.
+    const EACH: [usize; 4] = [0, 1, 2, 3];
+
     fn uniform(seed: u64) -> impl FnMut() -> f64 {
         let mut state = seed;
         move || {
@@ -267,7 +272,7 @@ mod tests {
         for (difference, share) in [(Difference::Squared, 1e-2), (Difference::Absolute, 0.1)] {
             let table = Table { columns: &columns, targets: &targets, weights: &weights, difference };
             let start = vec![0.1; 5];
-            let Likely { scales: found, cost: least } = table.likely(&start, false, 60, || Ok(())).unwrap().unwrap();
+            let Likely { scales: found, cost: least } = table.likely(&start, &EACH, 60, || Ok(())).unwrap().unwrap();
             let [fast, slow, ..] = found[..] else { panic!("four scales") };
             assert!(fast > 2.0 * slow, "{found:?}");
             assert!(found[2..4].iter().all(|&noise| noise < share * fast), "{found:?}");
@@ -278,7 +283,7 @@ mod tests {
             assert!(size(cost(&found)) < 0.05 * size(cost(&start)), "{found:?}");
             assert!((cost(&found).0 - least).abs() < 1e-9 * least.abs());
             // One scale of all is no better, and the best of its kind.
-            let tied = table.likely(&start, true, 60, || Ok(())).unwrap().unwrap();
+            let tied = table.likely(&start, &[0; 4], 60, || Ok(())).unwrap().unwrap();
             let same = tied.scales[0];
             assert!(tied.scales[..4].iter().all(|scale| *scale == same) && tied.cost > least + 20.0);
             for factor in [0.8, 1.25] {
@@ -295,16 +300,16 @@ mod tests {
         let none = Matrix::zeros(20, 1);
         let table = |targets| Table { columns: &columns, targets, weights: &weights, difference: Difference::Squared };
         let start = |scale: f64| [vec![scale; 4], vec![0.1]].concat();
-        assert!(table(&none).likely(&start(0.1), false, 10, || Ok(())).unwrap().is_none());
-        assert!(table(&targets).likely(&start(0.0), false, 10, || Ok(())).unwrap().is_none());
+        assert!(table(&none).likely(&start(0.1), &EACH, 10, || Ok(())).unwrap().is_none());
+        assert!(table(&targets).likely(&start(0.0), &EACH, 10, || Ok(())).unwrap().is_none());
         let cancelled = || Err(crate::Error::Cancelled { stage: "search" });
-        assert!(table(&targets).likely(&start(0.1), true, 10, cancelled).is_err());
+        assert!(table(&targets).likely(&start(0.1), &[0; 4], 10, cancelled).is_err());
         let mut evaluations = 0;
         let count = || {
             evaluations += 1;
             Ok(())
         };
-        table(&targets).likely(&start(0.1), false, 7, count).unwrap();
+        table(&targets).likely(&start(0.1), &EACH, 7, count).unwrap();
         assert!(evaluations <= 7, "{evaluations}");
     }
 }

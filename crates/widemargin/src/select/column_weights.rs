@@ -21,7 +21,7 @@ pub(super) struct ColumnLikelihood {
     pub kernel: &'static str,
     /// One scale of all columns.
     tied: Likely,
-    /// One of each.
+    /// One of each column, or each variable whose categories the columns indicate.
     each: Likely,
     /// By how much scales of their own must raise the logarithm of the likelihood.
     penalty: f64,
@@ -66,15 +66,18 @@ pub(super) fn learn_columns(
     monitor: &Monitor<'_>,
 ) -> Result<Vec<ColumnLikelihood>> {
     let (Judge::Targets(_, standard), Some(matrix)) = (&subset.judge, subset.table()) else { return Ok(Vec::new()) };
-    if !WEIGHTED_COLUMNS.contains(&matrix.n_cols) {
+    let (numbers, same) = (weight_numbers(matrix), vec![0; matrix.n_cols]);
+    if !WEIGHTED_COLUMNS.contains(&numbers.last().map_or(0, |last| last + 1)) {
         return Ok(Vec::new());
     }
     let rows = Matrix::from_columns(standardized(matrix, &subset.weights)?, matrix.n_cols, subset.len());
     let (columns, n) = (rows.transposed(), subset.len() as f64);
     // By the Bayesian information criterion each parameter more costs ½ log n.
     let is_constant = |column: usize| columns.col(column).iter().all(|x| *x == 0.0);
-    let n_varying = (0..matrix.n_cols).filter(|&column| !is_constant(column)).count();
-    let penalty = 0.5 * (n_varying as f64 - 1.0) * n.ln();
+    let mut varying: Vec<usize> =
+        (0..matrix.n_cols).filter(|&column| !is_constant(column)).map(|at| numbers[at]).collect();
+    varying.dedup();
+    let penalty = 0.5 * (varying.len() as f64 - 1.0) * n.ln();
     let mut found = Vec::new();
     let strict = monitor.with_strict_limit();
     for (kernel, difference) in [("rbf", Difference::Squared), ("laplacian", Difference::Absolute)] {
@@ -85,20 +88,20 @@ pub(super) fn learn_columns(
             continue;
         }
         let table = Table { columns: &columns, targets: &standard.values, weights: &subset.weights, difference };
-        let likely = |start: &[f64], tied: bool, most: usize| match table
-            .likely(start, tied, most, || strict.go_on("similarity search"))
+        let likely = |start: &[f64], numbers: &[usize], most: usize| match table
+            .likely(start, numbers, most, || strict.go_on("similarity search"))
         {
             Err(Error::TooShort { .. }) => Ok(None),
             found => found,
         };
         let first = [vec![0.5 / matrix.n_cols as f64; matrix.n_cols], vec![FIRST_NOISE]].concat();
         let start = known.map_or(&first, |known| &known.tied.scales);
-        let Some(tied) = likely(start, true, TIED_EVALUATIONS)? else { continue };
+        let Some(tied) = likely(start, &same, TIED_EVALUATIONS)? else { continue };
         let (start, most) = match known {
             Some(known) => (&known.each.scales, FURTHER_EVALUATIONS),
             None => (&tied.scales, SCALE_EVALUATIONS),
         };
-        let Some(mut each) = likely(start, false, most)? else { continue };
+        let Some(mut each) = likely(start, &numbers, most)? else { continue };
         (0..matrix.n_cols).filter(|&column| is_constant(column)).for_each(|column| each.scales[column] = 0.0);
         found.push(ColumnLikelihood { kernel, tied, each, penalty, n_samples: subset.len() });
     }
@@ -110,4 +113,37 @@ pub(super) fn standardized(matrix: &DenseMatrix<f32>, weights: &[f64]) -> Result
     let space = ColumnMoments::of(&matrix.view()?, weights)?.space(None)?;
     let columns = space.center.iter().zip(&space.factors).cycle();
     Ok(matrix.values.iter().zip(columns).map(|(x, (center, factor))| (f64::from(*x) - center) * factor).collect())
+}
+
+/// The number of the weight of each column, in ascending order. Neighboring columns of 0 and 1 share a weight if exactly
+/// one of them is 1 in every row: they indicate the categories of one variable.
+pub(super) fn weight_numbers(matrix: &DenseMatrix<f32>) -> Vec<usize> {
+    let (n, d) = (matrix.n_rows, matrix.n_cols);
+    let rows_of_ones = |column: usize| -> Option<Vec<usize>> {
+        let values = || matrix.values.iter().skip(column).step_by(d);
+        let is_indicator = values().all(|x| *x == 0.0 || *x == 1.0);
+        is_indicator.then(|| values().enumerate().filter(|(_, x)| **x == 1.0).map(|(row, _)| row).collect())
+    };
+    let ones: Vec<Option<Vec<usize>>> = (0..d).map(rows_of_ones).collect();
+    let end_of_variable = |first: usize| {
+        let (mut is_covered, mut n_covered) = (vec![false; n], 0);
+        for (column, ones) in ones.iter().enumerate().skip(first) {
+            for &row in ones.as_ref()? {
+                if std::mem::replace(&mut is_covered[row], true) {
+                    return None;
+                }
+            }
+            n_covered += ones.as_ref()?.len();
+            if n_covered == n {
+                return Some(column + 1);
+            }
+        }
+        None
+    };
+    let mut numbers = Vec::with_capacity(d);
+    while numbers.len() < d {
+        let (first, next) = (numbers.len(), numbers.last().map_or(0, |last| last + 1));
+        numbers.resize(end_of_variable(first).unwrap_or(first + 1), next);
+    }
+    numbers
 }

@@ -207,7 +207,7 @@ fn values(model: &AnyModel, samples: &AnySamples, threads: usize) -> Vec<f64> {
     let found = match model {
         AnyModel::Classifier(model) => model.decision_values(&view, threads, monitor),
         AnyModel::Regressor(model) => model.predict(&view, threads, monitor).map(|matrix| matrix.values),
-        AnyModel::OneClass(model) => model.score_samples(&view, threads, monitor),
+        AnyModel::OneClass(model) => model.scores(&view, threads, monitor),
     };
     found.expect("a model predicts its training samples")
 }

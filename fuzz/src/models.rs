@@ -66,6 +66,6 @@ fn score(model: &AnyModel, samples: &SamplesView<'_>) {
             let _ = model.explain(samples, 0, None, 2);
         }
         AnyModel::Regressor(model) => drop(model.predict(samples, 1, monitor)),
-        AnyModel::OneClass(model) => drop(model.score_samples(samples, 1, monitor)),
+        AnyModel::OneClass(model) => drop(model.scores(samples, 1, monitor)),
     }
 }

@@ -140,7 +140,7 @@ impl Model {
         let (values, n_cols) = samples.conduct(py, &Patience::default(), |view, monitor| match model {
             AnyModel::Classifier(model) => Ok((model.decision_values(view, threads, monitor)?, model.n_problems())),
             AnyModel::Regressor(model) => Ok((model.predict(view, threads, monitor)?.values, model.n_outputs())),
-            AnyModel::OneClass(model) => Ok((model.score_samples(view, threads, monitor)?, 1)),
+            AnyModel::OneClass(model) => Ok((model.scores(view, threads, monitor)?, 1)),
         })?;
         let n_rows = values.len() / n_cols;
         shaped(py, values, n_rows, n_cols)

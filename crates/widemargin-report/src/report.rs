@@ -31,7 +31,7 @@ pub fn report_html(
     let (sections, iterations) = match model {
         AnyModel::Classifier(model) => (classes::sections(&**model, cases)?, model.iterations()),
         AnyModel::Regressor(model) => (values::of_targets(&**model, cases)?, "Newton steps"),
-        AnyModel::OneClass(model) => (values::of_outliers(&**model, cases)?, "Newton steps"),
+        AnyModel::OneClass(model) => (values::of_outliers(model, cases)?, "Newton steps"),
     };
     let weights = match as_method(&**model) {
         Some(model) => classes::columns_by_weight(model),

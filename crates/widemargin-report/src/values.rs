@@ -3,8 +3,9 @@
 use maud::{Markup, html};
 use widemargin::Result;
 use widemargin::data::{DenseMatrix, Targets};
-use widemargin::model::{OneClass, Regressor};
+use widemargin::model::{BasisExpansionOneClass, Model, Regressor};
 use widemargin::select::{Answers, Scoring};
+use widemargin::similarity::AnySimilarity;
 
 use crate::charts;
 use crate::samples::{descending, number};
@@ -86,7 +87,7 @@ fn largest_errors(
 ///
 /// # Errors
 /// Errors of the model on the samples.
-pub fn of_outliers(model: &dyn OneClass, cases: Option<Cases<'_>>) -> Result<Sections> {
+pub fn of_outliers(model: &BasisExpansionOneClass<AnySimilarity>, cases: Option<Cases<'_>>) -> Result<Sections> {
     let scores = cases.map(|cases| outliers(model, cases)).transpose()?.unwrap_or_default();
     let further = vec![("threshold", number(model.threshold()))];
     let selection = html! {
@@ -99,7 +100,7 @@ pub fn of_outliers(model: &dyn OneClass, cases: Option<Cases<'_>>) -> Result<Sec
 }
 
 /// The share of outliers, and the samples that are least like the training ones.
-fn outliers(model: &dyn OneClass, cases: Cases<'_>) -> Result<Markup> {
+fn outliers(model: &BasisExpansionOneClass<AnySimilarity>, cases: Cases<'_>) -> Result<Markup> {
     let values = model.decision_function(cases.data.samples, cases.threads, cases.monitor)?;
     let n_outliers = values.iter().filter(|value| **value < 0.0).count();
     let order = descending(values.len(), |row| -values[row]);

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use widemargin::data::{AnySamples, DenseView, Labels, SamplesView, Targets};
 use widemargin::model::{
     BasisExpansionOneClassParams, BasisExpansionParams, BasisExpansionRegressorParams, CChoice, Classifier, Model,
-    OneClass, Regressor, ThinPlateParams, ThinPlateRegressorParams,
+    Regressor, ThinPlateParams, ThinPlateRegressorParams,
 };
 use widemargin::monitor::Monitor;
 use widemargin::similarity::{AnySimilarity, ConditionalKernel};

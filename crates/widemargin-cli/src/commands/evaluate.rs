@@ -7,11 +7,12 @@ use clap::Args;
 use indicatif::HumanCount;
 use serde_json::{Map, Value, json};
 use widemargin::data::{Label, Labels, SamplesView};
-use widemargin::model::{AnyModel, Classifier, Model, OneClass, Regressor};
+use widemargin::model::{AnyModel, BasisExpansionOneClass, Classifier, Model, Regressor};
 use widemargin::monitor::Monitor;
 use widemargin::select::{
     ClassScore, ConfusionMatrix, Evaluation as CountedPredictions, LabelScore, LabelScores, Scoring,
 };
+use widemargin::similarity::AnySimilarity;
 
 use crate::args::Input;
 use crate::context::Context;
@@ -56,7 +57,7 @@ impl Evaluate {
             AnyModel::Classifier(model) if model.is_multilabel() => evaluate_labels(&self, context, &**model),
             AnyModel::Classifier(model) => evaluate_classes(&self, context, &**model),
             AnyModel::Regressor(model) => evaluate_numbers(&self, context, &**model),
-            AnyModel::OneClass(model) => evaluate_outliers(&self, context, &**model),
+            AnyModel::OneClass(model) => evaluate_outliers(&self, context, model),
         }?;
         let (n_samples, seconds) = (evaluated.n_samples, start.elapsed().as_secs_f64());
         let rate = n_samples as f64 / seconds;
@@ -218,7 +219,7 @@ fn evaluate_classes(command: &Evaluate, context: &Context, model: &dyn Classifie
 }
 
 /// Compares the predictions of an outlier detector with labels 1 and -1.
-fn evaluate_outliers(command: &Evaluate, context: &Context, model: &dyn OneClass) -> Outcome {
+fn evaluate_outliers(command: &Evaluate, context: &Context, model: &BasisExpansionOneClass<AnySimilarity>) -> Outcome {
     if let Some(scoring) = command.metrics.iter().find(|scoring| scoring.needs_probabilities()) {
         let failure = format!("{scoring} is a score of probabilities, which an outlier detector does not predict");
         return refused(failure, "name one of decision values, such as roc-auc or average-precision");

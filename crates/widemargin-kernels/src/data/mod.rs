@@ -33,6 +33,7 @@ mod vectors;
 mod views;
 mod weights;
 
+pub use crate::linalg::Element;
 pub use any_samples::{AnySamples, Collection, OwnSamples};
 pub use bit_sets::BitSets;
 pub use dense::{DenseMatrix, DenseView};
@@ -63,14 +64,3 @@ pub use {
     table_columns::TableColumn, table_columns::TableColumns, table_columns::as_boolean, training::About,
     training::Picked, weights::check_costs, weights::effective_weights, weights::samples_at,
 };
-
-/// A floating-point type of a view: `f32` or `f64`.
-pub trait Element: Copy + Send + Sync + Into<f64> + sealed::Sealed + 'static {}
-impl Element for f32 {}
-impl Element for f64 {}
-
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for f32 {}
-    impl Sealed for f64 {}
-}

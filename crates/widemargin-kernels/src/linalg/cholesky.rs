@@ -5,7 +5,7 @@ use faer::linalg::cholesky::llt::factor::{LltParams, cholesky_in_place, cholesky
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::{Auto, MatMut, MatRef, Par, Spec};
 
-use super::product::{Real, subtract_outer};
+use super::product::{Element, subtract_outer};
 use super::registers::clear_upper_halves;
 use crate::par::Pool;
 
@@ -20,7 +20,7 @@ pub struct Cholesky<T> {
     size: usize,
 }
 
-impl<T: Real> Cholesky<T> {
+impl<T: Element> Cholesky<T> {
     /// Factors the row-major `matrix` (reading its lower triangle) in place; `None` if it is not positive definite in
     /// its precision. size³ / 3 flops.
     pub fn new(mut matrix: Vec<T>, size: usize, pool: &Pool) -> Option<Self> {
@@ -60,7 +60,7 @@ impl<T: Real> Cholesky<T> {
 }
 
 /// Factors the diagonal block that starts at `from`, in place.
-fn factor_diagonal<T: Real>(matrix: &mut [T], size: usize, from: usize, width: usize) -> Option<()> {
+fn factor_diagonal<T: Element>(matrix: &mut [T], size: usize, from: usize, width: usize) -> Option<()> {
     let rows = &mut matrix[from * size..(from + width) * size];
     let block = MatMut::from_row_major_slice_mut(rows, width, size).subcols_mut(from, width);
     let params: Spec<LltParams, T> = <LltParams as Auto<T>>::auto().into();
@@ -72,7 +72,7 @@ fn factor_diagonal<T: Real>(matrix: &mut [T], size: usize, from: usize, width: u
 }
 
 /// X := X L⁻ᵀ for the columns `from .. from + width` of a block of rows, L being that block of `diagonal`.
-fn solve_right<T: Real>(diagonal: &[T], rows: &mut [T], size: usize, from: usize, width: usize) {
+fn solve_right<T: Element>(diagonal: &[T], rows: &mut [T], size: usize, from: usize, width: usize) {
     let n = rows.len() / size;
     let lower = MatRef::from_row_major_slice(&diagonal[..width * size], width, size).subcols(from, width);
     let panel = MatMut::from_row_major_slice_mut(rows, n, size).subcols_mut(from, width);
@@ -81,7 +81,7 @@ fn solve_right<T: Real>(diagonal: &[T], rows: &mut [T], size: usize, from: usize
 }
 
 /// Subtracts the share of L₂₁ L₂₁ᵀ from row block `at` of the trailing matrix (which starts at row and column `from`).
-fn update<T: Real>(rows: &mut [T], panel: &[T], size: usize, from: usize, at: usize, width: usize) {
+fn update<T: Element>(rows: &mut [T], panel: &[T], size: usize, from: usize, at: usize, width: usize) {
     let n = rows.len() / size;
     let panel = MatRef::from_row_major_slice(panel, panel.len() / width, width);
     let first = at * BLOCK;

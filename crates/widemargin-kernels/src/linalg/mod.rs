@@ -10,5 +10,5 @@ pub mod single;
 mod tall_skinny;
 
 pub use cholesky::Cholesky;
-pub use product::{Columns, Real, add, add_cross_product, add_gram, outer, times};
+pub use product::{Columns, Element, add, add_cross_product, add_gram, outer, times};
 pub use tall_skinny::{Panel, add_combination, scores};

@@ -6,10 +6,10 @@ use faer::{Accum, Conj, MatMut, MatRef, Par};
 
 use super::registers::clear_upper_halves;
 
-/// The element type of matrices: `f32` or `f64`.
-pub trait Real: ComplexField<Conj = Self> + num_traits::Float + Send + Sync {}
-impl Real for f32 {}
-impl Real for f64 {}
+/// A floating-point type of views and matrices: `f32` or `f64`.
+pub trait Element: ComplexField<Conj = Self> + num_traits::Float + Into<f64> + Send + Sync + 'static {}
+impl Element for f32 {}
+impl Element for f64 {}
 
 /// A borrowed row-major matrix, restricted to the columns `from .. from + n_cols`.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ pub struct Columns<'a, T> {
     n_cols: usize,
 }
 
-impl<'a, T: Real> Columns<'a, T> {
+impl<'a, T: Element> Columns<'a, T> {
     /// `n_cols` columns from column `from` on of a matrix with `stride` numbers per row.
     pub fn new(values: &'a [T], stride: usize, from: usize, n_cols: usize) -> Self {
         let n_rows = values.len() / stride.max(1);
@@ -37,7 +37,7 @@ impl<'a, T: Real> Columns<'a, T> {
 /// tile += AᵀB, for two sets of columns of the same rows; `tile` is row-major, columns of A × columns of B.
 ///
 /// 2 · rows · columns of A · columns of B flops; a tile of 512 × 512 does 128 for each byte it reads.
-pub fn add_cross_product<T: Real>(tile: &mut [T], a: Columns<'_, T>, b: Columns<'_, T>) {
+pub fn add_cross_product<T: Element>(tile: &mut [T], a: Columns<'_, T>, b: Columns<'_, T>) {
     if tile.is_empty() {
         return;
     }
@@ -47,7 +47,7 @@ pub fn add_cross_product<T: Real>(tile: &mut [T], a: Columns<'_, T>, b: Columns<
 }
 
 /// The lower triangle of tile += AᵀA; the upper triangle is not touched.
-pub fn add_gram<T: Real>(tile: &mut [T], a: Columns<'_, T>) {
+pub fn add_gram<T: Element>(tile: &mut [T], a: Columns<'_, T>) {
     use triangular::BlockStructure::{Rectangular, TriangularLower};
     if tile.is_empty() {
         return;
@@ -60,7 +60,7 @@ pub fn add_gram<T: Real>(tile: &mut [T], a: Columns<'_, T>) {
 
 /// tile −= A Bᵀ, all three row-major with `stride` numbers per row inside larger matrices: the update of a blocked
 /// Cholesky factorization.
-pub fn subtract_outer<T: Real>(tile: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
+pub fn subtract_outer<T: Element>(tile: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
     faer::linalg::matmul::matmul_with_conj(tile, Accum::Add, a, Conj::No, b.transpose(), Conj::No, -T::one(), Par::Seq);
     clear_upper_halves();
 }
@@ -69,7 +69,7 @@ pub fn subtract_outer<T: Real>(tile: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<
 /// other rows, bit for bit.
 ///
 /// 2·n·m·d flops; with 256 rows of A and 1,000 of B of 2,000 numbers it does 100 for each byte it reads.
-pub fn outer<T: Real>(out: &mut [T], a: &[T], b: &[T], d: usize) {
+pub fn outer<T: Element>(out: &mut [T], a: &[T], b: &[T], d: usize) {
     if d == 0 || out.is_empty() {
         return out.fill(T::zero());
     }
@@ -84,7 +84,7 @@ pub fn add(a: &mut [f64], b: &[f64]) {
 
 /// out = A B for row-major A (n × d) and B (d × m); `out` is row-major, n × m. A row of `out` does not depend on the
 /// other rows, bit for bit. 2·n·m·d flops.
-pub fn times<T: Real>(out: &mut [T], a: &[T], b: &[T], d: usize) {
+pub fn times<T: Element>(out: &mut [T], a: &[T], b: &[T], d: usize) {
     if d == 0 || out.is_empty() {
         return out.fill(T::zero());
     }
@@ -102,7 +102,7 @@ const CHUNK_ROWS: Option<usize> = if cfg!(target_arch = "x86_64") { None } else 
 /// out = A B, where no row of `out` depends on the number of rows. faer sums a row's products in one order provided the
 /// product is of two matrices and not small; so A is padded with rows of zeros if it has too few. A product with one
 /// column is one dot product per row, always in the same order.
-fn row_by_row<T: Real>(out: &mut [T], a: &[T], b: MatRef<'_, T>) {
+fn row_by_row<T: Element>(out: &mut [T], a: &[T], b: MatRef<'_, T>) {
     let (d, m) = (b.nrows(), b.ncols());
     let n = a.len() / d;
     let enough = match CHUNK_ROWS {

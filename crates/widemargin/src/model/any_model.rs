@@ -12,7 +12,7 @@ use super::file::{self, FileMetadata, Head, NO_FILE, Reader};
 use super::interface::Model;
 use super::thin_plate::spline_model::SplineTask;
 use super::thin_plate::{SplineClassification, SplineLayout, SplineRegression};
-use super::{BasisExpansionOneClass, BasisExpansionRegressor, BasisExpansionSvc, Classifier, OneClass, PowerMeanSvc};
+use super::{BasisExpansionOneClass, BasisExpansionRegressor, BasisExpansionSvc, Classifier, PowerMeanSvc};
 use super::{Regressor, ThinPlateRegressor, ThinPlateSvc, power_mean};
 use crate::data::AnySamples;
 use crate::error::Result;
@@ -54,7 +54,7 @@ pub enum AnyModel {
     /// A regression model.
     Regressor(Box<dyn Regressor>),
     /// An outlier detector.
-    OneClass(Box<dyn OneClass>),
+    OneClass(Box<BasisExpansionOneClass<AnySimilarity>>),
 }
 
 impl AnyModel {

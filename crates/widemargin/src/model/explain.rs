@@ -31,6 +31,7 @@ fn column_name(meaning: &ColumnMeaning, names: Option<&[String]>, column: usize)
     }
 }
 
+#[expect(private_bounds, reason = "the tasks are those of the library")]
 impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
     /// The similarities and features of one sample, whose number is `row` in messages.
     pub(super) fn terms(&self, sample: &S::Samples, row: usize) -> Result<Vec<Term>> {

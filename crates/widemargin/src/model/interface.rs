@@ -268,7 +268,7 @@ impl<S: Similarity, T: ExpansionTask> Model for ExpansionModel<S, T> {
     }
 
     fn n_weights(&self) -> usize {
-        self.weights().len()
+        self.task.weights().len()
     }
 
     fn parameters(&self) -> Parameters {

@@ -7,11 +7,9 @@ use crate::data::{DenseView, Label, Labels};
 use crate::error::Result;
 use crate::instant::Instant;
 use crate::monitor::Monitor;
-use crate::partition::Workers;
-use crate::problem::{
-    Block, BlockObjective, HeldOutScores, LinearProblem, Objective, OneVsRest, RemoteObjective, SampledObjective, Shape,
-};
-use crate::solve::newton::{self, NewtonSettings, NewtonSolution, NewtonStart};
+use crate::partition::{Executor, Workers};
+use crate::problem::{Block, BlockObjective, HeldOutScores, LinearProblem, LinearRows, Objective, OneVsRest, Shape};
+use crate::solve::newton::{self, NewtonSettings, NewtonSolution};
 use crate::solve::{Calibration, EstimateMethod, Report, Stage};
 use crate::tuning::COMPARISON_TOL;
 
@@ -73,26 +71,20 @@ pub(super) fn solve(
     monitor: &Monitor<'_>,
 ) -> Result<Solved> {
     let started = Instant::now();
-    let mut rows = RemoteObjective::new(workers, monitor)?;
-    let shape = rows.shape();
-    let (solution, mut held_out) = match brought {
-        None => {
-            let solution = newton::solve(&mut rows, settings, None, monitor)?;
-            (solution, held_out_scores(&mut rows, settings, monitor)?)
-        }
-        Some((picked, features)) => {
-            let costs: Vec<f64> = labeled.weights.iter().map(|weight| c * weight).collect();
-            let (codes, costs) = stand_ins(picked, labeled.labels, &costs);
-            let (block, targets) = (Block::from(features), OneVsRest::of(labeled.labels).with_codes(&codes));
-            let problem = LinearProblem { targets, costs: &costs, loss: shape.loss, intercept: shape.intercept };
-            let here = || BlockObjective::new(block, problem, settings.threads);
-            let first = newton::solve(&mut here()?, settings, None, monitor)?;
-            let start = NewtonStart { weights: &first.weights, intercepts: &first.intercepts };
-            let mut rows = SampledObjective::new(rows, here()?)?;
-            let solution = newton::solve(&mut rows, settings, Some(start), monitor)?;
-            (solution, held_out_scores(&mut rows, settings, monitor)?)
-        }
-    };
+    let costs: Vec<f64> = labeled.weights.iter().map(|weight| c * weight).collect();
+    let some = brought.map(|(picked, features)| (stand_ins(picked, labeled.labels, &costs), Block::from(features)));
+    let mut rows = Objective::of_workers(workers, monitor)?;
+    let (shape, mut first) = (rows.shape(), None);
+    if let Some(((codes, costs), block)) = &some {
+        let targets = OneVsRest::of(labeled.labels).with_codes(codes);
+        let problem = LinearProblem { targets, costs, loss: shape.loss, intercept: shape.intercept };
+        let here = || BlockObjective::new(*block, problem, settings.threads);
+        first = Some(newton::solve(&mut Objective::in_memory(here()?), settings, None, monitor)?);
+        rows = rows.sampled(here()?)?;
+    }
+    let start = first.as_ref().map(NewtonSolution::start);
+    let solution = newton::solve(&mut rows, settings, start, monitor)?;
+    let mut held_out = held_out_scores(&mut rows, settings, monitor)?;
     stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
     let mut report = solution.report(stages, settings);
     held_out.weights.iter_mut().for_each(|weight| *weight /= c);
@@ -104,7 +96,7 @@ pub(super) fn solve(
 /// Held-out decision values of some rows: a fit without them. It starts at 0: at a small C the gap is small at the
 /// solution of all rows already, whose weights know these.
 fn held_out_scores(
-    rows: &mut impl Objective,
+    rows: &mut Objective<'_, impl Executor<Of = LinearRows>>,
     settings: &NewtonSettings,
     monitor: &Monitor<'_>,
 ) -> Result<HeldOutScores> {

@@ -8,8 +8,8 @@ use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, Shape};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::monitor::Monitor;
-use crate::partition::{Entry, Executor, Kind, Query, Recorded, Remote, Workers, part_query};
-use crate::tuning::MAX_PARTED_FEATURES;
+use crate::partition::{Entry, Executor, Kind, Query, Remote, Workers, part_query};
+use crate::tuning::{MAX_PARTED_FEATURES, SAMPLED_STEPS};
 
 /// Rows of features with their targets and costs; a part is the objective over some of them.
 #[derive(Clone, Copy, Debug)]
@@ -95,60 +95,145 @@ part_query! { LinearRows: HeldOut "held_out" { intercepts: Vec<f64> } -> HeldOut
 
 /// Sums over the rows of a linear model, wherever they are, for many problems at once. See `objective.rs` for the layout
 /// of the arguments.
-pub trait Objective: Executor<Of = LinearRows> {
+///
+/// The Hessian may be that of a sample of the rows. If the rows are on disk or on other machines, reading all of them
+/// dominates the cost. Newton's method needs the Hessian only for a direction, but conjugate gradients would read all rows
+/// for every product. A direction from m rows of D features leaves about D/m of the gap (which is small to begin with at
+/// the solution on those rows, the starting point): gradients, line searches and the certificate use all rows, so the
+/// solution is the same. Byrd, Chin, Neveitt and Nocedal, *On the use of stochastic Hessian information in optimization
+/// methods for machine learning*, SIAM J. Optim. 21 (2011).
+#[derive(Debug)]
+pub struct Objective<'s, E> {
+    /// All rows.
+    pub rows: E,
+    shape: Shape,
+    cost: Cost,
+    sample: Option<BlockObjective<'s>>,
+    steps: u32,
+}
+
+impl<'s> Objective<'s, BlockObjective<'s>> {
+    /// Over rows in memory.
+    pub fn in_memory(rows: BlockObjective<'s>) -> Self {
+        let sizes = (rows.shape(), rows.cost());
+        Objective::new(rows, sizes)
+    }
+}
+
+impl<W: Workers> Objective<'_, Remote<LinearRows, W>> {
+    /// Over rows that workers hold, which are asked for the sizes of all of them.
+    ///
+    /// # Errors
+    /// An error of the workers; [`Error::Cancelled`]; [`Error::NoSamples`] where they have no rows.
+    pub fn of_workers(workers: W, monitor: &Monitor<'_>) -> Result<Self> {
+        let mut rows = Remote::new(workers);
+        let (shape, mut cost) = rows.reduce(&Sizes {}, monitor)?.ok_or(Error::NoSamples(""))?;
+        if shape.n_features > MAX_PARTED_FEATURES {
+            cost.gram = f64::INFINITY;
+        }
+        Ok(Objective::new(rows, (shape, cost)))
+    }
+}
+
+impl<'s, E: Executor<Of = LinearRows>> Objective<'s, E> {
+    /// Over rows of this shape and cost.
+    pub(crate) fn new(rows: E, (shape, cost): (Shape, Cost)) -> Self {
+        Objective { rows, shape, cost, sample: None, steps: 0 }
+    }
+
+    /// With the Hessian of some of the rows, whose costs are scaled up such that both sums are about equal.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if the two differ in more than their rows.
+    pub fn sampled(self, sample: BlockObjective<'s>) -> Result<Self> {
+        let (shape, other) = (self.shape, sample.shape());
+        if (Shape { n_rows: 0, ..shape }) != (Shape { n_rows: 0, ..other }) {
+            let (found, expected) = (format!("{other:?}"), format!("{shape:?}, as all rows have"));
+            return Err(Error::shape("a sample's objective", found, expected));
+        }
+        Ok(Objective { sample: Some(sample), ..self })
+    }
+
+    /// The answer of all rows. Queries about a preconditioner are to the sample, those about the Hessian as long as it is
+    /// enough; what changes the state of rows is for both.
+    fn ask_in_time<Q: Query<Of = LinearRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
+        if let Some(sample) = &mut self.sample {
+            if Q::IS_OF_PRECONDITIONER || Q::IS_OF_HESSIAN && self.steps < SAMPLED_STEPS {
+                return query.answer(sample, monitor);
+            }
+            if Q::CHANGES_STATE {
+                query.answer(sample, monitor)?;
+            }
+        }
+        self.rows.reduce(query, monitor)
+    }
+
+    fn ask<Q: Query<Of = LinearRows>>(&mut self, query: &Q) -> Result<Q::Answer> {
+        self.ask_in_time(query, &Monitor::none())
+    }
+
     /// Dimensions and kind.
-    fn shape(&self) -> Shape;
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
 
     /// The cost of the calls below.
-    fn cost(&self) -> Cost;
+    pub fn cost(&self) -> Cost {
+        match self.sample.as_ref().map(BlockObjective::cost) {
+            Some(of_sample) if self.steps < SAMPLED_STEPS => of_sample,
+            Some(of_sample) => Cost { gram: of_sample.gram, ..self.cost },
+            None => self.cost,
+        }
+    }
 
     /// Sets the current points: scores ← Φw. Reads φ once.
     ///
     /// # Errors
     /// [`Error::Value`](crate::Error::Value) for a non-finite score, naming the feature responsible.
-    fn set_point(&mut self, live: &[usize], points: &[f64]) -> Result<()> {
-        self.reduce(&SetPoint { live: live.to_vec(), points: points.to_vec() }, &Monitor::none())
+    pub fn set_point(&mut self, live: &[usize], points: &[f64]) -> Result<()> {
+        self.ask(&SetPoint { live: live.to_vec(), points: points.to_vec() })
     }
 
     /// Sets the current directions. Reads φ once.
     ///
     /// # Errors
     /// As [`Objective::set_point`].
-    fn set_direction(&mut self, live: &[usize], directions: &[f64]) -> Result<()> {
-        self.reduce(&SetDirection { live: live.to_vec(), directions: directions.to_vec() }, &Monitor::none())
+    pub fn set_direction(&mut self, live: &[usize], directions: &[f64]) -> Result<()> {
+        self.ask(&SetDirection { live: live.to_vec(), directions: directions.to_vec() })
     }
 
     /// Sums at a point on each problem's line. Does not read φ.
     ///
     /// # Errors
     /// Errors of the machine that holds the rows, if they are remote.
-    fn line_search_eval(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>> {
-        self.reduce(&LineSearch { live: live.to_vec(), lines: lines.to_vec() }, &Monitor::none())
+    pub fn line_search_eval(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>> {
+        self.ask(&LineSearch { live: live.to_vec(), lines: lines.to_vec() })
     }
 
     /// Moves the current points: scores ← scores + step · direction. Does not read φ.
     ///
     /// # Errors
     /// As [`Objective::line_search_eval`].
-    fn take_step(&mut self, live: &[usize], steps: &[f64]) -> Result<()> {
-        self.reduce(&TakeStep { live: live.to_vec(), steps: steps.to_vec() }, &Monitor::none())
+    pub fn take_step(&mut self, live: &[usize], steps: &[f64]) -> Result<()> {
+        self.steps += 1;
+        self.ask(&TakeStep { live: live.to_vec(), steps: steps.to_vec() })
     }
 
     /// Sums and gradients at the current points with these intercepts. Reads φ once.
     ///
     /// # Errors
     /// [`Error::Value`](crate::Error::Value) for a non-finite gradient.
-    fn gradient(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Gradient> {
-        self.reduce(&GradientAt { live: live.to_vec(), intercepts: intercepts.to_vec() }, &Monitor::none())
+    pub fn gradient(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Gradient> {
+        self.ask(&GradientAt { live: live.to_vec(), intercepts: intercepts.to_vec() })
     }
 
     /// Σ_i c_i loss″_ik (φ_i, 1)(φ_i, 1)ᵀ d_k for `directions` d, as points. Reads φ once.
     ///
     /// # Errors
     /// As [`Objective::line_search_eval`].
-    fn hessian_product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
+    pub fn hessian_product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
         let (live, intercepts, directions) = (live.to_vec(), intercepts.to_vec(), directions.to_vec());
-        self.reduce(&HessianProduct { live, intercepts, directions }, &Monitor::none())
+        self.ask(&HessianProduct { live, intercepts, directions })
     }
 
     /// A matrix that approximates the Hessians of all live problems, or `None` if the monitor says to stop.
@@ -156,16 +241,16 @@ pub trait Objective: Executor<Of = LinearRows> {
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) if the monitor cancelled, otherwise as
     /// [`Objective::line_search_eval`].
-    fn gram(&mut self, live: &[usize], intercepts: &[f64], monitor: &Monitor<'_>) -> Result<Option<Gram>> {
-        self.reduce(&GramAt { live: live.to_vec(), intercepts: intercepts.to_vec() }, monitor)
+    pub fn gram(&mut self, live: &[usize], intercepts: &[f64], monitor: &Monitor<'_>) -> Result<Option<Gram>> {
+        self.ask_in_time(&GramAt { live: live.to_vec(), intercepts: intercepts.to_vec() }, monitor)
     }
 
     /// The diagonal of that matrix, `n_features + 1` numbers. Reads φ once.
     ///
     /// # Errors
     /// As [`Objective::line_search_eval`].
-    fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>> {
-        self.reduce(&Diagonal { live: live.to_vec(), intercepts: intercepts.to_vec() }, &Monitor::none())
+    pub fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>> {
+        self.ask(&Diagonal { live: live.to_vec(), intercepts: intercepts.to_vec() })
     }
 
     /// The rows with a curvature above 0 in problem `k`, or `None` if there are more than `most`. For squared hinge
@@ -173,16 +258,18 @@ pub trait Objective: Executor<Of = LinearRows> {
     ///
     /// # Errors
     /// As [`Objective::line_search_eval`].
-    fn active_rows(&mut self, k: usize, intercept: f64, most: usize) -> Result<Option<ActiveRows>> {
-        self.reduce(&Active { k, intercept, most }, &Monitor::none())
+    pub fn active_rows(&mut self, k: usize, intercept: f64, most: usize) -> Result<Option<ActiveRows>> {
+        self.ask(&Active { k, intercept, most })
     }
 
-    /// Gives some rows, evenly spaced, the cost 0 from now on, so that a fit does not see them: a tenth of few.
+    /// Gives some rows, evenly spaced, the cost 0 from now on, so that a fit does not see them: a tenth of few. The sample
+    /// keeps all of its rows: it is used for directions only.
     ///
     /// # Errors
     /// As [`Objective::line_search_eval`].
-    fn hold_out(&mut self) -> Result<()> {
-        self.reduce(&HoldOut {}, &Monitor::none())
+    pub fn hold_out(&mut self) -> Result<()> {
+        self.steps = 0;
+        self.rows.reduce(&HoldOut {}, &Monitor::none())
     }
 
     /// The decision values of those rows at the current points with these intercepts; none if rows cannot be held out.
@@ -190,8 +277,8 @@ pub trait Objective: Executor<Of = LinearRows> {
     ///
     /// # Errors
     /// As [`Objective::line_search_eval`].
-    fn held_out(&mut self, intercepts: &[f64]) -> Result<HeldOutScores> {
-        self.reduce(&HeldOut { intercepts: intercepts.to_vec() }, &Monitor::none())
+    pub fn held_out(&mut self, intercepts: &[f64]) -> Result<HeldOutScores> {
+        self.ask(&HeldOut { intercepts: intercepts.to_vec() })
     }
 }
 
@@ -200,66 +287,5 @@ impl Executor for BlockObjective<'_> {
 
     fn reduce<Q: Query<Of = LinearRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
         query.answer(self, monitor)
-    }
-}
-
-impl Objective for BlockObjective<'_> {
-    fn shape(&self) -> Shape {
-        self.shape()
-    }
-
-    fn cost(&self) -> Cost {
-        self.cost()
-    }
-}
-
-impl<E: Objective> Objective for Recorded<'_, E> {
-    fn shape(&self) -> Shape {
-        self.inner.shape()
-    }
-
-    fn cost(&self) -> Cost {
-        self.inner.cost()
-    }
-}
-
-/// The objective over rows that workers hold.
-#[derive(Debug)]
-pub struct RemoteObjective<W> {
-    rows: Remote<LinearRows, W>,
-    shape: Shape,
-    cost: Cost,
-}
-
-impl<W: Workers> RemoteObjective<W> {
-    /// Asks the workers for the sizes of all their rows.
-    ///
-    /// # Errors
-    /// An error of the workers; [`Error::Cancelled`]; [`Error::NoSamples`] where they have no rows.
-    pub fn new(workers: W, monitor: &Monitor<'_>) -> Result<Self> {
-        let mut rows = Remote::new(workers);
-        let (shape, mut cost) = rows.reduce(&Sizes {}, monitor)?.ok_or(Error::NoSamples(""))?;
-        if shape.n_features > MAX_PARTED_FEATURES {
-            cost.gram = f64::INFINITY;
-        }
-        Ok(RemoteObjective { rows, shape, cost })
-    }
-}
-
-impl<W: Workers> Executor for RemoteObjective<W> {
-    type Of = LinearRows;
-
-    fn reduce<Q: Query<Of = LinearRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
-        self.rows.reduce(query, monitor)
-    }
-}
-
-impl<W: Workers> Objective for RemoteObjective<W> {
-    fn shape(&self) -> Shape {
-        self.shape
-    }
-
-    fn cost(&self) -> Cost {
-        self.cost
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::LinearProblem;
 use super::block_objective::{BlockObjective, Shard};
-use super::linear_queries::{LinearRows, Objective};
+use super::linear_queries::LinearRows;
 use super::objective::{Cost, Shape};
 use crate::data::{DenseView, Scratch};
 use crate::error::{Error, Result};
@@ -82,6 +82,15 @@ impl<'a> PassObjective<'a> {
             passes.put(at, zeros, true)?;
         }
         Ok(passes)
+    }
+
+    /// The shape of all rows, and the cost of queries.
+    pub fn sizes(&self) -> (Shape, Cost) {
+        let (rows, features) = (self.pieces.n_rows(), self.pieces.n_features());
+        let (n, d) = (rows as f64, features as f64);
+        // As a block's, but that rows are made, or come from a disk. Not measured: a solver's steps follow from it.
+        let cost = Cost { pass: 100.0 * n * d, problem: 2.5 * n * d, gram: n * d * (100.0 + 0.5 * d) };
+        (self.problem.shape(rows, features), cost)
     }
 
     /// How often all features were made or read.
@@ -174,22 +183,10 @@ impl Executor for PassObjective<'_> {
     }
 }
 
-impl Objective for PassObjective<'_> {
-    fn shape(&self) -> Shape {
-        self.problem.shape(self.pieces.n_rows(), self.pieces.n_features())
-    }
-
-    fn cost(&self) -> Cost {
-        let (n, d) = (self.pieces.n_rows() as f64, self.pieces.n_features() as f64);
-        // As a block's, but that rows are made, or come from a disk. Not measured: a solver's steps follow from it.
-        Cost { pass: 100.0 * n * d, problem: 2.5 * n * d, gram: n * d * (100.0 + 0.5 * d) }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problem::{Intercept, Loss, OneVsRest};
+    use crate::problem::{Intercept, Loss, Objective, OneVsRest};
     use crate::solve::newton::{self, NewtonSettings};
 
     struct Matrix(Vec<f32>, usize);
@@ -239,15 +236,17 @@ mod tests {
         let (targets, loss) = (OneVsRest::new(&codes, 3), Loss::SquaredHinge);
         let problem = LinearProblem { targets, costs: &costs, loss, intercept: Intercept::Free };
         let block = DenseView::new(&rows.0, n, d).unwrap().into();
-        let mut here = BlockObjective::new(block, problem, 1).unwrap();
+        let mut here = Objective::in_memory(BlockObjective::new(block, problem, 1).unwrap());
         let settings = NewtonSettings { threads: 1, ..NewtonSettings::default() };
         let memory = newton::solve(&mut here, &settings, None, &Monitor::none()).unwrap();
 
         let room = Room { piece_rows: 128, n_cached: 8, scratch: &NoScratch, first_byte: 0 };
         let pool = Arc::new(Pool::new(1).unwrap());
-        let mut passes = PassObjective::new(&rows, problem, room, pool, Monitor::none()).unwrap();
+        let passes = PassObjective::new(&rows, problem, room, pool, Monitor::none()).unwrap();
+        let sizes = passes.sizes();
+        let mut passes = Objective::new(passes, sizes);
         passes.set_point(&[0], &vec![0.0; d + 1]).unwrap();
-        let rows_of = |passes: &mut PassObjective<'_>, most| passes.active_rows(0, 0.0, most).unwrap();
+        let rows_of = |passes: &mut Objective<'_, PassObjective<'_>>, most| passes.active_rows(0, 0.0, most).unwrap();
         assert_eq!(rows_of(&mut passes, n).unwrap().curvatures.len(), n);
         assert!(rows_of(&mut passes, n - 1).is_none());
         let resources = newton::solve(&mut passes, &settings, None, &Monitor::none()).unwrap();

@@ -3,7 +3,7 @@
 
 use crate::linear_common::{Case, INTERCEPTS, LOSSES};
 use widemargin::monitor::Monitor;
-use widemargin::problem::{Intercept, Line, Objective};
+use widemargin::problem::{Intercept, Line};
 
 /// Points of all problems, some way from 0.
 fn points(case: &Case) -> Vec<f64> {

@@ -4,7 +4,7 @@ use crate::common::vectors;
 use crate::thin_plate_common::eliminate;
 use widemargin::data::{AnySamples, DenseMatrix, SamplesView};
 use widemargin::expansion::Normalization;
-use widemargin::model::{BasisExpansionOneClass, BasisExpansionOneClassParams, OneClass};
+use widemargin::model::{BasisExpansionOneClass, BasisExpansionOneClassParams};
 use widemargin::monitor::Monitor;
 use widemargin::similarity::AnySimilarity;
 

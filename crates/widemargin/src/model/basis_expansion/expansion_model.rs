@@ -55,7 +55,7 @@ impl Basis {
 }
 
 /// The task of a model on a basis expansion, with the weights; as a model file has it, but for the arrays.
-pub trait ExpansionTask: Clone + Serialize + DeserializeOwned + Send + Sync + 'static {
+pub(crate) trait ExpansionTask: Clone + Serialize + DeserializeOwned + Send + Sync + 'static {
     /// The method, as model files and the command line name it.
     const METHOD: &'static str;
 
@@ -159,11 +159,6 @@ impl<S: Similarity, T: ExpansionTask> ExpansionModel<S, T> {
     /// The training row of each basis; empty for explicit bases.
     pub fn basis_rows(&self) -> &[usize] {
         &self.basis.rows
-    }
-
-    /// The weights, `[problem or output][feature]`.
-    pub fn weights(&self) -> &[T::Weight] {
-        self.task.weights()
     }
 
     getters! {

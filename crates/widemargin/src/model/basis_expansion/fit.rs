@@ -46,7 +46,7 @@ pub trait ExpansionFit: Clone + fmt::Debug {
 }
 
 /// Labels or targets, which a caller passes.
-pub trait Answered: ExpansionFit {}
+pub(crate) trait Answered: ExpansionFit {}
 
 /// Distinct samples in memory with their features.
 pub(crate) struct InMemory<'a, S: Similarity, T: ExpansionFit> {

@@ -203,6 +203,8 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         task =>
         /// The classes, in the order of the decision values' columns.
         classes: &[Label];
+        /// The weights, `[problem][feature]`.
+        weights: &[f32];
         /// The intercepts, one per problem.
         intercepts: &[f64];
         /// The weight C of the losses, fixed or selected.

@@ -7,10 +7,10 @@ use super::expansion_model::{ExpansionModel, ExpansionTask};
 use crate::data::{SamplesView, Source};
 use crate::error::{Error, Result, require};
 use crate::macros::getters;
+use crate::model::Model;
 use crate::model::explanation::Decided;
 use crate::model::file::{Array, Reader, array};
 use crate::model::origin::Origin;
-use crate::model::{Model, OneClass};
 use crate::monitor::Monitor;
 use crate::similarity::Similarity;
 
@@ -98,35 +98,52 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         self.precise_products(samples, threads, &Monitor::none())
     }
 
+    /// The same of samples in any form. The number of finished samples is reported to the monitor, which may cancel (a time
+    /// limit is ignored).
+    ///
+    /// # Errors
+    /// Samples of another kind or shape, and values that cannot be used, with their names and the expected values;
+    /// [`Error::Cancelled`].
+    pub fn scores(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
+        self.check_samples(samples)?;
+        self.precise_products(S::source(samples)?, threads, monitor)
+    }
+
+    /// The scores less the threshold: below 0 for outliers.
+    ///
+    /// # Errors
+    /// As for [`BasisExpansionOneClass::scores`].
+    pub fn decision_function(
+        &self,
+        samples: &SamplesView<'_>,
+        threads: usize,
+        monitor: &Monitor<'_>,
+    ) -> Result<Vec<f64>> {
+        let scores = self.scores(samples, threads, monitor)?;
+        Ok(scores.into_iter().map(|score| score - self.task.threshold).collect())
+    }
+
+    /// 1 for samples like those of the training, −1 for outliers.
+    ///
+    /// # Errors
+    /// As for [`BasisExpansionOneClass::scores`].
+    pub fn predict(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Vec<i8>> {
+        let values = self.decision_function(samples, threads, monitor)?;
+        Ok(values.into_iter().map(|value| if value < 0.0 { -1 } else { 1 }).collect())
+    }
+
     getters! {
         task =>
-        /// The share of samples like the training ones that is expected below the threshold.
-        hidden copy quantile: f64;
+        /// The expected share of new samples like the training samples that are below the threshold.
+        copy quantile: f64;
+        /// The weights of the features.
+        weights: &[f64];
         /// κ of the penalty.
         hidden copy shrinkage: f64;
         /// The score below which samples are outliers.
-        hidden copy threshold: f64;
+        copy threshold: f64;
         /// The score of each training sample by a fit without it; of a base too, with its similarity to
         /// itself.
-        hidden loo_scores: &[f64];
-    }
-}
-
-impl<S: Similarity> OneClass for BasisExpansionOneClass<S> {
-    fn threshold(&self) -> f64 {
-        self.task.threshold
-    }
-
-    fn quantile(&self) -> f64 {
-        self.task.quantile
-    }
-
-    fn loo_scores(&self) -> &[f64] {
-        &self.task.loo_scores
-    }
-
-    fn score_samples(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
-        self.check_samples(samples)?;
-        self.precise_products(S::source(samples)?, threads, monitor)
+        loo_scores: &[f64];
     }
 }

@@ -3,7 +3,7 @@
 //! Samples are read in pieces, in as many passes as needed. A first pass computes all features to learn the center of
 //! the normalization; those of some rows stay in memory, the others are discarded, or cached on disk if reading them is
 //! faster than recomputing them. A second pass learns the scale. The problem is then solved on the resident rows, which
-//! nearly gives the solution, and after that on all rows with the Hessian of the resident ones ([`SampledObjective`]),
+//! nearly gives the solution, and after that on all rows with the Hessian of the resident ones ([`Objective`]),
 //! in a few more passes. The gap of the stopping rule is over all rows.
 
 use std::collections::HashSet;
@@ -30,8 +30,8 @@ use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::partition::Recorded;
 use crate::problem::{
-    BlockObjective, HeldOutRows, HeldOutScores, LinearProblem, OneVsRest, PassObjective, Penalty, Pieces, Room,
-    SampledObjective,
+    BlockObjective, HeldOutRows, HeldOutScores, LinearProblem, Objective, OneVsRest, PassObjective, Penalty, Pieces,
+    Room,
 };
 use crate::similarity::Similarity;
 use crate::solve::newton::{self, NewtonSettings, NewtonSolution, NewtonStart};
@@ -195,7 +195,7 @@ impl<S: Similarity> Blocks<'_, S> {
         let of_sample = LinearProblem { targets, costs: &stand, ..problem };
         let block = self.hessian_sample.block(d)?;
         let of_resident = || BlockObjective::new(block, of_sample, settings.threads);
-        let first = newton::solve(&mut of_resident()?, settings, start, monitor)?;
+        let first = newton::solve(&mut Objective::in_memory(of_resident()?), settings, start, monitor)?;
         if self.plan.is_whole() {
             let megabytes = size_of_val(phi.as_slice()) as f64 / 1e6;
             return Ok((first, format!("all features were in memory: {megabytes:.0} MB")));
@@ -208,11 +208,11 @@ impl<S: Similarity> Blocks<'_, S> {
             first_byte: 4 * n as u64 * d as u64,
         };
         let all = PassObjective::new(self.pieces, problem, room, self.pool.clone(), *monitor)?;
+        let sizes = all.sizes();
         let all = Recorded::new(all, self.resources.checkpoint, answers)?;
-        let mut objective = SampledObjective::new(all, of_resident()?)?;
-        let start = NewtonStart { weights: &first.weights, intercepts: &first.intercepts };
-        let solution = newton::solve(&mut objective, settings, Some(start), monitor)?;
-        let n_passes = objective.into_parts().0.inner.n_passes();
+        let mut objective = Objective::new(all, sizes).sampled(of_resident()?)?;
+        let solution = newton::solve(&mut objective, settings, Some(first.start()), monitor)?;
+        let n_passes = objective.rows.inner.n_passes();
         // Whether features were cached depends on the speed of the disk, and does not belong to the model.
         let n_resident = rows.len();
         let note =

@@ -190,6 +190,8 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
         task =>
         /// Number of targets of each sample.
         hidden copy n_outputs: usize;
+        /// The weights, `[output][feature]`.
+        weights: &[f64];
         /// The intercepts, one per output.
         intercepts: &[f64];
         /// The weight C of the losses, fixed or selected.

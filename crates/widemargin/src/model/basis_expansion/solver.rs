@@ -3,7 +3,7 @@
 use crate::data::{DenseView, Labels, Vectors};
 use crate::error::Result;
 use crate::monitor::Monitor;
-use crate::problem::{Block, BlockObjective, Intercept, LinearProblem, Loss, OneVsRest, Penalty};
+use crate::problem::{Block, BlockObjective, Intercept, LinearProblem, Loss, Objective, OneVsRest, Penalty};
 use crate::solve::dual::DualSettings;
 use crate::solve::dual::linear;
 use crate::solve::l1::{self, L1Settings};
@@ -95,7 +95,7 @@ impl Solver {
             return Ok(Solution { weights, intercepts, intercept, report, alphas: Vec::new() });
         }
         let settings = self.newton();
-        let mut objective = BlockObjective::new(Block::of(phi)?, problem, threads)?;
+        let mut objective = Objective::in_memory(BlockObjective::new(Block::of(phi)?, problem, threads)?);
         let mut descended = None;
         // Sparse rows descend in the dual first, from 0 or from known dual variables.
         if let (Vectors::Sparse(rows), Loss::SquaredHinge) = (phi, loss)

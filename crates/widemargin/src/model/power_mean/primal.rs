@@ -11,7 +11,7 @@ use crate::linalg::factor::{Cholesky, Matrix, add_gram};
 use crate::model::PowerMeanParams;
 use crate::monitor::{Monitor, Stopped};
 use crate::par::Pool;
-use crate::problem::{Block, BlockObjective, HeldOutRows, Intercept, LinearProblem, Loss};
+use crate::problem::{Block, BlockObjective, HeldOutRows, Intercept, LinearProblem, Loss, Objective};
 use crate::solve::dual::{DualProblem, DualSettings, DualSolution};
 use crate::solve::newton::{self, NewtonSettings, NewtonStart};
 use crate::solve::{ProblemReport, Status};
@@ -63,7 +63,7 @@ impl PowerMeanParams {
         let block = Block::from(phi.view()?);
         let (targets, costs) = (problem.targets, problem.costs);
         let all = LinearProblem { targets, costs, loss, intercept: Intercept::None };
-        let mut objective = BlockObjective::new(block, all, self.threads)?.monitored(*monitor);
+        let rows = BlockObjective::new(block, all, self.threads)?.monitored(*monitor);
         let start = transposed(&solution.weights, d, n_problems);
         let start = NewtonStart { weights: &start, intercepts: &vec![0.0; n_problems] };
         let settings = NewtonSettings {
@@ -72,7 +72,7 @@ impl PowerMeanParams {
             threads: self.threads,
             ..NewtonSettings::default()
         };
-        let solved = newton::solve(&mut objective, &settings, Some(start), monitor)?;
+        let solved = newton::solve(&mut Objective::in_memory(rows), &settings, Some(start), monitor)?;
         let solved_rows = SolvedRows { phi: block, problem: all, weights: &solved.weights };
         let rows: Vec<usize> = held_out.iter().flat_map(HeldOutRows::rows).collect();
         let loo_values = solved_rows.leave_one_out(&rows, shares, &Pool::new(self.threads)?);
@@ -81,7 +81,8 @@ impl PowerMeanParams {
         for set in sets {
             let costs = set.rest(problem.costs.to_vec());
             let rest = LinearProblem { costs: &costs, ..all };
-            let mut rest = BlockObjective::new(block, rest, self.threads)?.monitored(*monitor);
+            let rest = BlockObjective::new(block, rest, self.threads)?.monitored(*monitor);
+            let mut rest = Objective::in_memory(rest);
             // From 0: at the solution the gap may be below this already, with weights that know the rows.
             let settings = NewtonSettings { tol: self.tol.max(PRIMAL_HELD_OUT_TOL), ..settings };
             let without = newton::solve(&mut rest, &settings, None, &monitor.without_progress())?;
@@ -214,7 +215,7 @@ mod tests {
         let solve = |costs: &[f64]| {
             let (loss, intercept) = (Loss::SquaredHinge, Intercept::None);
             let problem = LinearProblem { targets, costs, loss, intercept };
-            let mut objective = BlockObjective::new(phi, problem, 1).unwrap();
+            let mut objective = Objective::in_memory(BlockObjective::new(phi, problem, 1).unwrap());
             let settings = NewtonSettings { tol: 1e-8, threads: 1, ..NewtonSettings::default() };
             newton::solve(&mut objective, &settings, None, &Monitor::none()).unwrap().weights
         };

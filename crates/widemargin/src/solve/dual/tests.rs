@@ -10,7 +10,7 @@ use super::order::Order;
 use super::*;
 use crate::data::{CsrMatrix, DenseView, Rows};
 use crate::expansion::{AdditiveMap, CodedRows, PAPER_NODES, choose_nodes};
-use crate::problem::{Block, BlockObjective, HeldOutRows, Intercept, LinearProblem, Loss, OneVsRest};
+use crate::problem::{Block, BlockObjective, HeldOutRows, Intercept, LinearProblem, Loss, Objective, OneVsRest};
 use crate::similarity::AdditiveKernel;
 use crate::solve::newton::{self, NewtonSettings};
 use crate::tuning::SPARSE_EPOCHS;
@@ -259,7 +259,7 @@ fn the_solution_is_that_of_newtons_method() {
             let again = solve_sparse(&rows, problem, None, &sparse_settings(1e-4, 3), &Monitor::none()).unwrap();
             assert_eq!((&again.weights, &again.intercepts), (&found.weights, &found.intercepts));
             let block = Block::Sparse(rows.view().unwrap());
-            let mut objective = BlockObjective::new(block, problem, 1).unwrap();
+            let mut objective = Objective::in_memory(BlockObjective::new(block, problem, 1).unwrap());
             let settings = NewtonSettings { tol: 1e-7, threads: 1, ..NewtonSettings::default() };
             let truth = newton::solve(&mut objective, &settings, None, &Monitor::none()).unwrap();
             for k in 0..targets.n_problems() {

@@ -8,7 +8,8 @@ use super::settings::{NewtonSettings, NewtonSolution, NewtonStart, Preconditioni
 use crate::error::{Error, Result, require, require_gap};
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
-use crate::problem::{Gradient, Intercept, Line, LineSums, Loss, Objective, PointSums, Shape};
+use crate::partition::Executor;
+use crate::problem::{Gradient, Intercept, Line, LineSums, LinearRows, Loss, Objective, PointSums, Shape};
 use crate::solve::{ProblemReport, Status, relative_gap};
 use crate::tuning::{
     CG_SHARE_OF_GAP, CG_STEPS_PER_TENTH, FIRST_CG_RESIDUAL, FIRST_HESSIAN_TO_PENALTY, GAP_PROGRESS,
@@ -36,8 +37,8 @@ struct Problem {
     best: (f64, f64, u32),
 }
 
-struct Descent<'a, O> {
-    objective: &'a mut O,
+struct Descent<'a, 's, E> {
+    objective: &'a mut Objective<'s, E>,
     settings: &'a NewtonSettings,
     monitor: &'a Monitor<'a>,
     shape: Shape,
@@ -64,7 +65,7 @@ struct Descent<'a, O> {
 /// [`Error::Parameter`] for invalid settings, [`Error::Shape`] for a start with other dimensions, [`Error::Cancelled`]
 /// if the monitor cancelled (a time limit is a status instead), and errors of the objective.
 pub fn solve(
-    objective: &mut impl Objective,
+    objective: &mut Objective<'_, impl Executor<Of = LinearRows>>,
     settings: &NewtonSettings,
     start: Option<NewtonStart<'_>>,
     monitor: &Monitor<'_>,
@@ -117,7 +118,7 @@ pub fn solve(
     descent.finish(status)
 }
 
-impl<O: Objective> Descent<'_, O> {
+impl<E: Executor<Of = LinearRows>> Descent<'_, '_, E> {
     /// Steps until no problem is live or the solver is stopped.
     fn descend(&mut self) -> Result<Status> {
         for iteration in 0.. {

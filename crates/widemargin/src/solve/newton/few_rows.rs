@@ -1,7 +1,7 @@
 //! The inverse Hessian of one problem from its active rows, if these are fewer than the features: at a large C most
 //! rows are outside the margin, and the Hessian is I plus a matrix of low rank.
 
-use crate::linalg::{self, Cholesky, Real};
+use crate::linalg::{self, Cholesky, Element};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::{ActiveRows, Intercept, Shape};
@@ -110,12 +110,7 @@ fn is_negligible(rows: &[f64], size: usize, curvatures: &[f64], penalty: f64) ->
 }
 
 /// The lower triangle of ΨΨᵀ, row-major, or `None` if the monitor says to stop. n²·size flops.
-fn lower_products<T: Real + Into<f64>>(
-    rows: &[T],
-    size: usize,
-    pool: &Pool,
-    monitor: &Monitor<'_>,
-) -> Option<Vec<f64>> {
+fn lower_products<T: Element>(rows: &[T], size: usize, pool: &Pool, monitor: &Monitor<'_>) -> Option<Vec<f64>> {
     let n = rows.len() / size;
     let mut small = vec![0.0; n * n];
     let mut tiles: Vec<&mut [f64]> = small.chunks_mut((TILE * n).max(1)).collect();

@@ -62,6 +62,11 @@ pub struct NewtonSolution {
 }
 
 impl NewtonSolution {
+    /// The start of another fit.
+    pub fn start(&self) -> NewtonStart<'_> {
+        NewtonStart { weights: &self.weights, intercepts: &self.intercepts }
+    }
+
     /// The report of the fit, with a warning if a problem did not converge.
     pub fn report(&self, stages: Vec<Stage>, settings: &NewtonSettings) -> Report {
         Report::of_solver(&self.problems, stages, "Newton steps (raise max_iter or tol)", Some(settings.tol))

@@ -13,9 +13,9 @@ use widemargin::data::{AnyRows, AnySamples, DenseMatrix, DenseView, Labels, Samp
 use widemargin::expansion::{BasisExpansion, Normalization};
 use widemargin::model::{
     AnyModel, BasisExpansionOneClass, BasisExpansionParams, BasisExpansionRegressor, BasisExpansionSvc, BasisPlan,
-    CChoice, Loss, OneClass, PartData, PartFeatures, PartLift, PartState, PartTargets, PartedTargets, Polynomials,
-    Preparation, ThinPlateBasis, ThinPlateParams, ThinPlateRegressor, ThinPlateRegressorParams, ThinPlateSvc,
-    TrainingSettings, WeightedLabels, choose_bases, draw_rows, merge_answers,
+    CChoice, Loss, PartData, PartFeatures, PartLift, PartState, PartTargets, PartedTargets, Polynomials, Preparation,
+    ThinPlateBasis, ThinPlateParams, ThinPlateRegressor, ThinPlateRegressorParams, ThinPlateSvc, TrainingSettings,
+    WeightedLabels, choose_bases, draw_rows, merge_answers,
 };
 use widemargin::monitor::Monitor;
 use widemargin::partition::{EncodedQuery, Workers};
@@ -198,7 +198,7 @@ impl Rows<'_> {
         let features = features.into_iter().map(|part| Numbers::Single(part, width)).collect();
         let kind = PartFeatures::Plain { has_intercept: false };
         let workers = Self::ridge(features, kind, &ones, self.ends);
-        let numbers = (OneClass::quantile(here), here.shrinkage());
+        let numbers = (here.quantile(), here.shrinkage());
         let preparation = preparation(here.basis(), here.basis_rows());
         let model = BasisExpansionOneClass::of_workers(expansion, &ones, workers, numbers, preparation, self.monitor)?;
         Ok(Model(AnyModel::OneClass(Box::new(model))))

@@ -5,7 +5,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use widemargin::data::DenseView;
 use widemargin::monitor::Monitor;
-use widemargin::problem::{Block, BlockObjective, Intercept, LinearProblem, Loss, OneVsRest};
+use widemargin::problem::{Block, BlockObjective, Intercept, LinearProblem, Loss, Objective, OneVsRest};
 use widemargin::solve::newton::{NewtonSettings, NewtonSolution, solve};
 
 /// Rows of Φ, classes, and how they are to be learned.
@@ -52,10 +52,10 @@ impl Case {
         DenseView::new(&self.phi, self.n_rows(), self.n_features).unwrap().into()
     }
 
-    pub fn objective(&self, threads: usize) -> BlockObjective<'_> {
+    pub fn objective(&self, threads: usize) -> Objective<'_, BlockObjective<'_>> {
         let problem =
             LinearProblem { targets: self.targets(), costs: &self.costs, loss: self.loss, intercept: self.intercept };
-        BlockObjective::new(self.block(), problem, threads).unwrap()
+        Objective::in_memory(BlockObjective::new(self.block(), problem, threads).unwrap())
     }
 
     pub fn solve(&self, tol: f64) -> NewtonSolution {

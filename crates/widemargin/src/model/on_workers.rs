@@ -8,7 +8,9 @@ use crate::error::Result;
 use crate::instant::Instant;
 use crate::monitor::Monitor;
 use crate::partition::{Executor, Workers};
-use crate::problem::{Block, BlockObjective, HeldOutScores, LinearProblem, LinearRows, Objective, OneVsRest, Shape};
+use crate::problem::{
+    Block, BlockObjective, HeldOut, HeldOutScores, LinearProblem, LinearRows, Objective, OneVsRest, Shape,
+};
 use crate::solve::newton::{self, NewtonSettings, NewtonSolution};
 use crate::solve::{Calibration, EstimateMethod, Report, Stage};
 use crate::tuning::COMPARISON_TOL;
@@ -106,5 +108,5 @@ fn held_out_scores(
     rows.hold_out()?;
     let settings = NewtonSettings { tol: settings.tol.max(COMPARISON_TOL), ..*settings };
     let without = newton::solve(rows, &settings, None, monitor)?;
-    rows.held_out(&without.intercepts)
+    rows.ask(&HeldOut { intercepts: without.intercepts })
 }

@@ -17,7 +17,7 @@ use crate::problem::{
     RowFeatures,
 };
 use crate::solve::ridge::{RIDGE_QUERIES, RidgePart, RidgeRows, roots};
-use crate::solve::thin_plate::{BASIS_QUERIES, BasisRows, PartRows, RowSums, RowsState};
+use crate::solve::thin_plate::{BASIS_QUERIES, BasisRows, PartRows, RowsState};
 
 /// The answers of workers for samples: a statistic is a file of its own and one line here.
 const SAMPLE_QUERIES: &[Entry<SampleRows>] = &[
@@ -186,8 +186,7 @@ fn on_bases(
         Some(PartState::Bases(state)) => state.clone(),
         Some(PartState::Linear(_)) => return Err(wrong_state("rows of a linear model")),
     };
-    let work = |rows: &mut dyn RowSums| partition::answer(BASIS_QUERIES, query, rows, monitor);
-    let (answer, state) = rows.with(state, monitor, work)?;
+    let (answer, state) = rows.with(state, monitor, |rows| partition::answer(BASIS_QUERIES, query, rows, monitor))?;
     Ok((answer, Some(PartState::Bases(state))))
 }
 

@@ -55,6 +55,14 @@ pub trait Query: Clone + Serialize + DeserializeOwned + Send + Sync + 'static {
     /// # Errors
     /// [`Error::Shape`] where the two have different sizes.
     fn merge(&self, total: &mut Self::Answer, next: Self::Answer) -> Result<()>;
+
+    /// Adds the answer of some rows; in place, where it is large.
+    ///
+    /// # Errors
+    /// As for [`Query::answer`] and [`Query::merge`].
+    fn accumulate(&self, part: &mut <Self::Of as Kind>::Part<'_>, total: &mut Self::Answer) -> Result<()> {
+        self.merge(total, self.answer(part, &Monitor::none())?)
+    }
 }
 
 /// Adds the answer of the rows that follow to that of those before, if there were any.
@@ -78,6 +86,14 @@ pub trait Executor {
     /// # Errors
     /// An error of the parts or of their holder; [`Error::Cancelled`].
     fn reduce<Q: Query<Of = Self::Of>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer>;
+
+    /// Adds the answer of all rows.
+    ///
+    /// # Errors
+    /// As for [`Executor::reduce`].
+    fn accumulate<Q: Query<Of = Self::Of>>(&mut self, total: &mut Q::Answer, query: &Q) -> Result<()> {
+        query.merge(total, self.reduce(query, &Monitor::none())?)
+    }
 }
 
 type Merging = fn(&[u8], &[&[u8]]) -> Result<Vec<u8>>;

@@ -46,30 +46,36 @@ part_query! { LinearRows: Sizes "sizes" {} -> Option<(Shape, Cost)> { READS_FEAT
     cost.gram += others.gram;
 } }
 
-part_query! { LinearRows: SetPoint "set_point" { live: Vec<usize>, points: Vec<f64> } -> () { CHANGES_STATE = true, HAS_ANSWER = false }
+// Sets the current points: scores ← Φw. A non-finite score is [`Error::Value`], naming the feature responsible.
+part_query! { pub LinearRows: SetPoint "set_point" { live: Vec<usize>, points: Vec<f64> } -> () { CHANGES_STATE = true, HAS_ANSWER = false }
 |at, rows, _| rows.set_point(&at.live, &at.points), |_, (), ()| () }
 
-part_query! { LinearRows: SetDirection "set_direction" { live: Vec<usize>, directions: Vec<f64> } -> () { CHANGES_STATE = true, HAS_ANSWER = false }
+// Sets the current directions.
+part_query! { pub LinearRows: SetDirection "set_direction" { live: Vec<usize>, directions: Vec<f64> } -> () { CHANGES_STATE = true, HAS_ANSWER = false }
 |at, rows, _| rows.set_direction(&at.live, &at.directions), |_, (), ()| () }
 
 part_query! { LinearRows: TakeStep "take_step" { live: Vec<usize>, steps: Vec<f64> } -> ()
 { CHANGES_STATE = true, HAS_ANSWER = false, READS_FEATURES = false }
 |at, rows, _| rows.take_step(&at.live, &at.steps), |_, (), ()| () }
 
-part_query! { LinearRows: LineSearch "line_search_eval" { live: Vec<usize>, lines: Vec<Line> } -> Vec<LineSums> { READS_FEATURES = false }
+// Sums at a point on each problem's line.
+part_query! { pub LinearRows: LineSearch "line_search_eval" { live: Vec<usize>, lines: Vec<Line> } -> Vec<LineSums> { READS_FEATURES = false }
 |at, rows, _| rows.line_search_eval(&at.live, &at.lines),
 |_, total, next| total.iter_mut().zip(&next).for_each(|(total, next)| total.add(next)) }
 
-part_query! { LinearRows: GradientAt "gradient" { live: Vec<usize>, intercepts: Vec<f64> } -> Gradient {}
+// Sums and gradients at the current points with these intercepts; a non-finite gradient is [`Error::Value`].
+part_query! { pub LinearRows: GradientAt "gradient" { live: Vec<usize>, intercepts: Vec<f64> } -> Gradient {}
 |at, rows, _| rows.gradient(&at.live, &at.intercepts), |_, total, next| total.add(&next) }
 
-part_query! { LinearRows: HessianProduct "hessian_product" { live: Vec<usize>, intercepts: Vec<f64>, directions: Vec<f64> } -> Vec<f64> { IS_OF_HESSIAN = true }
+// Σ_i c_i loss″_ik (φ_i, 1)(φ_i, 1)ᵀ d_k for `directions` d, as points.
+part_query! { pub LinearRows: HessianProduct "hessian_product" { live: Vec<usize>, intercepts: Vec<f64>, directions: Vec<f64> } -> Vec<f64> { IS_OF_HESSIAN = true }
 |at, rows, _| rows.hessian_product(&at.live, &at.intercepts, &at.directions),
 |_, total, next| linalg::add(total, &next) }
 
 // Matrices and rows are much larger than sums, and can be recomputed at the same points: they are not recorded.
 
-part_query! { LinearRows: GramAt "gram" { live: Vec<usize>, intercepts: Vec<f64> } -> Option<Gram>
+// A matrix that approximates the Hessians of all live problems, or `None` if the monitor says to stop.
+part_query! { pub LinearRows: GramAt "gram" { live: Vec<usize>, intercepts: Vec<f64> } -> Option<Gram>
 { IS_RECORDED = false, IS_OF_PRECONDITIONER = true }
 |at, rows, monitor| rows.gram(&at.live, &at.intercepts, monitor),
 |_, total, next| match (total.as_mut(), next) {
@@ -77,11 +83,14 @@ part_query! { LinearRows: GramAt "gram" { live: Vec<usize>, intercepts: Vec<f64>
     _ => *total = None,
 } }
 
-part_query! { LinearRows: Diagonal "diagonal" { live: Vec<usize>, intercepts: Vec<f64> } -> Vec<f64>
+// The diagonal of that matrix, `n_features + 1` numbers.
+part_query! { pub LinearRows: Diagonal "diagonal" { live: Vec<usize>, intercepts: Vec<f64> } -> Vec<f64>
 { IS_RECORDED = false, IS_OF_PRECONDITIONER = true }
 |at, rows, _| rows.diagonal(&at.live, &at.intercepts), |_, total, next| linalg::add(total, &next) }
 
-part_query! { LinearRows: Active "active_rows" { k: usize, intercept: f64, most: usize } -> Option<ActiveRows> { IS_RECORDED = false, IS_OF_HESSIAN = true }
+// The rows with a curvature above 0 in problem `k`, or `None` if there are more than `most`. For squared hinge these are
+// the rows inside the margin.
+part_query! { pub LinearRows: Active "active_rows" { k: usize, intercept: f64, most: usize } -> Option<ActiveRows> { IS_RECORDED = false, IS_OF_HESSIAN = true }
 |at, rows, _| rows.active_rows(at.k, at.intercept, at.most),
 |at, total, next| *total = total.take().zip(next).and_then(|(mut total, next)| {
     total.add(next, at.most).then_some(total)
@@ -90,7 +99,8 @@ part_query! { LinearRows: Active "active_rows" { k: usize, intercept: f64, most:
 part_query! { LinearRows: HoldOut "hold_out" {} -> () { CHANGES_STATE = true, HAS_ANSWER = false, READS_FEATURES = false }
 |_, rows, _| { rows.holds_out = true; Ok(()) }, |_, (), ()| () }
 
-part_query! { LinearRows: HeldOut "held_out" { intercepts: Vec<f64> } -> HeldOutScores { READS_FEATURES = false }
+// The decision values of the rows held out at the current points with these intercepts; none if rows cannot be held out.
+part_query! { pub LinearRows: HeldOut "held_out" { intercepts: Vec<f64> } -> HeldOutScores { READS_FEATURES = false }
 |at, rows, _| rows.held_out(&at.intercepts), |_, total, next| total.extend(next) }
 
 /// Sums over the rows of a linear model, wherever they are, for many problems at once. See `objective.rs` for the layout
@@ -156,7 +166,10 @@ impl<'s, E: Executor<Of = LinearRows>> Objective<'s, E> {
 
     /// The answer of all rows. Queries about a preconditioner are to the sample, those about the Hessian as long as it is
     /// enough; what changes the state of rows is for both.
-    fn ask_in_time<Q: Query<Of = LinearRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
+    ///
+    /// # Errors
+    /// Errors of the holder of the rows; [`Error::Cancelled`].
+    pub fn reduce<Q: Query<Of = LinearRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
         if let Some(sample) = &mut self.sample {
             if Q::IS_OF_PRECONDITIONER || Q::IS_OF_HESSIAN && self.steps < SAMPLED_STEPS {
                 return query.answer(sample, monitor);
@@ -168,8 +181,12 @@ impl<'s, E: Executor<Of = LinearRows>> Objective<'s, E> {
         self.rows.reduce(query, monitor)
     }
 
-    fn ask<Q: Query<Of = LinearRows>>(&mut self, query: &Q) -> Result<Q::Answer> {
-        self.ask_in_time(query, &Monitor::none())
+    /// The same without a monitor.
+    ///
+    /// # Errors
+    /// As for [`Objective::reduce`].
+    pub fn ask<Q: Query<Of = LinearRows>>(&mut self, query: &Q) -> Result<Q::Answer> {
+        self.reduce(query, &Monitor::none())
     }
 
     /// Dimensions and kind.
@@ -186,99 +203,23 @@ impl<'s, E: Executor<Of = LinearRows>> Objective<'s, E> {
         }
     }
 
-    /// Sets the current points: scores ← Φw. Reads φ once.
-    ///
-    /// # Errors
-    /// [`Error::Value`](crate::Error::Value) for a non-finite score, naming the feature responsible.
-    pub fn set_point(&mut self, live: &[usize], points: &[f64]) -> Result<()> {
-        self.ask(&SetPoint { live: live.to_vec(), points: points.to_vec() })
-    }
-
-    /// Sets the current directions. Reads φ once.
-    ///
-    /// # Errors
-    /// As [`Objective::set_point`].
-    pub fn set_direction(&mut self, live: &[usize], directions: &[f64]) -> Result<()> {
-        self.ask(&SetDirection { live: live.to_vec(), directions: directions.to_vec() })
-    }
-
-    /// Sums at a point on each problem's line. Does not read φ.
-    ///
-    /// # Errors
-    /// Errors of the machine that holds the rows, if they are remote.
-    pub fn line_search_eval(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>> {
-        self.ask(&LineSearch { live: live.to_vec(), lines: lines.to_vec() })
-    }
-
     /// Moves the current points: scores ← scores + step · direction. Does not read φ.
     ///
     /// # Errors
-    /// As [`Objective::line_search_eval`].
+    /// Errors of the holder of the rows.
     pub fn take_step(&mut self, live: &[usize], steps: &[f64]) -> Result<()> {
         self.steps += 1;
         self.ask(&TakeStep { live: live.to_vec(), steps: steps.to_vec() })
-    }
-
-    /// Sums and gradients at the current points with these intercepts. Reads φ once.
-    ///
-    /// # Errors
-    /// [`Error::Value`](crate::Error::Value) for a non-finite gradient.
-    pub fn gradient(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Gradient> {
-        self.ask(&GradientAt { live: live.to_vec(), intercepts: intercepts.to_vec() })
-    }
-
-    /// Σ_i c_i loss″_ik (φ_i, 1)(φ_i, 1)ᵀ d_k for `directions` d, as points. Reads φ once.
-    ///
-    /// # Errors
-    /// As [`Objective::line_search_eval`].
-    pub fn hessian_product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
-        let (live, intercepts, directions) = (live.to_vec(), intercepts.to_vec(), directions.to_vec());
-        self.ask(&HessianProduct { live, intercepts, directions })
-    }
-
-    /// A matrix that approximates the Hessians of all live problems, or `None` if the monitor says to stop.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`](crate::Error::Cancelled) if the monitor cancelled, otherwise as
-    /// [`Objective::line_search_eval`].
-    pub fn gram(&mut self, live: &[usize], intercepts: &[f64], monitor: &Monitor<'_>) -> Result<Option<Gram>> {
-        self.ask_in_time(&GramAt { live: live.to_vec(), intercepts: intercepts.to_vec() }, monitor)
-    }
-
-    /// The diagonal of that matrix, `n_features + 1` numbers. Reads φ once.
-    ///
-    /// # Errors
-    /// As [`Objective::line_search_eval`].
-    pub fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>> {
-        self.ask(&Diagonal { live: live.to_vec(), intercepts: intercepts.to_vec() })
-    }
-
-    /// The rows with a curvature above 0 in problem `k`, or `None` if there are more than `most`. For squared hinge
-    /// these are the rows inside the margin.
-    ///
-    /// # Errors
-    /// As [`Objective::line_search_eval`].
-    pub fn active_rows(&mut self, k: usize, intercept: f64, most: usize) -> Result<Option<ActiveRows>> {
-        self.ask(&Active { k, intercept, most })
     }
 
     /// Gives some rows, evenly spaced, the cost 0 from now on, so that a fit does not see them: a tenth of few. The sample
     /// keeps all of its rows: it is used for directions only.
     ///
     /// # Errors
-    /// As [`Objective::line_search_eval`].
+    /// As for [`Objective::take_step`].
     pub fn hold_out(&mut self) -> Result<()> {
         self.steps = 0;
         self.rows.reduce(&HoldOut {}, &Monitor::none())
-    }
-
-    /// The decision values of those rows at the current points with these intercepts; none if rows cannot be held out.
-    /// Does not read φ.
-    ///
-    /// # Errors
-    /// As [`Objective::line_search_eval`].
-    pub fn held_out(&mut self, intercepts: &[f64]) -> Result<HeldOutScores> {
-        self.ask(&HeldOut { intercepts: intercepts.to_vec() })
     }
 }
 

@@ -18,7 +18,10 @@ pub use block_objective::{BlockObjective, ObjectiveState};
 pub use held_out::HeldOutScores;
 pub(crate) use held_out::{HeldOutRows, Judged, count, n_independent, typical_weight, without_bases};
 pub use linear_problem::LinearProblem;
-pub use linear_queries::{LINEAR_QUERIES, LinearRows, Objective};
+pub use linear_queries::{
+    Active, Diagonal, GradientAt, GramAt, HeldOut, HessianProduct, LINEAR_QUERIES, LineSearch, LinearRows, Objective,
+    SetDirection, SetPoint,
+};
 pub use loss::{Loss, LossAt};
 pub use objective::{ActiveRows, Cost, Gradient, Gram, Intercept, Line, LineSums, Penalty, PointSums, Shape};
 pub use one_vs_rest::OneVsRest;

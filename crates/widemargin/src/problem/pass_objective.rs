@@ -186,7 +186,7 @@ impl Executor for PassObjective<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problem::{Intercept, Loss, Objective, OneVsRest};
+    use crate::problem::{Active, Intercept, Loss, Objective, OneVsRest, SetPoint};
     use crate::solve::newton::{self, NewtonSettings};
 
     struct Matrix(Vec<f32>, usize);
@@ -245,10 +245,10 @@ mod tests {
         let passes = PassObjective::new(&rows, problem, room, pool, Monitor::none()).unwrap();
         let sizes = passes.sizes();
         let mut passes = Objective::new(passes, sizes);
-        passes.set_point(&[0], &vec![0.0; d + 1]).unwrap();
-        let rows_of = |passes: &mut Objective<'_, PassObjective<'_>>, most| passes.active_rows(0, 0.0, most).unwrap();
-        assert_eq!(rows_of(&mut passes, n).unwrap().curvatures.len(), n);
-        assert!(rows_of(&mut passes, n - 1).is_none());
+        passes.ask(&SetPoint { live: vec![0], points: vec![0.0; d + 1] }).unwrap();
+        let mut rows_of = |most| passes.ask(&Active { k: 0, intercept: 0.0, most }).unwrap();
+        assert_eq!(rows_of(n).unwrap().curvatures.len(), n);
+        assert!(rows_of(n - 1).is_none());
         let resources = newton::solve(&mut passes, &settings, None, &Monitor::none()).unwrap();
         // Its passes are dearer, so that a Hessian of few rows pays a little sooner: the steps are the same or fewer.
         let steps = resources.problems.iter().zip(&memory.problems).map(|(a, b)| (a.iterations, b.iterations));

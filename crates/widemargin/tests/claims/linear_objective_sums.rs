@@ -2,8 +2,9 @@
 //! their formulas, lines by their definition.
 
 use crate::linear_common::{Case, INTERCEPTS, LOSSES};
-use widemargin::monitor::Monitor;
-use widemargin::problem::{Intercept, Line};
+use widemargin::problem::{
+    Active, Diagonal, GradientAt, GramAt, HessianProduct, Intercept, Line, LineSearch, SetDirection, SetPoint,
+};
 
 /// Points of all problems, some way from 0.
 fn points(case: &Case) -> Vec<f64> {
@@ -30,12 +31,16 @@ fn gradients_products_and_lines() {
             let directions: Vec<f64> = mine.iter().map(|w| 0.3 - w).collect();
             let intercepts: Vec<f64> = mine.chunks(m).map(|point| point[d]).collect();
             let mut objective = case.objective(1);
-            objective.set_point(&live, &mine).unwrap();
-            objective.set_direction(&live, &directions).unwrap();
-            let gradient = objective.gradient(&live, &intercepts).unwrap();
-            let products = objective.hessian_product(&live, &intercepts, &directions).unwrap();
+            objective.ask(&SetPoint { live: live.clone(), points: mine.clone() }).unwrap();
+            objective.ask(&SetDirection { live: live.clone(), directions: directions.clone() }).unwrap();
+            let at = GradientAt { live: live.clone(), intercepts: intercepts.clone() };
+            let gradient = objective.ask(&at).unwrap();
+            let GradientAt { live: to, intercepts: from } = at.clone();
+            let product = HessianProduct { live: to, intercepts: from, directions: directions.clone() };
+            let products = objective.ask(&product).unwrap();
             let line = |&intercept: &f64| Line { intercept, step: 0.7, along: 1.0, turn: 0.1 };
-            let lines = objective.line_search_eval(&live, &intercepts.iter().map(line).collect::<Vec<_>>()).unwrap();
+            let lines = intercepts.iter().map(line).collect();
+            let lines = objective.ask(&LineSearch { live: live.clone(), lines }).unwrap();
             for (at, &k) in live.iter().enumerate() {
                 let (point, direction) = (&mine[at * m..(at + 1) * m], &directions[at * m..(at + 1) * m]);
                 let penalty = 0.5 * point[..d].iter().map(|w| w * w).sum::<f64>();
@@ -68,9 +73,9 @@ fn gradients_products_and_lines() {
             // Advancing is the same as placing at the other end.
             objective.take_step(&live, &vec![0.5; live.len()]).unwrap();
             let moved: Vec<f64> = mine.iter().zip(&directions).map(|(w, d)| w + 0.5 * d).collect();
-            let advanced = objective.gradient(&live, &intercepts).unwrap();
-            objective.set_point(&live, &moved).unwrap();
-            let placed = objective.gradient(&live, &intercepts).unwrap();
+            let advanced = objective.ask(&at).unwrap();
+            objective.ask(&SetPoint { live, points: moved }).unwrap();
+            let placed = objective.ask(&at).unwrap();
             for (a, b) in advanced.sums.iter().zip(&placed.sums) {
                 close(a.value, b.value, b.value);
             }
@@ -89,11 +94,11 @@ fn gram_and_diagonal_are_those_of_the_mean_hessian() {
         let (m, all) = (d + 1, points(&case));
         let small: Vec<f64> = all.iter().map(|w| w / d as f64).collect();
         let mut objective = case.objective(2);
-        let live = [0, 1, 2];
+        let live = vec![0, 1, 2];
         let intercepts: Vec<f64> = small.chunks(m).map(|point| point[d]).collect();
-        objective.set_point(&live, &small).unwrap();
-        let gram = objective.gram(&live, &intercepts, &Monitor::none()).unwrap().unwrap();
-        let diagonal = objective.diagonal(&live, &intercepts).unwrap();
+        objective.ask(&SetPoint { live: live.clone(), points: small.clone() }).unwrap();
+        let gram = objective.ask(&GramAt { live: live.clone(), intercepts: intercepts.clone() }).unwrap().unwrap();
+        let diagonal = objective.ask(&Diagonal { live, intercepts }).unwrap();
         let mut right = vec![0.0; m * m];
         for (k, point) in small.chunks(m).enumerate() {
             let (_, hessian) = case.derivatives(k, point);
@@ -121,12 +126,13 @@ fn active_rows_make_each_hessian() {
     case.costs.iter_mut().enumerate().for_each(|(i, c)| *c *= (i % 3) as f64);
     let (m, all) = (13, points(&case));
     let mut objective = case.objective(1);
-    objective.set_point(&[0, 1, 2], &all).unwrap();
+    objective.ask(&SetPoint { live: vec![0, 1, 2], points: all.clone() }).unwrap();
+    let mut active_rows = |k, intercept, most| objective.ask(&Active { k, intercept, most }).unwrap();
     for (k, point) in all.chunks(m).enumerate() {
         let is_active = |&i: &usize| case.costs[i] > 0.0 && case.margin(i, k, point) < 1.0;
         let n = (0..300).filter(is_active).count();
-        assert!(n > 20 && objective.active_rows(k, point[12], n - 1).unwrap().is_none());
-        let active = objective.active_rows(k, point[12], n).unwrap().unwrap();
+        assert!(n > 20 && active_rows(k, point[12], n - 1).is_none());
+        let active = active_rows(k, point[12], n).unwrap();
         assert_eq!((active.curvatures.len(), active.rows.len()), (n, n * m));
         let (_, hessian) = case.derivatives(k, point);
         let scale = hessian[m * m - 1];
@@ -146,8 +152,8 @@ fn penalties_do_not_enter_the_sums() {
     for intercept in INTERCEPTS {
         let case = Case { intercept, ..case.clone() };
         let mut objective = case.objective(1);
-        objective.set_point(&[0], &[0.0; 5]).unwrap();
-        let sums = objective.gradient(&[0], &[0.0]).unwrap().sums[0];
+        objective.ask(&SetPoint { live: vec![0], points: vec![0.0; 5] }).unwrap();
+        let sums = objective.ask(&GradientAt { live: vec![0], intercepts: vec![0.0] }).unwrap().sums[0];
         assert_eq!((sums.value, sums.dual_norm, sums.n_support), (50.0, 100.0, 50));
     }
 }

@@ -28,7 +28,7 @@ use crate::problem::{Intercept, Judged, Loss};
 use crate::similarity::Similarity;
 use crate::solve::residuals::{Choice, Fit, MemoryRows, fit, fit_in_blocks};
 use crate::solve::ridge::{FeatureRidge, FeatureSolution, PartedRidge, RidgeRows, center_of};
-use crate::solve::thin_plate::{FeatureMap, RemoteRowSums, RowsShape, Run, Settled, fit_rows};
+use crate::solve::thin_plate::{FeatureMap, RowsShape, Run, Settled, fit_rows};
 use crate::solve::{OwnFeatures, Report, Solved, Stage, parts_of_own_features};
 use crate::tuning::MAX_PARTED_FEATURES;
 
@@ -299,6 +299,6 @@ fn on_workers(
     let (present, pool) = (targets.present(), Pool::new(0)?);
     fit(present.samples(), choice, monitor, &mut |settings, _, monitor| {
         let run = Run { settings, pool: &pool, monitor };
-        fit_rows(&mut RemoteRowSums::new(&mut workers, shape), (&settled, &map), None, run)
+        fit_rows((&mut Remote::new(&mut workers), shape), (&settled, &map), None, run)
     })
 }

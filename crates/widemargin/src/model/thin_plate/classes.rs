@@ -22,14 +22,14 @@ use crate::model::origin::{Origin, TrainingSettings};
 use crate::model::report_estimate;
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::partition::Workers;
+use crate::partition::{Remote, Workers};
 use crate::problem::{HeldOutScores, Loss, OneVsRest, count, typical_weight, without_bases};
 use crate::search::LeftOut;
 use crate::similarity::ConditionalKernel;
 use crate::solve::ridge::roots;
 use crate::solve::thin_plate::{
-    self, BlockStorage, FitSettings, Fitted, LossSettings, PathOptions, Polynomials, Problems, RemoteRowSums, RowData,
-    RowsShape, Run, Settled, Stop, WhyNotFree, fit_blocks, fit_exact, fit_rows, rows_separate,
+    self, BlockStorage, FitSettings, Fitted, LossSettings, PathOptions, Polynomials, Problems, RowData, RowsShape, Run,
+    Settled, Stop, WhyNotFree, fit_blocks, fit_exact, fit_rows, rows_separate,
 };
 use crate::solve::{CalibratedOn, Calibration, ErrorEstimate, EstimateMethod, ProblemReport, Report, Stage, Status};
 use crate::tuning::{LAMBDA_PATH_LOWEST, MAX_SOLVED_GAP, SAMPLES_PER_FREE_POLYNOMIAL};
@@ -140,23 +140,23 @@ impl SplineFit for ClassificationParams {
         let (targets, total) = (OneVsRest::of(labels), weights.iter().sum());
         let mut rows_of = |n_free: usize, lift: PartLift| {
             let (n_penalized, n_problems) = (lift.n_penalized, targets.n_problems());
-            let shares_first_hessian = targets.is_even() && params.task.loss.is_smooth();
-            let shape = RowsShape { n_penalized, n_free, n_problems, shares_first_hessian };
-            Ok::<_, Error>(RemoteRowSums::new(features(lift)?, shape))
+            let shape = RowsShape { n_penalized, n_free, n_problems, shares_first_hessian: targets.is_even() };
+            Ok::<_, Error>((Remote::new(features(lift)?), shape))
         };
         let treated = (params.task.polynomials, &plan.basis.spreads()[..]);
         let settled = Settled::new(&sums, &plan.feature_map, (known.n_present(), total), treated, |free| {
             let (penalized, columns) = (Vec::new(), free.values().to_vec());
             let only = PartLift { n_penalized: 0, penalized, columns, cross: None };
-            rows_separate(&mut rows_of(free.n_cols(), only)?, total, params.threads, clock.monitor)
+            let (mut rows, shape) = rows_of(free.n_cols(), only)?;
+            rows_separate((&mut rows, shape), total, params.threads, clock.monitor)
         })?;
         clock.end("polynomials")?;
-        let mut rows = rows_of(settled.n_free(), PartLift::of(&settled))?;
+        let (mut rows, shape) = rows_of(settled.n_free(), PartLift::of(&settled))?;
         clock.end("features")?;
         let feature_map = settled.feature_map(plan.feature_map.clone());
         let pool = Pool::new(params.threads)?;
         let run = Run { settings: &params.settings(weights), pool: &pool, monitor: clock.monitor };
-        Ok(parted(fit_rows(&mut rows, (&settled, &feature_map), None, run)?))
+        Ok(parted(fit_rows((&mut rows, shape), (&settled, &feature_map), None, run)?))
     }
 
     fn model_of_parts(of: Solution<Self>, known: &WeightedLabels<'_>, finish: Finish<'_, Self>) -> ModelOf<Self> {

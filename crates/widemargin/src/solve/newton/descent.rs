@@ -9,7 +9,10 @@ use crate::error::{Error, Result, require, require_gap};
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
 use crate::partition::Executor;
-use crate::problem::{Gradient, Intercept, Line, LineSums, LinearRows, Loss, Objective, PointSums, Shape};
+use crate::problem::{
+    Active, Diagonal, Gradient, GradientAt, GramAt, HessianProduct, Intercept, Line, LineSearch, LineSums, LinearRows,
+    Loss, Objective, PointSums, SetDirection, SetPoint, Shape,
+};
 use crate::solve::{ProblemReport, Status, relative_gap};
 use crate::tuning::{
     CG_SHARE_OF_GAP, CG_STEPS_PER_TENTH, FIRST_CG_RESIDUAL, FIRST_HESSIAN_TO_PENALTY, GAP_PROGRESS,
@@ -97,7 +100,7 @@ pub fn solve(
     };
     let problems: Vec<Problem> = (0..shape.n_problems).map(problem).collect();
     let live: Vec<usize> = (0..shape.n_problems).collect();
-    objective.set_point(&live, &joined(&problems, &live, |problem| &problem.point))?;
+    objective.ask(&SetPoint { live: live.clone(), points: joined(&problems, &live, |problem| &problem.point) })?;
     let mut descent = Descent {
         objective,
         settings,
@@ -174,7 +177,8 @@ impl<E: Executor<Of = LinearRows>> Descent<'_, '_, E> {
 
     /// Gradients at the live points, updating dual values; returns the primal values.
     fn gradient(&mut self) -> Result<Vec<f64>> {
-        let Gradient { sums, mut slopes } = self.objective.gradient(&self.live, &self.intercepts(&self.live))?;
+        let here = GradientAt { live: self.live.clone(), intercepts: self.intercepts(&self.live) };
+        let Gradient { sums, mut slopes } = self.objective.ask(&here)?;
         let mut primals = Vec::with_capacity(sums.len());
         for ((&k, sums), slope) in self.live.iter().zip(&sums).zip(slopes.chunks(self.size)) {
             let bound = dual_bound(&self.shape, sums, slope);
@@ -235,10 +239,11 @@ impl<E: Executor<Of = LinearRows>> Descent<'_, '_, E> {
             let weights = &mut self.problems[k].point[..self.shape.n_features];
             weights.iter_mut().for_each(|w| *w = f64::from(*w as f32));
         }
-        self.objective.set_point(which, &joined(&self.problems, which, |problem| &problem.point))?;
+        let (live, points) = (which.to_vec(), joined(&self.problems, which, |problem| &problem.point));
+        self.objective.ask(&SetPoint { live: live.clone(), points })?;
         let here = |intercept: f64| Line { intercept, step: 0.0, along: 0.0, turn: 0.0 };
-        let lines: Vec<Line> = self.intercepts(which).into_iter().map(here).collect();
-        for (&k, sums) in which.iter().zip(self.objective.line_search_eval(which, &lines)?) {
+        let lines = self.intercepts(which).into_iter().map(here).collect();
+        for (&k, sums) in which.iter().zip(self.objective.ask(&LineSearch { live, lines })?) {
             self.problems[k].report.primal = sums.value + self.penalty(k);
         }
         Ok(())
@@ -254,9 +259,8 @@ impl<E: Executor<Of = LinearRows>> Descent<'_, '_, E> {
         let (objective, live) = (&mut *self.objective, &self.live);
         find_zeros(&mut places, brackets, |open, places| {
             let ids: Vec<usize> = open.iter().map(|&at| live[at]).collect();
-            let lines: Vec<Line> =
-                places.iter().map(|&intercept| Line { intercept, step: 0.0, along: 0.0, turn: 1.0 }).collect();
-            let sums = objective.line_search_eval(&ids, &lines)?;
+            let line = |&intercept: &f64| Line { intercept, step: 0.0, along: 0.0, turn: 1.0 };
+            let sums = objective.ask(&LineSearch { live: ids, lines: places.iter().map(line).collect() })?;
             let slopes = sums.iter().map(|sums| SlopeAt {
                 slope: sums.slope,
                 curvature: sums.curvature,
@@ -286,7 +290,8 @@ impl<E: Executor<Of = LinearRows>> Descent<'_, '_, E> {
         };
         let intercepts = self.intercepts(&self.live);
         if wanted {
-            let Some(gram) = self.objective.gram(&self.live, &intercepts, self.monitor)? else { return Ok(false) };
+            let query = GramAt { live: self.live.clone(), intercepts: intercepts.clone() };
+            let Some(gram) = self.objective.reduce(&query, self.monitor)? else { return Ok(false) };
             let diagonal = gram.lower.iter().step_by(d + 1).map(|&h| f64::from(h));
             self.begin_path(diagonal.sum());
             if let Some(made) = Preconditioner::from_gram(&self.shape, &gram, self.ridge, &self.pool) {
@@ -296,7 +301,7 @@ impl<E: Executor<Of = LinearRows>> Descent<'_, '_, E> {
             self.spent = 0.0;
         }
         if matches!(self.preconditioner, None | Some(Preconditioner::Diagonal(_))) {
-            let diagonal = self.objective.diagonal(&self.live, &intercepts)?;
+            let diagonal = self.objective.ask(&Diagonal { live: self.live.clone(), intercepts })?;
             self.begin_path(diagonal[..d].iter().sum());
             self.preconditioner = Some(Preconditioner::from_diagonal(&self.shape, diagonal, self.ridge));
         }
@@ -362,7 +367,7 @@ impl<E: Executor<Of = LinearRows>> Descent<'_, '_, E> {
         let most = (WOODBURY_ROWS_PER_FEATURE * d as f64) as usize;
         if products > of_rows
             && of_rows < of_gram
-            && let Some(active) = self.objective.active_rows(k, intercept, most)?
+            && let Some(active) = self.objective.ask(&Active { k, intercept, most })?
             && let Some(made) = RowsFactor::new(&self.shape, active, self.ridge, &self.pool, self.monitor)
         {
             self.n_factors += 1;
@@ -371,7 +376,8 @@ impl<E: Executor<Of = LinearRows>> Descent<'_, '_, E> {
         if products <= of_gram {
             return Ok(None);
         }
-        let Some(gram) = self.objective.gram(&[k], &[intercept], self.monitor)? else { return Ok(None) };
+        let query = GramAt { live: vec![k], intercepts: vec![intercept] };
+        let Some(gram) = self.objective.reduce(&query, self.monitor)? else { return Ok(None) };
         let made = Preconditioner::from_gram(&self.shape, &gram, self.ridge, &self.pool);
         self.n_factors += u32::from(made.is_some());
         Ok(made)
@@ -390,10 +396,11 @@ impl<E: Executor<Of = LinearRows>> Descent<'_, '_, E> {
         let found = conjugate::solve(&gradients, self.size, preconditioner, &targets, |open, paths| {
             // At least one product is computed, since otherwise there would be no direction.
             let ids: Vec<usize> = open.iter().map(|&at| group[at]).collect();
-            let mut products = self.objective.hessian_product(&ids, &self.intercepts(&ids), paths)?;
+            let (intercepts, directions) = (self.intercepts(&ids), paths.to_vec());
+            let mut products = self.objective.ask(&HessianProduct { live: ids, intercepts, directions })?;
             self.add_penalty(&mut products, paths);
             self.passes += 1;
-            self.spent += cost.pass + ids.len() as f64 * cost.problem;
+            self.spent += cost.pass + open.len() as f64 * cost.problem;
             Ok(if self.monitor.is_time_up("solve")? { None } else { Some(products) })
         })?;
         for (&k, direction) in group.iter().zip(found.points.chunks(self.size)) {
@@ -405,7 +412,8 @@ impl<E: Executor<Of = LinearRows>> Descent<'_, '_, E> {
     /// Moves along the directions to the minimum on each line.
     fn step(&mut self) -> Result<()> {
         let (live, d) = (&self.live, self.shape.n_features);
-        self.objective.set_direction(live, &joined(&self.problems, live, |problem| &problem.direction))?;
+        let directions = joined(&self.problems, live, |problem| &problem.direction);
+        self.objective.ask(&SetDirection { live: live.clone(), directions })?;
         // The penalty along the line is ½‖w‖² + t·wᵀd + ½t²·dᵀd.
         let penalty = |&k: &usize| {
             let (point, direction) = (&self.problems[k].point, self.penalized(&self.problems[k].direction));
@@ -422,8 +430,8 @@ impl<E: Executor<Of = LinearRows>> Descent<'_, '_, E> {
                 let Problem { point, direction, .. } = &problems[k];
                 Line { intercept: point[d], step, along: 1.0, turn: direction[d] }
             };
-            let lines: Vec<Line> = ids.iter().zip(places).map(line).collect();
-            let sums = objective.line_search_eval(&ids, &lines)?;
+            let lines = ids.iter().zip(places).map(line).collect();
+            let sums = objective.ask(&LineSearch { live: ids, lines })?;
             let slope = |((&at, &step), sums): ((&usize, &f64), &LineSums)| {
                 let (first, second) = penalties[at];
                 SlopeAt {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::basis_queries::BasisRows;
 use super::basis_visits::BasisVisits;
 use super::batched_newton::{BatchedNewton, Enough};
 use super::feature_map::FeatureMap;
@@ -9,13 +10,14 @@ use super::log::Log;
 use super::newton::{Lambdas, Stop};
 use super::path::{Run, walk};
 use super::polynomials::{Polynomials, overflow, span};
-use super::row_sums::RowSums;
+use super::row_sums::RowsShape;
 use super::settings::{Fitted, WhyNotFree, settle_auto};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::linalg::factor::{Matrix, Side, Svd, product, stacked, triangle};
 use crate::monitor::Monitor;
 use crate::par::Pool;
+use crate::partition::Executor;
 use crate::problem::{Loss, SmoothLoss};
 use crate::tuning::MAX_STEPS_TO_SEPARATE;
 
@@ -178,12 +180,16 @@ fn penalized(polynomials: Polynomials, spreads: &[f64]) -> Matrix {
 ///
 /// # Errors
 /// Errors of the rows; [`Error::Cancelled`].
-pub fn rows_separate(rows: &mut dyn RowSums, total: f64, threads: usize, monitor: &Monitor<'_>) -> Result<bool> {
-    let shape = rows.shape();
+pub(crate) fn rows_separate(
+    (rows, shape): (&mut impl Executor<Of = BasisRows>, RowsShape),
+    total: f64,
+    threads: usize,
+    monitor: &Monitor<'_>,
+) -> Result<bool> {
     let starts = vec![0.0; shape.width() * shape.n_problems];
     let pool = Pool::new(threads)?;
     let losses = vec![SmoothLoss::new(Loss::SquaredHinge); shape.n_problems];
-    let mut batched_newton = BatchedNewton::new(rows, losses, &pool)?;
+    let mut batched_newton = BatchedNewton::new((rows, shape), losses, &pool)?;
     let enough = MAX_LOSS_OF_SEPARATED_DATA * total;
     let stop = Stop { max_steps: MAX_STEPS_TO_SEPARATE, tol: 0.0 };
     batched_newton.enough = Enough::Loss(enough);
@@ -193,13 +199,13 @@ pub fn rows_separate(rows: &mut dyn RowSums, total: f64, threads: usize, monitor
 
 /// The fit over rows, wherever they are, whose features were computed by the map with the settled polynomials.
 pub(crate) fn fit_rows(
-    rows: &mut dyn RowSums,
+    (rows, shape): (&mut impl Executor<Of = BasisRows>, RowsShape),
     (settled, feature_map): (&Settled, &FeatureMap),
     mut log: Option<Log<'_>>,
     run: Run<'_>,
 ) -> Result<Fitted> {
-    let losses = run.settings.losses.of_problems(rows.shape().n_problems);
-    let mut batched_newton = BatchedNewton::new(rows, losses, run.pool)?;
+    let losses = run.settings.losses.of_problems(shape.n_problems);
+    let mut batched_newton = BatchedNewton::new((rows, shape), losses, run.pool)?;
     if run.settings.losses.losses[0].loss != Loss::SquaredHinge {
         // Unpenalized features have norm 1 over all rows, or are the constant alone.
         let of_norm_1 = 1.0 / settled.total.sqrt();

@@ -1,5 +1,6 @@
 //! All problems at one λ on bases, solved together, with the data for resuming a killed fit.
 
+use super::basis_queries::{AbsentRows, BasisRows, LeaveOneOut};
 use super::batched_newton::{BatchedNewton, Enough};
 use super::factor::Factor;
 use super::log::Log;
@@ -10,6 +11,7 @@ use super::system::Point;
 use crate::error::Result;
 use crate::linalg::factor::dot;
 use crate::monitor::Progress;
+use crate::partition::Executor;
 use crate::solve::{Status, relative_gap};
 use crate::tuning::{
     FIRST_WIDTH_OF_ROUNDED_LOSS, FOLD_TOL, N_FOLDS, TOL_OF_ROUNDED_LOSS, WIDTH_FACTOR_OF_ROUNDED_LOSS,
@@ -28,18 +30,18 @@ const GAP_OF_LAST_ROUND: f64 = 0.01;
 type Solution = (Solved, Option<Factor>);
 
 /// The state of the rows, and constants for all λ.
-pub(crate) struct BasisVisits<'r, 'a> {
-    pub batched_newton: BatchedNewton<'r>,
+pub(crate) struct BasisVisits<'r, 'a, E> {
+    pub batched_newton: BatchedNewton<'r, E>,
     pub run: Run<'a>,
     pub log: Option<Log<'a>>,
     /// The last points without each fold of rounded losses, if there are any.
     pub fold_points: Vec<Vec<f64>>,
 }
 
-impl BasisVisits<'_, '_> {
+impl<E: Executor<Of = BasisRows>> BasisVisits<'_, '_, E> {
     /// The starting point of every problem.
     pub fn origins(&self) -> Vec<Point> {
-        let shape = self.batched_newton.rows.shape();
+        let shape = self.batched_newton.shape;
         let (coefficients, free) = (vec![0.0; shape.n_penalized], vec![0.0; shape.n_free]);
         vec![Point { coefficients, free, ..Point::default() }; shape.n_problems]
     }
@@ -133,7 +135,7 @@ impl BasisVisits<'_, '_> {
         } else if let Some(factors) = factors.filter(|factors| self.are_determined(factors)) {
             let roots = self.run.pool.try_map(factors.len(), |at| Ok::<_, crate::Error>(factors[at].root()))?;
             drop(factors);
-            let (found, values) = self.batched_newton.rows.leave_one_out(&roots)?;
+            let (found, values) = self.batched_newton.ask(&LeaveOneOut { roots })?;
             (sums, loo_values) = (Some(found), values);
         }
         Ok(Some(self.candidate(lambdas, solutions, loo_values, sums)))
@@ -168,7 +170,7 @@ impl BasisVisits<'_, '_> {
     }
 
     fn solved(&self, problem: usize, ended: Ended, lambda: f64) -> Solved {
-        let n_penalized = self.batched_newton.rows.shape().n_penalized;
+        let n_penalized = self.batched_newton.shape.n_penalized;
         let (t, gamma) = self.batched_newton.point(problem).split_at(n_penalized);
         let (sums, loss) = (&self.batched_newton.sums[problem], self.batched_newton.losses[problem]);
         let factor = loss.factor_of_lambda();
@@ -219,7 +221,7 @@ impl BasisVisits<'_, '_> {
             if found.iter().any(|(solved, _)| solved.status != Status::Converged) {
                 return Ok(None);
             }
-            sums.extend(self.batched_newton.rows.absent_rows()?);
+            sums.extend(self.batched_newton.ask(&AbsentRows {})?);
             if is_rounded {
                 self.fold_points[fold as usize].clone_from(&self.batched_newton.points);
             }
@@ -228,7 +230,7 @@ impl BasisVisits<'_, '_> {
     }
 }
 
-impl Visit for BasisVisits<'_, '_> {
+impl<E: Executor<Of = BasisRows>> Visit for BasisVisits<'_, '_, E> {
     fn began(&self) -> Option<f64> {
         self.log.as_ref().and_then(Log::began)
     }

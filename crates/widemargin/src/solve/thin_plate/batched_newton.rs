@@ -6,13 +6,15 @@
 
 use std::ops::Range;
 
+use super::basis_queries::{Accept, BasisRows, Evaluate, LineSearch, Origin, Place, SetLosses, Sums, Without};
 use super::factor::Factor;
 use super::newton::{self, Ended, FullStep, Lambdas, NewtonProblems, Stop};
-use super::row_sums::{PointSums, RowSums, RowsShape};
+use super::row_sums::{PointSums, RowsShape};
 use crate::error::{Error, Result};
 use crate::linalg::factor::dot;
 use crate::monitor::Monitor;
 use crate::par::Pool;
+use crate::partition::{Executor, Query};
 use crate::problem::{Loss, SmoothLoss};
 use crate::solve::Status;
 
@@ -47,9 +49,9 @@ pub(crate) struct Gaps {
 }
 
 /// The current points of the problems, with their sums.
-pub(crate) struct BatchedNewton<'r> {
-    pub rows: &'r mut dyn RowSums,
-    shape: RowsShape,
+pub(crate) struct BatchedNewton<'r, E> {
+    rows: &'r mut E,
+    pub shape: RowsShape,
     /// The loss of each problem.
     pub losses: Vec<SmoothLoss>,
     /// The unpenalized feature of a row of weight 1, if it is a constant that may be undetermined; else 0.
@@ -73,11 +75,12 @@ pub(crate) struct BatchedNewton<'r> {
     is_between: Vec<bool>,
 }
 
-impl<'r> BatchedNewton<'r> {
-    pub fn new(rows: &'r mut dyn RowSums, losses: Vec<SmoothLoss>, pool: &'r Pool) -> Result<Self> {
-        rows.set_losses(&losses, false)?;
-        let shape = rows.shape();
-        let k = shape.n_problems;
+impl<'r, E: Executor<Of = BasisRows>> BatchedNewton<'r, E> {
+    /// Problems that share the Hessian at 0 do so unless losses are rounded.
+    pub fn new((rows, shape): (&'r mut E, RowsShape), losses: Vec<SmoothLoss>, pool: &'r Pool) -> Result<Self> {
+        rows.reduce(&SetLosses { losses: losses.clone(), from_derivatives: false }, &Monitor::none())?;
+        let shares_first_hessian = shape.shares_first_hessian && !losses.iter().any(|loss| loss.is_rounded());
+        let (shape, k) = (RowsShape { shares_first_hessian, ..shape }, shape.n_problems);
         Ok(BatchedNewton {
             rows,
             shape,
@@ -111,11 +114,25 @@ impl<'r> BatchedNewton<'r> {
         (0..self.shape.n_problems).collect()
     }
 
+    pub fn ask<Q: Query<Of = BasisRows>>(&mut self, query: &Q) -> Result<Q::Answer> {
+        self.rows.reduce(query, &Monitor::none())
+    }
+
+    /// Evaluates live problems, with the changes of their Hessians.
+    fn look(&mut self, live: &[usize], at: Place) -> Result<Vec<PointSums>> {
+        let query = Evaluate { live: live.to_vec(), at, counts: true };
+        let hessians = live.iter().map(|&problem| std::mem::take(&mut self.hessians[problem])).collect();
+        let mut total: Sums = (hessians, Vec::new());
+        self.rows.accumulate(&mut total, &query)?;
+        live.iter().zip(total.0).for_each(|(&problem, hessian)| self.hessians[problem] = hessian);
+        Ok(total.1)
+    }
+
     /// Resumes from stored points, which had been evaluated.
     pub fn restore(&mut self, points: Vec<f64>, hessians: Vec<Vec<f64>>) -> Result<()> {
         let all = self.all();
-        self.sums = self.rows.look(&all, &points, None)?;
-        self.rows.accept(&all)?;
+        (_, self.sums) = self.ask(&Evaluate { live: all.clone(), at: Place::Points(points.clone()), counts: false })?;
+        self.ask(&Accept { live: all })?;
         (self.points, self.hessians) = (points, hessians);
         Ok(())
     }
@@ -125,7 +142,7 @@ impl<'r> BatchedNewton<'r> {
         if self.hessians.is_empty() {
             self.begin()?;
         }
-        self.rows.without(fold)?;
+        self.ask(&Without { fold })?;
         self.stand(points.to_vec())
     }
 
@@ -136,7 +153,7 @@ impl<'r> BatchedNewton<'r> {
         if self.hessians.is_empty() {
             self.begin()?;
         }
-        self.rows.set_losses(&self.losses, from_derivatives)?;
+        self.ask(&SetLosses { losses: self.losses.clone(), from_derivatives })?;
         self.stand(points.to_vec())
     }
 
@@ -148,8 +165,8 @@ impl<'r> BatchedNewton<'r> {
 
     /// Evaluates these problems at their points.
     fn evaluate(&mut self, live: &[usize]) -> Result<()> {
-        let sums = self.rows.look(live, &self.points, Some(&mut self.hessians))?;
-        self.rows.accept(live)?;
+        let sums = self.look(live, Place::Points(self.points.clone()))?;
+        self.ask(&Accept { live: live.to_vec() })?;
         live.iter().zip(sums).for_each(|(&problem, sums)| self.sums[problem] = sums);
         Ok(())
     }
@@ -157,7 +174,8 @@ impl<'r> BatchedNewton<'r> {
     /// Sets every problem to 0; returns the trace of the penalized part of the Hessian of all rows.
     pub fn begin(&mut self) -> Result<f64> {
         let (k, p) = (self.shape.n_problems, self.shape.width());
-        let (hessian, sums) = self.rows.origin()?;
+        let (mut hessians, sums) = self.ask(&Origin {})?;
+        let hessian = hessians.pop().unwrap_or_default();
         let trace = (0..self.shape.n_penalized).map(|i| hessian[i * p + i]).sum();
         if !self.shape.shares_first_hessian {
             let free = self.shape.n_penalized..p;
@@ -246,7 +264,7 @@ impl<'r> BatchedNewton<'r> {
     }
 }
 
-impl NewtonProblems for BatchedNewton<'_> {
+impl<E: Executor<Of = BasisRows>> NewtonProblems for BatchedNewton<'_, E> {
     fn n_problems(&self) -> usize {
         self.shape.n_problems
     }
@@ -299,7 +317,7 @@ impl NewtonProblems for BatchedNewton<'_> {
             self.factors[problem] = factor;
             fall.push(falls);
         }
-        let sums = self.rows.look(live, &self.full, Some(&mut self.hessians))?;
+        let sums = self.look(live, Place::Points(self.full.clone()))?;
         let mut steps = Vec::with_capacity(live.len());
         for ((&problem, sums), falls) in live.iter().zip(sums).zip(fall) {
             let (point, next) = (self.point(problem), &self.full[self.own(problem)]);
@@ -314,14 +332,14 @@ impl NewtonProblems for BatchedNewton<'_> {
     }
 
     fn derivatives(&mut self, live: &[usize], places: &[f64]) -> Result<Vec<[f64; 3]>> {
-        self.rows.line_search_eval(live, places)
+        self.ask(&LineSearch { live: live.to_vec(), places: places.to_vec() })
     }
 
     fn go(&mut self, live: &[usize], places: Option<&[f64]>) -> Result<()> {
         let sums = match places {
-            Some(places) => self.rows.take_step(live, places, &mut self.hessians)?,
+            Some(places) => self.look(live, Place::OnLines(places.to_vec()))?,
             None => {
-                self.rows.accept(live)?;
+                self.ask(&Accept { live: live.to_vec() })?;
                 live.iter().map(|&problem| std::mem::take(&mut self.full_sums[problem])).collect()
             }
         };

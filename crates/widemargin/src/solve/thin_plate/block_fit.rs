@@ -66,7 +66,8 @@ pub(crate) fn fit_blocks(
             Ok(Cow::Owned(Block::Raw { phi: Matrix::zeros(0, polynomials.n_cols()), polynomials }))
         };
         let mut rows = Local::new((&blocks, feature_map), row_data, false, (pool, monitor));
-        rows_separate(&mut rows, total, pool.threads(), monitor)
+        let shape = rows.shape();
+        rows_separate((&mut rows, shape), total, pool.threads(), monitor)
     })?;
     let feature_map = &settled.feature_map(feature_map);
     let stored = |phi: Matrix, polynomials: Matrix| match storage.lifts {
@@ -85,5 +86,6 @@ pub(crate) fn fit_blocks(
     };
     let mut rows = Local::new((&blocks, feature_map), row_data, storage.lifts, (pool, monitor));
     let log = storage.checkpoint.map(Log::open).transpose()?;
-    fit_rows(&mut rows, (&settled, feature_map), log, run)
+    let shape = rows.shape();
+    fit_rows((&mut rows, shape), (&settled, feature_map), log, run)
 }

@@ -8,6 +8,7 @@ use super::basis_sums::rows_separate;
 use super::block_sums::RowsState;
 use super::exact::Exact;
 use super::exact_visits::ExactVisits;
+use super::local::Local;
 use super::part_rows::PartRows;
 use super::path::{Outcome, Problems, Run, walk};
 use super::polynomials::{Definite, Polynomials, Projected, overflow, project, span, trace};
@@ -136,8 +137,11 @@ fn separate(u: &Matrix, problems: &Problems<'_>, pool: &Pool, monitor: &Monitor<
     let features = RowFeatures::Weighted { values: &features, width: u.n_cols(), n_penalized: 0 };
     let rows = PartRows { features, targets, roots: &roots, units, threads };
     let total = problems.weights.iter().sum();
-    let (separate, _) =
-        rows.with(RowsState::default(), monitor, |rows| rows_separate(rows, total, threads, monitor))?;
+    let work = |rows: &mut Local<'_>| {
+        let shape = rows.shape();
+        rows_separate((rows, shape), total, threads, monitor)
+    };
+    let (separate, _) = rows.with(RowsState::default(), monitor, work)?;
     Ok(separate)
 }
 

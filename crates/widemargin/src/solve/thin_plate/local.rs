@@ -6,13 +6,15 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::basis_queries::{BasisRows, Evaluate, Place, Sums};
 use super::block_sums::{Block, Points, Root, RowData, RowsState, absent_rows, evaluate, leave_out};
 use super::feature_map::FeatureMap;
-use super::row_sums::{Hessians, LeaveOneOutSums, PointSums, RowSums, RowsShape};
+use super::row_sums::{LeaveOneOutSums, PointSums, RowsShape};
 use crate::error::{Error, Result};
 use crate::linalg::factor::{Matrix, add_outer};
 use crate::monitor::Monitor;
 use crate::par::Pool;
+use crate::partition::{Executor, Query};
 use crate::problem::{Loss, SmoothLoss};
 
 /// Rows per block.
@@ -80,23 +82,21 @@ impl<'a> Local<'a> {
     }
 
     /// A pass that evaluates the points, or the current ones, and counts the rows whose loss curves there. The changes
-    /// of the first live problems are added to these of the Hessians, if there are any.
+    /// of the first live problems are added to their Hessians, if there are any.
     fn gather(
         &mut self,
         live: &[usize],
         points: Option<&[f64]>,
-        mut counts: Option<(&mut Hessians, &[usize])>,
+        mut hessians: Option<&mut [Vec<f64>]>,
     ) -> Result<Vec<PointSums>> {
         let (n, p, pool, feature_map) = (self.row_data.roots.len(), self.shape().width(), self.pool, self.feature_map);
         let points = points.map(|points| Points::new(points, feature_map, self.shape()));
         let mut sums = vec![PointSums::default(); live.len()];
-        let wants_changes = counts.is_some();
-        let mut outers = vec![Outer::default(); counts.as_ref().map_or(0, |(_, which)| which.len())];
+        let wants_changes = hessians.is_some();
+        let mut outers = vec![Outer::default(); hessians.as_ref().map_or(0, |hessians| hessians.len())];
         let mut flush = |outers: &mut [Outer], least: usize| {
-            if let Some((hessians, which)) = &mut counts {
-                let pairs = outers.iter_mut().zip(*which);
-                pairs.for_each(|(outer, &problem)| outer.flush(&mut hessians[problem], p, least, pool));
-            }
+            let pairs = outers.iter_mut().zip(hessians.iter_mut().flat_map(|hessians| hessians.iter_mut()));
+            pairs.for_each(|(outer, hessian)| outer.flush(hessian, p, least, pool));
         };
         let mut raw = false;
         self.pass(
@@ -157,8 +157,9 @@ impl Outer {
     }
 }
 
-impl RowSums for Local<'_> {
-    fn shape(&self) -> RowsShape {
+// The answers to the queries of `basis_queries.rs`.
+impl Local<'_> {
+    pub fn shape(&self) -> RowsShape {
         RowsShape {
             n_penalized: self.feature_map.n_penalized(),
             n_free: self.feature_map.n_free(),
@@ -167,16 +168,15 @@ impl RowSums for Local<'_> {
         }
     }
 
-    fn set_losses(&mut self, losses: &[SmoothLoss], from_derivatives: bool) -> Result<()> {
+    pub fn set_losses(&mut self, losses: &[SmoothLoss], from_derivatives: bool) {
         if from_derivatives {
             self.state.multipliers = self.state.derivatives(self.row_data);
         }
         self.state.losses = losses.to_vec();
-        Ok(())
     }
 
-    fn origin(&mut self) -> Result<(Vec<f64>, Vec<PointSums>)> {
-        let mut hessians = [vec![0.0; self.shape().width().pow(2)]];
+    pub fn origin(&mut self) -> Result<Sums> {
+        let mut hessians = vec![vec![0.0; self.shape().width().pow(2)]];
         self.state.scores.fill(0.0);
         self.state.counted.fill(0.0);
         // Every row becomes counted, equally in all problems: at 0 the squared hinge is the squared error.
@@ -185,29 +185,37 @@ impl RowSums for Local<'_> {
         let losses = std::mem::replace(&mut self.state.losses, squares);
         self.row_data.targets = targets.evenly();
         let live: Vec<usize> = (0..if is_shared { targets.n_problems() } else { 1 }).collect();
-        let sums = self.gather(&live, None, Some((&mut hessians, &[0])))?;
+        let sums = self.gather(&live, None, Some(&mut hessians))?;
         (self.row_data.targets, self.state.losses) = (targets, losses);
-        let [hessian] = hessians;
-        if !is_shared {
-            self.state.counted.fill(0.0);
-            return Ok((hessian, Vec::new()));
+        if is_shared {
+            return Ok((hessians, sums));
         }
-        Ok((hessian, sums))
+        self.state.counted.fill(0.0);
+        Ok((hessians, Vec::new()))
     }
 
-    fn look(&mut self, live: &[usize], points: &[f64], hessians: Option<&mut Hessians>) -> Result<Vec<PointSums>> {
-        self.gather(live, Some(points), hessians.map(|hessians| (hessians, live)))
+    pub(super) fn evaluate(&mut self, at: &Evaluate, hessians: &mut [Vec<f64>]) -> Result<Vec<PointSums>> {
+        let (live, hessians) = (&at.live, at.counts.then_some(hessians));
+        let places = match &at.at {
+            Place::Points(points) => return self.gather(live, Some(points), hessians),
+            Place::OnLines(places) => places,
+        };
+        for (&problem, t) in live.iter().zip(places) {
+            let own = self.own(problem);
+            let RowsState { scores, ahead, .. } = &mut self.state;
+            scores[own.clone()].iter_mut().zip(&ahead[own]).for_each(|(z, to)| *z += t * (to - *z));
+        }
+        self.gather(live, None, hessians)
     }
 
-    fn accept(&mut self, live: &[usize]) -> Result<()> {
+    pub fn accept(&mut self, live: &[usize]) {
         for &problem in live {
             let own = self.own(problem);
             self.state.scores[own.clone()].copy_from_slice(&self.state.ahead[own]);
         }
-        Ok(())
     }
 
-    fn line_search_eval(&mut self, live: &[usize], places: &[f64]) -> Result<Vec<[f64; 3]>> {
+    pub fn line_search_eval(&mut self, live: &[usize], places: &[f64]) -> Vec<[f64; 3]> {
         let one = |(&problem, &t): (&usize, &f64)| {
             let (mut slope, mut curvature, mut size) = (0.0, 0.0, 0.0);
             let own = self.own(problem);
@@ -225,19 +233,10 @@ impl RowSums for Local<'_> {
             }
             [slope, curvature, size]
         };
-        Ok(live.iter().zip(places).map(one).collect())
+        live.iter().zip(places).map(one).collect()
     }
 
-    fn take_step(&mut self, live: &[usize], places: &[f64], hessians: &mut Hessians) -> Result<Vec<PointSums>> {
-        for (&problem, t) in live.iter().zip(places) {
-            let own = self.own(problem);
-            let RowsState { scores, ahead, .. } = &mut self.state;
-            scores[own.clone()].iter_mut().zip(&ahead[own]).for_each(|(z, to)| *z += t * (to - *z));
-        }
-        self.gather(live, None, Some((hessians, live)))
-    }
-
-    fn leave_one_out(&mut self, roots: &[Vec<f64>]) -> Result<(LeaveOneOutSums, Vec<Vec<f64>>)> {
+    pub fn leave_one_out(&mut self, roots: &[Vec<f64>]) -> Result<(LeaveOneOutSums, Vec<Vec<f64>>)> {
         let shape = self.shape();
         let roots: Vec<Root> = roots.iter().map(|root| Root::new(root, shape)).collect();
         let mut sums = LeaveOneOutSums::default();
@@ -252,12 +251,23 @@ impl RowSums for Local<'_> {
         Ok((sums, loo_values))
     }
 
-    fn without(&mut self, fold: Option<u32>) -> Result<()> {
+    pub fn without(&mut self, fold: Option<u32>) {
         self.state.exclude(self.row_data, fold);
-        Ok(())
     }
 
-    fn absent_rows(&mut self) -> Result<LeaveOneOutSums> {
-        Ok(absent_rows(self.row_data, &self.state))
+    pub fn absent_rows(&self) -> LeaveOneOutSums {
+        absent_rows(self.row_data, &self.state)
+    }
+}
+
+impl Executor for Local<'_> {
+    type Of = BasisRows;
+
+    fn reduce<Q: Query<Of = BasisRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
+        query.answer(self, monitor)
+    }
+
+    fn accumulate<Q: Query<Of = BasisRows>>(&mut self, total: &mut Q::Answer, query: &Q) -> Result<()> {
+        query.accumulate(self, total)
     }
 }

@@ -13,7 +13,7 @@
 //! the violators times B² per Newton step, and violators times B² per C for leave-one-out. All two-class problems are
 //! solved together (`batched_newton.rs`), so that one pass over the samples serves them all: one per Newton step and
 //! one per C. Features that do not fit in memory are recomputed in each pass, n·B² each. The solver accesses its
-//! samples only through `RowSums`, so that they may be remote.
+//! samples only through queries (`basis_queries.rs`), so that they may be remote.
 
 mod basis_queries;
 mod basis_sums;
@@ -41,7 +41,7 @@ mod settings;
 mod squared_fit;
 mod system;
 
-pub(crate) use basis_queries::{BASIS_QUERIES, BasisRows, RemoteRowSums};
+pub(crate) use basis_queries::{BASIS_QUERIES, BasisRows};
 pub(crate) use basis_sums::{FirstSums, Settled, fit_rows, rows_separate};
 pub(crate) use block_fit::{BlockStorage, RawRows, fit_blocks};
 pub(crate) use block_sums::RowData;
@@ -55,7 +55,7 @@ pub(crate) use part_rows::PartRows;
 pub use path::PathPoint;
 pub(crate) use path::{FitSettings, LossSettings, PathOptions, Problems, Run, Solved};
 pub use polynomials::Polynomials;
-pub(crate) use row_sums::{LeaveOneOutSums, RowSums, RowsShape};
+pub(crate) use row_sums::{LeaveOneOutSums, RowsShape};
 pub(crate) use settings::{Fitted, WhyNotFree};
 pub(crate) use squared_fit::{fit_squared, numbers_of_squared};
 pub(crate) use system::Point;

@@ -2,16 +2,15 @@
 //!
 //! A row of weight w is a vector x of features times √w: first the penalized ones, then the unpenalized. A point is a
 //! vector of the same length; z = x · point is the row's weighted score, and √w y − z its residual. Half the derivative of
-//! its loss, and whether that curves there, follow from the residual ([`SmoothLoss`]); for the squared hinge the rows that
+//! its loss, and whether that curves there, follow from the residual ([`SmoothLoss`](crate::problem::SmoothLoss)); for the squared hinge the rows that
 //! curve are those inside the margin. An implementation stores for each row and problem z at the current point, z at the
 //! point evaluated last, and the share of the row that is counted in the problem's Hessian Σ x xᵀ, which the solver stores.
 //!
-//! Calls are for all problems at once: the cost of a pass is that of reading the rows and computing their features.
+//! Queries are for all problems at once: the cost of a pass is that of reading the rows and computing their features.
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Result;
-use crate::problem::{HeldOutScores, SmoothLoss};
+use crate::problem::HeldOutScores;
 
 /// The dimensions of a fit on bases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,77 +129,4 @@ fn add_groups<const N: usize>(sums: &mut Vec<[f64; N]>, next: Vec<[f64; N]>) {
     } else {
         sums.as_flattened_mut().iter_mut().zip(next.as_flattened()).for_each(|(sum, part)| *sum += part);
     }
-}
-
-/// Hessians, column-major squares whose lower triangle is used, one per problem.
-pub type Hessians = [Vec<f64>];
-
-/// Sums over all rows. Vectors for all problems are concatenated, including those of problems that are not `live`,
-/// which are ignored.
-pub(crate) trait RowSums {
-    /// The dimensions.
-    fn shape(&self) -> RowsShape;
-
-    /// Sets the loss of each problem. The multipliers of rounded losses, 0 at first, stay as they are, or become the
-    /// derivatives at the current points.
-    ///
-    /// # Errors
-    /// As for [`RowSums::origin`].
-    fn set_losses(&mut self, losses: &[SmoothLoss], from_derivatives: bool) -> Result<()>;
-
-    /// Sets every problem to 0, and counts every row; returns the Hessian and each problem's
-    /// sums. Where problems do not share it, nothing is counted afterwards, there are no sums, and the Hessian is that of
-    /// all rows with equal weights.
-    ///
-    /// # Errors
-    /// Errors of reading the rows.
-    fn origin(&mut self) -> Result<(Vec<f64>, Vec<PointSums>)>;
-
-    /// Evaluates points (problems × width), at which the rows whose loss curves are counted from now on; the change is
-    /// added to the Hessians, if there are any. Returns one element per live problem.
-    ///
-    /// # Errors
-    /// As for [`RowSums::origin`].
-    fn look(&mut self, live: &[usize], points: &[f64], hessians: Option<&mut Hessians>) -> Result<Vec<PointSums>>;
-
-    /// Moves problems to the points evaluated last.
-    ///
-    /// # Errors
-    /// As for [`RowSums::origin`].
-    fn accept(&mut self, live: &[usize]) -> Result<()>;
-
-    /// On the line from the current points (0) to those evaluated last (1): half the first and second derivative of Σ
-    /// loss at the positions, and the sum of the sizes of the first one's terms.
-    ///
-    /// # Errors
-    /// As for [`RowSums::origin`].
-    fn line_search_eval(&mut self, live: &[usize], places: &[f64]) -> Result<Vec<[f64; 3]>>;
-
-    /// Moves problems to positions on that line, and counts the rows whose loss curves there.
-    ///
-    /// # Errors
-    /// As for [`RowSums::origin`].
-    fn take_step(&mut self, live: &[usize], places: &[f64], hessians: &mut Hessians) -> Result<Vec<PointSums>>;
-
-    /// Leave-one-out at the current points. A row's leverage is ‖R x‖², for a square column-major R per problem whose
-    /// first rows, as many as there are penalized features, are lower triangular. With the decision values, one vector per
-    /// problem, if they are stored.
-    ///
-    /// # Errors
-    /// As for [`RowSums::origin`].
-    fn leave_one_out(&mut self, roots: &[Vec<f64>]) -> Result<(LeaveOneOutSums, Vec<Vec<f64>>)>;
-
-    /// Excludes the samples of a fold from now on: they are not counted at the next evaluation. `None` includes all. A
-    /// row that stands for several samples may be excluded in part. The multipliers of rounded losses are then those of the
-    /// last fit without this fold, or of that of all rows.
-    ///
-    /// # Errors
-    /// As for [`RowSums::origin`].
-    fn without(&mut self, fold: Option<u32>) -> Result<()>;
-
-    /// Sums over the excluded rows at the current points.
-    ///
-    /// # Errors
-    /// As for [`RowSums::origin`].
-    fn absent_rows(&mut self) -> Result<LeaveOneOutSums>;
 }

@@ -7,12 +7,12 @@
 //! the derivatives of the losses, scaled to be feasible, certify convergence.
 
 use crate::data::{DenseView, Rows};
-use crate::error::{Error, Result, require, require_gap};
+use crate::error::{Error, Result, require};
 use crate::monitor::{Monitor, Stopped};
 use crate::par::Pool;
 use crate::problem::{Intercept, LinearProblem, Loss};
 use crate::solve::dual::linear::balanced;
-use crate::solve::{ProblemReport, Status};
+use crate::solve::{DescentSettings, ProblemReport, Status};
 use crate::tuning::L1_INNER_PASSES;
 
 /// Halvings of a step before a coordinate is skipped.
@@ -20,23 +20,6 @@ const MAX_L1_HALVINGS: u32 = 30;
 
 /// Fraction of the expected decrease that a step must achieve.
 const L1_SUFFICIENT_DECREASE: f64 = 0.01;
-
-/// When the solver stops.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct L1Settings {
-    /// Relative duality gap, (objective − dual) / objective, at which a problem is solved; in (0, 1).
-    pub tol: f64,
-    /// The maximum number of passes over all features; at least 1.
-    pub max_epochs: u32,
-    /// Number of threads, 0 meaning one per core. Results do not depend on it.
-    pub threads: usize,
-}
-
-impl Default for L1Settings {
-    fn default() -> Self {
-        L1Settings { tol: 1e-2, max_epochs: 1000, threads: 0 }
-    }
-}
 
 /// One solved problem.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,13 +41,12 @@ pub struct L1Solution {
 pub fn solve(
     rows: &DenseView<'_, f32>,
     problem: LinearProblem<'_>,
-    settings: &L1Settings,
+    settings: &DescentSettings,
     monitor: &Monitor<'_>,
 ) -> Result<Vec<L1Solution>> {
     let LinearProblem { targets, costs, loss, intercept } = problem;
     loss.check_among(&[Loss::SquaredHinge])?;
-    require_gap(settings.tol, "0.01")?;
-    require(settings.max_epochs > 0, "max_iter", "0", "at least 1")?;
+    settings.check()?;
     require(intercept != Intercept::Penalized, "intercept", intercept, "free or none: it is no weight to be made 0")?;
     problem.check(rows.n_rows())?;
     let (n, d) = (rows.n_rows(), rows.n_cols());
@@ -112,7 +94,7 @@ struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    fn descend(mut self, settings: &L1Settings, monitor: &Monitor<'_>) -> Result<L1Solution> {
+    fn descend(mut self, settings: &DescentSettings, monitor: &Monitor<'_>) -> Result<L1Solution> {
         let d = self.weights.len();
         let mut best_dual = 0.0f64;
         for epoch in 1..=settings.max_epochs {
@@ -276,7 +258,7 @@ mod tests {
         let targets = OneVsRest::new(labels.codes(), 3);
         for intercept in [Intercept::Free, Intercept::None] {
             let costs = vec![0.3; n];
-            let settings = L1Settings { tol: 1e-7, threads: 1, ..L1Settings::default() };
+            let settings = DescentSettings { tol: 1e-7, threads: 1, ..DescentSettings::default() };
             let problem = LinearProblem { targets, costs: &costs, loss: Loss::SquaredHinge, intercept };
             let solved = solve(&rows, problem, &settings, &Monitor::none()).unwrap();
             for (problem, solution) in solved.iter().enumerate() {
@@ -316,7 +298,7 @@ mod tests {
         let rows = DenseView::new(&values, n, d).unwrap();
         let targets = OneVsRest::new(labels.codes(), 3);
         let costs: Vec<f64> = (0..n).map(|i| 0.2 * (1 + i % 2) as f64).collect();
-        let settings = |threads| L1Settings { tol: 1e-8, threads, ..L1Settings::default() };
+        let settings = |threads| DescentSettings { tol: 1e-8, threads, ..DescentSettings::default() };
         let (loss, intercept) = (Loss::SquaredHinge, Intercept::Free);
         let problem = LinearProblem { targets, costs: &costs, loss, intercept };
         let one = solve(&rows, problem, &settings(1), &Monitor::none()).unwrap();
@@ -337,14 +319,14 @@ mod tests {
         let (values, labels) = made(6, 3);
         let rows = DenseView::new(&values, 6, 3).unwrap();
         let targets = OneVsRest::new(labels.codes(), 3);
-        let run = |costs: &[f64], intercept, settings: L1Settings| {
+        let run = |costs: &[f64], intercept, settings: DescentSettings| {
             let problem = LinearProblem { targets, costs, loss: Loss::SquaredHinge, intercept };
             solve(&rows, problem, &settings, &Monitor::none()).unwrap_err().to_string()
         };
-        let usual = L1Settings::default();
+        let usual = DescentSettings::default();
         assert!(run(&[1.0; 5], Intercept::None, usual).contains("costs"));
         assert!(run(&[1.0, 1.0, -1.0, 1.0, 1.0, 1.0], Intercept::None, usual).contains("row 2"));
         assert!(run(&[1.0; 6], Intercept::Penalized, usual).contains("intercept"));
-        assert!(run(&[1.0; 6], Intercept::None, L1Settings { tol: 0.0, ..usual }).contains("tol"));
+        assert!(run(&[1.0; 6], Intercept::None, DescentSettings { tol: 0.0, ..usual }).contains("tol"));
     }
 }

@@ -1,6 +1,7 @@
 //! Solvers. They see rows of an expansion, never samples.
 
 pub(crate) mod calibration;
+mod descent_settings;
 pub mod dual;
 mod estimate;
 pub mod l1;
@@ -14,6 +15,7 @@ pub(crate) mod selection;
 pub mod thin_plate;
 
 pub use calibration::{CalibratedOn, Calibration};
+pub use descent_settings::DescentSettings;
 pub use estimate::{ErrorEstimate, EstimateMethod};
 pub(crate) use estimate::{effective_number, explained_standard_error};
 pub(crate) use own_features::{OwnFeatures, Solved, parts_of_own_features};

@@ -7,7 +7,8 @@ use widemargin::model::PowerMeanParams;
 use widemargin::monitor::Monitor;
 use widemargin::problem::{Loss, OneVsRest};
 use widemargin::similarity::AdditiveKernel;
-use widemargin::solve::dual::{DualProblem, DualSettings, solve};
+use widemargin::solve::DescentSettings;
+use widemargin::solve::dual::{DualProblem, solve};
 
 const N_TRAIN: usize = 1000;
 const C: f64 = 0.01;
@@ -83,7 +84,7 @@ fn accuracy_agreement_and_true_gap() {
         // The true gap: the dual variables of the reduced problem, measured by the exact kernel.
         let costs = [C; N_TRAIN];
         let problem = DualProblem { rows: &rows, map: &map, targets, loss: Loss::SquaredHinge, costs: &costs };
-        let settings = DualSettings { tol: 1e-4, max_epochs: 1000, seed: 0, threads: 1 };
+        let settings = DescentSettings { tol: 1e-4, max_epochs: 1000, seed: 0, threads: 1 };
         let solution = solve(&problem, &settings, &Monitor::none()).unwrap();
         let (mut primal, mut dual) = (0.0, 0.0);
         for (class, alphas) in solution.alphas.iter().enumerate() {

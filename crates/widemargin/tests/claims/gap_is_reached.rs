@@ -10,7 +10,8 @@ use widemargin::monitor::Monitor;
 use widemargin::problem::{Loss, OneVsRest};
 use widemargin::similarity::AdditiveKernel;
 use widemargin::solve::Status;
-use widemargin::solve::dual::{DualProblem, DualSettings, solve};
+use widemargin::solve::DescentSettings;
+use widemargin::solve::dual::{DualProblem, solve};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
@@ -101,7 +102,7 @@ fn problems_beyond_the_time_limit_are_not_begun_and_their_gap_is_reported() {
     let map = AdditiveMap::nystroem(KERNELS[0], &[0.1, 0.5]).unwrap();
     let targets = OneVsRest::new(labels.codes(), labels.classes().len());
     let problem = DualProblem { rows: &rows, map: &map, targets, loss: Loss::SquaredHinge, costs: &[0.5; 60] };
-    let settings = DualSettings { tol: 1e-2, max_epochs: 100, seed: 0, threads: 2 };
+    let settings = DescentSettings { tol: 1e-2, max_epochs: 100, seed: 0, threads: 2 };
     let over = Monitor::none().with_time_limit(Duration::ZERO);
     let solution = solve(&problem, &settings, &over).unwrap();
     assert_eq!(solution.alphas.len(), targets.n_problems());

@@ -7,7 +7,7 @@ use widemargin::data::DenseView;
 use widemargin::monitor::Monitor;
 use widemargin::problem::{Intercept, LinearProblem, Loss};
 use widemargin::solve::Status;
-use widemargin::solve::dual::DualSettings;
+use widemargin::solve::DescentSettings;
 use widemargin::solve::dual::linear::{LinearDualSolution, solve};
 
 fn view(case: &Case) -> DenseView<'_, f32> {
@@ -18,12 +18,12 @@ fn problem<'a>(case: &'a Case, costs: &'a [f64], intercept: Intercept) -> Linear
     LinearProblem { targets: case.targets(), costs, loss: Loss::Hinge, intercept }
 }
 
-fn run(case: &Case, intercept: Intercept, settings: &DualSettings) -> LinearDualSolution {
+fn run(case: &Case, intercept: Intercept, settings: &DescentSettings) -> LinearDualSolution {
     solve(view(case), problem(case, &case.costs, intercept), settings, &Monitor::none()).unwrap()
 }
 
-fn tight() -> DualSettings {
-    DualSettings { tol: 1e-6, max_epochs: 200_000, threads: 1, ..DualSettings::default() }
+fn tight() -> DescentSettings {
+    DescentSettings { tol: 1e-6, max_epochs: 200_000, threads: 1, ..DescentSettings::default() }
 }
 
 /// The minimum by accelerated projected gradient on the dual in double precision: another method, the same answer.
@@ -126,7 +126,7 @@ fn rows_of_zeros_and_one_sided_problems_end() {
 #[test]
 fn limits_are_reported_and_errors_name_the_problem() {
     let case = Case::new(80, 6, 2, 100.0, 4);
-    let short = DualSettings { max_epochs: 2, ..tight() };
+    let short = DescentSettings { max_epochs: 2, ..tight() };
     let solution = run(&case, Intercept::None, &short);
     let report = solution.report(Vec::new(), &short);
     assert_eq!((report.status, solution.problems[0].iterations), (Status::IterationLimit, 2));
@@ -140,13 +140,13 @@ fn limits_are_reported_and_errors_name_the_problem() {
     let error = solve(view(&case), without, &tight(), &monitor).unwrap_err();
     assert!(matches!(error, Error::Cancelled { .. }));
 
-    let says = |case: &Case, costs: &[f64], intercept, settings: DualSettings, word: &str| {
+    let says = |case: &Case, costs: &[f64], intercept, settings: DescentSettings, word: &str| {
         let error = solve(view(case), problem(case, costs, intercept), &settings, &Monitor::none()).unwrap_err();
         assert!(error.to_string().contains(word), "{error}");
     };
     says(&case, &case.costs, Intercept::Free, tight(), "equality");
-    says(&case, &case.costs, Intercept::None, DualSettings { tol: 0.0, ..tight() }, "tol");
-    says(&case, &case.costs, Intercept::None, DualSettings { max_epochs: 0, ..tight() }, "max_epochs");
+    says(&case, &case.costs, Intercept::None, DescentSettings { tol: 0.0, ..tight() }, "tol");
+    says(&case, &case.costs, Intercept::None, DescentSettings { max_epochs: 0, ..tight() }, "max_iter");
     says(&case, &case.costs[1..], Intercept::None, tight(), "80, one per row");
     says(&case, &[-1.0; 80], Intercept::None, tight(), "weight of row 0");
     let mut broken = case.clone();

@@ -20,9 +20,8 @@ use crate::model::{BasisExpansionSvc, CChoice};
 use crate::monitor::Monitor;
 use crate::problem::{Block, HeldOutRows, HeldOutScores, Intercept, Judged, Loss, Penalty, n_independent};
 use crate::similarity::Similarity;
-use crate::solve::EstimateMethod;
-use crate::solve::dual::DualSettings;
 use crate::solve::newton::NewtonSettings;
+use crate::solve::{DescentSettings, EstimateMethod};
 use crate::tuning::{C_SAMPLES, COMPARISON_TOL, HELD_OUT_PATH_START, MAX_HELD_OUT_OF_PATH, MAX_SAMPLES_AS_BASES};
 
 /// Parameters of a basis expansion SVM, with their defaults.
@@ -165,7 +164,7 @@ impl ClassificationParams {
     /// The settings stored in the model, from those of the expansion.
     pub(super) fn training(&self, of_all: TrainingSettings) -> TrainingSettings {
         let is_smooth = self.loss.is_smooth();
-        let most = if is_smooth { NewtonSettings::default().max_iter } else { DualSettings::default().max_epochs };
+        let most = if is_smooth { NewtonSettings::default().max_iter } else { DescentSettings::default().max_epochs };
         TrainingSettings {
             class_weight: self.class_weight.clone(),
             tol: self.tol,

@@ -19,10 +19,10 @@ use crate::monitor::Monitor;
 use crate::partition::Workers;
 use crate::problem::{Intercept, LinearProblem, Loss, OneVsRest, Penalty};
 use crate::similarity::Similarity;
-use crate::solve::Calibration;
-use crate::solve::dual::{DualSettings, linear};
+use crate::solve::dual::linear;
 use crate::solve::newton::{NewtonSettings, NewtonSolution};
 use crate::solve::thin_plate::PathPoint;
+use crate::solve::{Calibration, DescentSettings};
 
 /// A basis expansion SVM. It stores its bases, and compares samples with them only.
 pub type BasisExpansionSvc<S> = ExpansionModel<S, Classification>;
@@ -324,8 +324,8 @@ impl<S: Similarity> Classifier for BasisExpansionSvc<S> {
         }
         let phi = self.expansion.transform_with(samples, threads, monitor)?;
         let targets = OneVsRest::of(&labels);
-        let default = DualSettings { threads, ..DualSettings::default() };
-        let settings = training.map_or(default, |training| DualSettings {
+        let default = DescentSettings { threads, ..DescentSettings::default() };
+        let settings = training.map_or(default, |training| DescentSettings {
             tol: training.tol,
             max_epochs: training.max_iter,
             seed: training.seed,

@@ -4,11 +4,10 @@ use crate::data::{DenseView, Labels, Vectors};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::problem::{Block, BlockObjective, Intercept, LinearProblem, Loss, Objective, OneVsRest, Penalty};
-use crate::solve::dual::DualSettings;
 use crate::solve::dual::linear;
-use crate::solve::l1::{self, L1Settings};
+use crate::solve::l1;
 use crate::solve::newton::{self, NewtonSettings, NewtonSolution, NewtonStart};
-use crate::solve::{ProblemReport, Report};
+use crate::solve::{DescentSettings, ProblemReport, Report};
 use crate::tuning::SPARSE_EPOCHS;
 
 /// The linear SVM on the features.
@@ -80,15 +79,20 @@ impl Solver {
         NewtonSettings { tol: self.tol, max_iter, threads: self.threads, ..default }
     }
 
+    /// The settings of coordinate descent.
+    fn descent(&self) -> DescentSettings {
+        let max_epochs = self.max_iter.unwrap_or(DescentSettings::default().max_epochs);
+        DescentSettings { tol: self.tol, max_epochs, seed: self.seed, threads: self.threads }
+    }
+
     pub fn solve(&self, phi: &Vectors, labels: &Labels, costs: &[f64], monitor: &Monitor<'_>) -> Result<Solution> {
-        let (loss, intercept, tol, threads) = (self.loss, self.intercept, self.tol, self.threads);
+        let (loss, intercept, threads) = (self.loss, self.intercept, self.threads);
         let problem = LinearProblem { targets: OneVsRest::of(labels), costs, loss, intercept };
         if self.penalty == Penalty::L1 {
             return self.solve_l1(phi.dense()?.view()?, problem, monitor);
         }
-        let dual = |max_epochs| DualSettings { tol, max_epochs, seed: self.seed, threads };
         if !loss.is_smooth() {
-            let settings = dual(self.max_iter.unwrap_or(DualSettings::default().max_epochs));
+            let settings = self.descent();
             let solved = linear::solve(phi.dense()?.view()?, problem, &settings, monitor)?;
             let report = solved.report(Vec::new(), &settings);
             let (weights, intercepts) = (solved.weights, solved.intercepts);
@@ -103,7 +107,7 @@ impl Solver {
             && problem.targets.is_even()
             && self.start.as_ref().is_none_or(|start| !start.alphas.is_empty())
         {
-            let settings = dual(SPARSE_EPOCHS);
+            let settings = DescentSettings { max_epochs: SPARSE_EPOCHS, ..self.descent() };
             let alphas = self.start.as_ref().map(|start| &start.alphas[..]);
             let solved = linear::solve_sparse(rows, problem, alphas, &settings, monitor)?;
             let report = solved.is_solved().then(|| solved.report(Vec::new(), &settings));
@@ -127,13 +131,10 @@ impl Solver {
         problem: LinearProblem<'_>,
         monitor: &Monitor<'_>,
     ) -> Result<Solution> {
-        let default = L1Settings::default();
-        let max_epochs = self.max_iter.unwrap_or(default.max_epochs);
-        let settings = L1Settings { tol: self.tol, max_epochs, threads: self.threads };
         // A penalized intercept would be one more weight to be made 0.
         let intercept = if self.intercept == Intercept::None { Intercept::None } else { Intercept::Free };
         let problem = LinearProblem { loss: Loss::SquaredHinge, intercept, ..problem };
-        let solved = l1::solve(&rows, problem, &settings, monitor)?;
+        let solved = l1::solve(&rows, problem, &self.descent(), monitor)?;
         let problems: Vec<ProblemReport> = solved.iter().map(|solution| solution.report).collect();
         let mut report = Report::of_solver(&problems, Vec::new(), "passes (raise max_iter)", Some(self.tol));
         report.notes.push("n_support counts the weights that are not 0".into());

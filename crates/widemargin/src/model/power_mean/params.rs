@@ -10,7 +10,7 @@ use crate::model::CChoice;
 use crate::model::origin::TrainingSettings;
 use crate::problem::Loss;
 use crate::similarity::{AdditiveKernel, ScalarKernel};
-use crate::solve::dual::DualSettings;
+use crate::solve::DescentSettings;
 
 /// Which parameters are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -147,8 +147,8 @@ impl PowerMeanParams {
     }
 
     /// The settings of the descent.
-    pub(crate) fn settings(&self, threads: usize) -> DualSettings {
-        DualSettings { tol: self.tol, max_epochs: self.max_epochs, seed: self.seed, threads }
+    pub(crate) fn settings(&self, threads: usize) -> DescentSettings {
+        DescentSettings { tol: self.tol, max_epochs: self.max_epochs, seed: self.seed, threads }
     }
 
     /// The settings stored in the model.

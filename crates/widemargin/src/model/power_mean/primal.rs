@@ -12,9 +12,9 @@ use crate::model::PowerMeanParams;
 use crate::monitor::{Monitor, Stopped};
 use crate::par::Pool;
 use crate::problem::{Block, BlockObjective, HeldOutRows, Intercept, LinearProblem, Loss, Objective};
-use crate::solve::dual::{DualProblem, DualSettings, DualSolution};
+use crate::solve::dual::{DualProblem, DualSolution};
 use crate::solve::newton::{self, NewtonSettings, NewtonStart};
-use crate::solve::{ProblemReport, Status};
+use crate::solve::{DescentSettings, ProblemReport, Status};
 use crate::tuning::{
     EXPECTED_NEWTON_STEPS, MAX_HESSIAN_COORDINATES, MAX_HESSIAN_NUMBERS, MAX_PRIMAL_BYTES, MIN_ROWS_PER_COORDINATE,
     PRIMAL_EPOCHS, PRIMAL_EPOCHS_IF_WIDE, PRIMAL_HELD_OUT_TOL, PRODUCTS_PER_NONZERO,
@@ -22,7 +22,7 @@ use crate::tuning::{
 
 impl PowerMeanParams {
     /// The settings of the descent, with fewer epochs if Newton's method can take over.
-    pub(crate) fn limit(&self, problem: &DualProblem<'_>, settings: DualSettings) -> DualSettings {
+    pub(crate) fn limit(&self, problem: &DualProblem<'_>, settings: DescentSettings) -> DescentSettings {
         let able = problem.map.is_symmetric()
             && problem.loss == Loss::SquaredHinge
             && explicit_bytes(problem.rows, problem.map) as u64 <= MAX_PRIMAL_BYTES;
@@ -31,7 +31,7 @@ impl PowerMeanParams {
         }
         let n_coordinates = problem.rows.n_features() * problem.map.n_nodes();
         let patience = patience(n_coordinates, problem.rows.n_rows(), problem.rows.n_nonzero());
-        DualSettings { max_epochs: settings.max_epochs.min(patience), ..settings }
+        DescentSettings { max_epochs: settings.max_epochs.min(patience), ..settings }
     }
 
     /// Whether the descent was cut short without converging.

@@ -24,7 +24,6 @@ use super::order::Order;
 use super::pack::Frame;
 use super::problem::{DualSolution, additive_shards};
 use super::rows::Pass;
-use super::settings::DualSettings;
 use super::shard::{self, State};
 use super::store::{BlockProblem, BlockRows, Deal, Store};
 use super::tables::Tables;
@@ -35,6 +34,7 @@ use crate::isa::Isa;
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::HeldOutScores;
+use crate::solve::DescentSettings;
 
 /// Solves every two-class problem on all blocks, from the start or from what is left in the checkpoint. The result does
 /// not depend on the number of threads, and a resumed descent takes the same steps. With it come the decision values of
@@ -45,7 +45,7 @@ use crate::problem::HeldOutScores;
 /// and the checkpoint.
 pub(crate) fn solve_blocks(
     store: &Store<'_>,
-    settings: &DualSettings,
+    settings: &DescentSettings,
     (checkpoint, left): (Option<&dyn Checkpoint>, Option<Left>),
     monitor: &Monitor<'_>,
 ) -> Result<(DualSolution, HeldOutScores)> {

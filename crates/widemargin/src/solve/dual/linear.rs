@@ -25,10 +25,9 @@ use super::descent::Descent;
 use super::loss_terms::LossTerms;
 use super::pack::{Frame, Pack, Weights};
 use super::rows::{DualRows, Pass};
-use super::settings::DualSettings;
 use super::shard::{Shard, State, split};
 use crate::data::{CsrMatrix, DenseView, Rows};
-use crate::error::{Error, Result, require, require_gap};
+use crate::error::{Error, Result, require};
 use crate::isa::Isa;
 use crate::memory::prefetch;
 use crate::monitor::Monitor;
@@ -36,7 +35,7 @@ use crate::par::Pool;
 use crate::problem::{Intercept, LinearProblem, Loss};
 use crate::simd::Simd;
 use crate::solve::newton::line_search::{SlopeAt, find_zeros};
-use crate::solve::{ProblemReport, Report, Stage, Status};
+use crate::solve::{DescentSettings, ProblemReport, Report, Stage, Status};
 
 /// Σ α y relative to Σ α that counts as 0 (decision 0028).
 const DUAL_BALANCE_TOL: f64 = 1e-12;
@@ -65,7 +64,7 @@ impl LinearDualSolution {
     }
 
     /// The report of the fit, with a warning if a problem did not converge.
-    pub fn report(&self, stages: Vec<Stage>, settings: &DualSettings) -> Report {
+    pub fn report(&self, stages: Vec<Stage>, settings: &DescentSettings) -> Report {
         Report::of_solver(&self.problems, stages, "epochs (raise max_iter or tol)", Some(settings.tol))
     }
 }
@@ -82,15 +81,14 @@ impl LinearDualSolution {
 pub fn solve(
     rows: DenseView<'_, f32>,
     problem: LinearProblem<'_>,
-    settings: &DualSettings,
+    settings: &DescentSettings,
     monitor: &Monitor<'_>,
 ) -> Result<LinearDualSolution> {
     problem.loss.check_among(&[Loss::Hinge])?;
     let why = "penalized or none: with a free intercept the dual of the hinge has an equality, Σ α y = 0, next to \
                its bounds, and a step along one coordinate would break it";
     require(problem.intercept != Intercept::Free, "intercept", problem.intercept, why)?;
-    require_gap(settings.tol, "0.001")?;
-    require(settings.max_epochs > 0, "max_epochs", "0", "at least 1")?;
+    settings.check()?;
     let n_rows = rows.n_rows();
     if n_rows == 0 {
         return Err(Error::NoSamples(""));
@@ -200,7 +198,7 @@ pub(crate) fn solve_sparse(
     features: &CsrMatrix<f32>,
     problem: LinearProblem<'_>,
     start: Option<&[f32]>,
-    settings: &DualSettings,
+    settings: &DescentSettings,
     monitor: &Monitor<'_>,
 ) -> Result<LinearDualSolution> {
     if problem.targets.n_problems() == 1 {
@@ -214,7 +212,7 @@ fn descend<M: Features<L>, const L: usize>(
     features: &M,
     problem: LinearProblem<'_>,
     start: Option<&[f32]>,
-    settings: &DualSettings,
+    settings: &DescentSettings,
     monitor: &Monitor<'_>,
 ) -> Result<LinearDualSolution> {
     let rows = LinearRows::new(features, &problem);

@@ -22,7 +22,6 @@ mod order;
 mod pack;
 mod problem;
 mod rows;
-mod settings;
 mod shard;
 mod store;
 mod tables;
@@ -35,13 +34,12 @@ use crate::isa::Isa;
 use crate::monitor::Monitor;
 use crate::par;
 use crate::problem::HeldOutRows;
-use crate::solve::Status;
+use crate::solve::{DescentSettings, Status};
 
 pub(crate) use blocks::solve_blocks;
 pub(crate) use checkpoint::Left;
 pub(crate) use problem::packed_row_bytes;
 pub use problem::{DualProblem, DualSolution};
-pub use settings::DualSettings;
 pub(crate) use store::{BlockProblem, Pieces, Store};
 
 use additive::AdditiveRows;
@@ -56,7 +54,7 @@ use tables::Tables;
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) if the monitor cancelled, [`Error::Threads`](crate::Error::Threads) if
 /// no pool can be created.
-pub fn solve(problem: &DualProblem<'_>, settings: &DualSettings, monitor: &Monitor<'_>) -> Result<DualSolution> {
+pub fn solve(problem: &DualProblem<'_>, settings: &DescentSettings, monitor: &Monitor<'_>) -> Result<DualSolution> {
     Additive::new(problem, settings, monitor).solve()
 }
 
@@ -64,7 +62,7 @@ pub fn solve(problem: &DualProblem<'_>, settings: &DualSettings, monitor: &Monit
 #[derive(Clone, Copy)]
 pub(crate) struct Additive<'a> {
     problem: &'a DualProblem<'a>,
-    settings: &'a DualSettings,
+    settings: &'a DescentSettings,
     monitor: &'a Monitor<'a>,
     isa: Isa,
     /// Whether the dual variables are returned.
@@ -77,7 +75,7 @@ pub(crate) struct Additive<'a> {
 
 impl<'a> Additive<'a> {
     /// A descent that returns the dual variables and holds no rows out.
-    pub fn new(problem: &'a DualProblem<'a>, settings: &'a DualSettings, monitor: &'a Monitor<'a>) -> Self {
+    pub fn new(problem: &'a DualProblem<'a>, settings: &'a DescentSettings, monitor: &'a Monitor<'a>) -> Self {
         let isa = Isa::best();
         Additive { problem, settings, monitor, isa, keep_alphas: true, held_out: &[], is_left_to_another: false }
     }

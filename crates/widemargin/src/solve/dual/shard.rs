@@ -11,8 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::certificate::{Certificate, StopRule};
 use super::coordinate::{Lanes, Real};
 use super::pack::{Frame, Pack};
-use super::settings::DualSettings;
-use crate::solve::{ProblemReport, Status};
+use crate::solve::{DescentSettings, ProblemReport, Status};
 use crate::tuning::{DUAL_HELD_OUT_TOL, EPOCHS_PER_EXACT_PASS};
 
 /// Splits the problems into ranges of at most `most`, at least one per thread if there are enough.
@@ -90,7 +89,7 @@ impl<T> State<T> {
 /// Problems that share passes over the rows. Those that take part in the next pass are packed.
 pub(super) struct Shard<T, const L: usize> {
     pub frame: Frame,
-    pub settings: DualSettings,
+    pub settings: DescentSettings,
     /// The number of the first problem.
     first: usize,
     pub states: Vec<State<T>>,
@@ -102,7 +101,7 @@ pub(super) struct Shard<T, const L: usize> {
 
 impl<T: Real, const L: usize> Shard<T, L> {
     /// Problems whose weights and dual variables are all 0, with none packed.
-    pub fn new(frame: Frame, settings: &DualSettings, problems: Range<usize>, n_rows: usize) -> Self {
+    pub fn new(frame: Frame, settings: &DescentSettings, problems: Range<usize>, n_rows: usize) -> Self {
         let course = Course::new(settings.tol);
         let state = State { course, weights: Vec::new(), alphas: Vec::new(), held_out: Vec::new() };
         let (first, states) = (problems.start, vec![state; problems.len()]);

@@ -30,8 +30,8 @@ fn histograms(n: usize, d: usize, classes: usize, distinct: bool) -> (Vec<f64>, 
     (values, codes)
 }
 
-fn settings() -> DualSettings {
-    DualSettings { tol: 1e-3, max_epochs: 500, seed: 1, threads: 1 }
+fn settings() -> DescentSettings {
+    DescentSettings { tol: 1e-3, max_epochs: 500, seed: 1, threads: 1 }
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn reference(
     (read, write): (&[Vec<f64>], &[Vec<f64>]),
     diagonal: &[f64],
     (terms, k): (&LossTerms<'_>, usize),
-    settings: &DualSettings,
+    settings: &DescentSettings,
 ) -> Reference {
     let (n, loss) = (read.len(), terms.loss);
     let (mut weights, mut alphas, mut shrunk) = (vec![0.0; read[0].len()], vec![0.0; n], vec![false; n]);
@@ -237,8 +237,8 @@ fn squared<'a>(targets: OneVsRest<'a>, costs: &'a [f64], intercept: Intercept) -
     LinearProblem { targets, costs, loss: Loss::SquaredHinge, intercept }
 }
 
-fn sparse_settings(tol: f64, threads: usize) -> DualSettings {
-    DualSettings { tol, max_epochs: SPARSE_EPOCHS, seed: 3, threads }
+fn sparse_settings(tol: f64, threads: usize) -> DescentSettings {
+    DescentSettings { tol, max_epochs: SPARSE_EPOCHS, seed: 3, threads }
 }
 
 const D: usize = 300;

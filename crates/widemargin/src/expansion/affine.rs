@@ -64,9 +64,7 @@ impl FeatureChunks<'_> {
     }
 }
 
-impl Executor for FeatureChunks<'_> {
-    type Of = FeatureRows;
-
+impl Executor<FeatureRows> for FeatureChunks<'_> {
     fn reduce<Q: Query<Of = FeatureRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
         let mut total = None;
         self.add_to(&mut total, query, monitor)?;
@@ -149,7 +147,7 @@ impl Affine {
     /// The maps of all parts for rows wherever they are, whose weights sum to `total`.
     pub fn learn(
         &self,
-        rows: &mut impl Executor<Of = FeatureRows>,
+        rows: &mut impl Executor<FeatureRows>,
         total: f64,
         monitor: &Monitor<'_>,
     ) -> Result<Vec<PartMap>> {

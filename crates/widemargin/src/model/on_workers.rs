@@ -98,7 +98,7 @@ pub(super) fn solve(
 /// Held-out decision values of some rows: a fit without them. It starts at 0: at a small C the gap is small at the
 /// solution of all rows already, whose weights know these.
 fn held_out_scores(
-    rows: &mut Objective<'_, impl Executor<Of = LinearRows>>,
+    rows: &mut Objective<'_, impl Executor<LinearRows>>,
     settings: &NewtonSettings,
     monitor: &Monitor<'_>,
 ) -> Result<HeldOutScores> {

@@ -213,7 +213,7 @@ impl RegressionSelection {
     pub fn of(
         c: CChoice,
         targets: &StandardTargets,
-        (ridge, rows): (&PartedRidge, &mut impl Executor<Of = RidgeRows>),
+        (ridge, rows): (&PartedRidge, &mut impl Executor<RidgeRows>),
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
         let lambdas = || ridge.spectrum.lambdas(targets.typical_weight);

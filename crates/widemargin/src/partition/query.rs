@@ -76,22 +76,19 @@ pub(crate) fn add<Q: Query>(query: &Q, total: &mut Option<Q::Answer>, next: Q::A
     }
 }
 
-/// Puts a query to all rows of a kind.
-pub trait Executor {
-    /// The kind of rows.
-    type Of: Kind;
-
+/// Puts queries to all rows of a kind.
+pub trait Executor<K: Kind> {
     /// The answer of all rows. `monitor` is checked between parts.
     ///
     /// # Errors
     /// An error of the parts or of their holder; [`Error::Cancelled`].
-    fn reduce<Q: Query<Of = Self::Of>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer>;
+    fn reduce<Q: Query<Of = K>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer>;
 
     /// Adds the answer of all rows.
     ///
     /// # Errors
     /// As for [`Executor::reduce`].
-    fn accumulate<Q: Query<Of = Self::Of>>(&mut self, total: &mut Q::Answer, query: &Q) -> Result<()> {
+    fn accumulate<Q: Query<Of = K>>(&mut self, total: &mut Q::Answer, query: &Q) -> Result<()> {
         query.merge(total, self.reduce(query, &Monitor::none())?)
     }
 }

@@ -4,7 +4,7 @@
 //! reaches the same state, to the last bit; queries that only change the state of the rows go to the rows, which then
 //! have the same state as before.
 
-use super::query::{Executor, Query, from_bytes, to_bytes};
+use super::query::{Executor, Kind, Query, from_bytes, to_bytes};
 use crate::data::{Checkpoint, load_checkpoint, save_checkpoint};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
@@ -51,10 +51,8 @@ impl<'a, E> Recorded<'a, E> {
     }
 }
 
-impl<E: Executor> Executor for Recorded<'_, E> {
-    type Of = E::Of;
-
-    fn reduce<Q: Query<Of = E::Of>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
+impl<K: Kind, E: Executor<K>> Executor<K> for Recorded<'_, E> {
+    fn reduce<Q: Query<Of = K>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
         let Some((checkpoint, name)) = self.checkpoint.filter(|_| Q::HAS_ANSWER && Q::IS_RECORDED) else {
             return self.inner.reduce(query, monitor);
         };

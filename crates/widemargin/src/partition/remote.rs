@@ -1,7 +1,5 @@
 //! Rows that others hold: a query goes to them as bytes, and the merged answer comes back.
 
-use std::marker::PhantomData;
-
 use super::query::{Executor, Kind, Query, encoded, from_bytes};
 use crate::error::Result;
 use crate::monitor::Monitor;
@@ -29,29 +27,20 @@ pub trait Workers {
     fn ask(&mut self, query: EncodedQuery<'_>) -> Result<Vec<u8>>;
 }
 
-impl<W: Workers> Workers for &mut W {
-    fn ask(&mut self, query: EncodedQuery<'_>) -> Result<Vec<u8>> {
-        (**self).ask(query)
-    }
-}
-
-/// The rows of a kind that workers hold.
+/// The rows that workers hold.
 #[derive(Debug)]
-pub struct Remote<K, W> {
+pub struct Remote<W> {
     workers: W,
-    kind: PhantomData<K>,
 }
 
-impl<K: Kind, W: Workers> Remote<K, W> {
+impl<W: Workers> Remote<W> {
     /// For the workers that hold them.
     pub fn new(workers: W) -> Self {
-        Remote { workers, kind: PhantomData }
+        Remote { workers }
     }
 }
 
-impl<K: Kind, W: Workers> Executor for Remote<K, W> {
-    type Of = K;
-
+impl<K: Kind, W: Workers> Executor<K> for Remote<W> {
     fn reduce<Q: Query<Of = K>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
         monitor.go_on("solve")?;
         let query = encoded(query)?;

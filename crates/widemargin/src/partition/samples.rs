@@ -67,9 +67,7 @@ impl<'a> SampleStream<'a> {
     }
 }
 
-impl Executor for SampleStream<'_> {
-    type Of = SampleRows;
-
+impl Executor<SampleRows> for SampleStream<'_> {
     fn reduce<Q: Query<Of = SampleRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
         let chunk = |rows: Range<usize>| {
             monitor.go_on("scan")?;

@@ -130,7 +130,7 @@ impl<'s> Objective<'s, BlockObjective<'s>> {
     }
 }
 
-impl<W: Workers> Objective<'_, Remote<LinearRows, W>> {
+impl<W: Workers> Objective<'_, Remote<W>> {
     /// Over rows that workers hold, which are asked for the sizes of all of them.
     ///
     /// # Errors
@@ -145,7 +145,7 @@ impl<W: Workers> Objective<'_, Remote<LinearRows, W>> {
     }
 }
 
-impl<'s, E: Executor<Of = LinearRows>> Objective<'s, E> {
+impl<'s, E: Executor<LinearRows>> Objective<'s, E> {
     /// Over rows of this shape and cost.
     pub(crate) fn new(rows: E, (shape, cost): (Shape, Cost)) -> Self {
         Objective { rows, shape, cost, sample: None, steps: 0 }
@@ -223,9 +223,7 @@ impl<'s, E: Executor<Of = LinearRows>> Objective<'s, E> {
     }
 }
 
-impl Executor for BlockObjective<'_> {
-    type Of = LinearRows;
-
+impl Executor<LinearRows> for BlockObjective<'_> {
     fn reduce<Q: Query<Of = LinearRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
         query.answer(self, monitor)
     }

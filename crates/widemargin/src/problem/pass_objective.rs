@@ -157,9 +157,7 @@ impl<'a> PassObjective<'a> {
     }
 }
 
-impl Executor for PassObjective<'_> {
-    type Of = LinearRows;
-
+impl Executor<LinearRows> for PassObjective<'_> {
     fn reduce<Q: Query<Of = LinearRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
         if !Q::HAS_ANSWER {
             let query = query.clone();

@@ -9,8 +9,8 @@ use widemargin::model::PowerMeanParams;
 use widemargin::monitor::Monitor;
 use widemargin::problem::{Loss, OneVsRest};
 use widemargin::similarity::AdditiveKernel;
-use widemargin::solve::Status;
 use widemargin::solve::DescentSettings;
+use widemargin::solve::Status;
 use widemargin::solve::dual::{DualProblem, solve};
 
 proptest! {

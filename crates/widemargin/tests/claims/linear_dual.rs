@@ -6,8 +6,8 @@ use widemargin::Error;
 use widemargin::data::DenseView;
 use widemargin::monitor::Monitor;
 use widemargin::problem::{Intercept, LinearProblem, Loss};
-use widemargin::solve::Status;
 use widemargin::solve::DescentSettings;
+use widemargin::solve::Status;
 use widemargin::solve::dual::linear::{LinearDualSolution, solve};
 
 fn view(case: &Case) -> DenseView<'_, f32> {

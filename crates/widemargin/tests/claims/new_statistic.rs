@@ -60,7 +60,7 @@ fn every_executor_answers_a_new_statistic() {
     let mut source = SampleStream::new(&samples, &weights, 2, 2).unwrap();
     assert_eq!(source.reduce(&NonZeros, &Monitor::none()).unwrap(), truth);
 
-    let mut workers = Remote::<SampleRows, _>::new(TwoWorkers(&values, &weights));
+    let mut workers = Remote::new(TwoWorkers(&values, &weights));
     assert_eq!(workers.reduce(&NonZeros, &Monitor::none()).unwrap(), truth);
 }
 

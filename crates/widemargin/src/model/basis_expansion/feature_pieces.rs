@@ -261,9 +261,7 @@ impl<'a, 'p, S: Similarity> Learner<'a, 'p, S> {
     }
 }
 
-impl<S: Similarity> Executor for Learner<'_, '_, S> {
-    type Of = FeatureRows;
-
+impl<S: Similarity> Executor<FeatureRows> for Learner<'_, '_, S> {
     fn reduce<Q: Query<Of = FeatureRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
         let (pool, width, mut total) = (self.pieces.pool.clone(), self.pieces.expansion.n_features(), None);
         self.pass(|values, weights| {

@@ -23,7 +23,7 @@ use crate::par::Pool;
 use crate::partition::{Remote, Workers};
 use crate::similarity::Similarity;
 use crate::solve::Report;
-use crate::solve::ridge::{FeatureRidge, FeatureSolution, PartedRidge, RidgeRows, Spectrum};
+use crate::solve::ridge::{FeatureRidge, FeatureSolution, PartedRidge, Spectrum};
 use crate::tuning::{
     MAX_COMPARED_BASES, MAX_PARTED_FEATURES, MIN_CENTERED_OTHERS, MIN_DRAWS_OF_CONTENT, MIN_THRESHOLD_SAMPLES,
     ONE_CLASS_N_BASIS,
@@ -187,7 +187,7 @@ impl<S: Similarity> BasisExpansionOneClass<S> {
         check_normalization(expansion.normalization())?;
         check_number(targets.n_present(), targets.total())?;
         let (made, training, mut clock) = Expansion::on_workers(expansion, preparation, monitor);
-        let features = &mut Remote::<RidgeRows, _>::new(workers);
+        let features = &mut Remote::new(workers);
         let ridge = PartedRidge::new(features, (1, targets.total()), MAX_PARTED_FEATURES, monitor)?;
         let lambda = penalty(&ridge.spectrum, made.expansion.n_features(), shrinkage);
         let (solution, loo_values) = (ridge.solution(lambda), ridge.loo_values(features, lambda, monitor)?);

@@ -208,7 +208,7 @@ impl Solution {
     /// Those of the rows; [`Error::Parameter`] if C is to be chosen and there is no estimate, or for too many features.
     pub fn by_squares(
         targets: &PartedTargets,
-        rows: &mut impl Executor<Of = RidgeRows>,
+        rows: &mut impl Executor<RidgeRows>,
         (c, recenters): (CChoice, bool),
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
@@ -280,14 +280,9 @@ pub(super) fn recenters<S: Similarity>(expansion: &BasisExpansion<S>, targets: &
 }
 
 /// The fit by a loss that is not squared, of plain features that workers hold.
-fn on_workers(
-    targets: &PartedTargets,
-    mut workers: impl Workers,
-    choice: Choice,
-    monitor: &Monitor<'_>,
-) -> Result<Fit> {
+fn on_workers(targets: &PartedTargets, workers: impl Workers, choice: Choice, monitor: &Monitor<'_>) -> Result<Fit> {
     let (k, total, has_intercept) = (targets.n_outputs(), targets.total(), targets.has_intercept);
-    let mut rows = Remote::<RidgeRows, _>::new(&mut workers);
+    let mut rows = Remote::new(workers);
     let (center, _) = center_of(&mut rows, (k, total), MAX_PARTED_FEATURES, monitor)?;
     if let Some(value) = center.iter().find(|value| !value.is_finite()) {
         return Err(Error::NotFinite { what: "a sum of the features".into(), value: *value });
@@ -299,6 +294,6 @@ fn on_workers(
     let (present, pool) = (targets.present(), Pool::new(0)?);
     fit(present.samples(), choice, monitor, &mut |settings, _, monitor| {
         let run = Run { settings, pool: &pool, monitor };
-        fit_rows((&mut Remote::new(&mut workers), shape), (&settled, &map), None, run)
+        fit_rows((&mut rows, shape), (&settled, &map), None, run)
     })
 }

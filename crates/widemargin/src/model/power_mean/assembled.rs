@@ -9,7 +9,7 @@ use crate::model::on_workers::{Solved, WeightedLabels, solve};
 use crate::model::origin::Origin;
 use crate::model::{PowerMeanChoice, PowerMeanParams, PowerMeanSvc, TrainingSettings};
 use crate::monitor::Monitor;
-use crate::partition::{Executor, Remote, SampleRows, Workers};
+use crate::partition::{Executor, Remote, Workers};
 use crate::solve::Stage;
 use crate::solve::newton::NewtonSettings;
 
@@ -24,7 +24,7 @@ pub fn scale_and_reduce(
     monitor: &Monitor<'_>,
 ) -> Result<(Option<FeatureMax>, AdditiveMap)> {
     params.check()?;
-    let mut samples = Remote::<SampleRows, _>::new(workers);
+    let mut samples = Remote::new(workers);
     let largest = samples.reduce(&LargestValues {}, monitor)?;
     let scaling = params.scale.then(|| FeatureMax::from_largest(&largest));
     let factors = scaling.as_ref().map(|scaling| scaling.factors().to_vec());

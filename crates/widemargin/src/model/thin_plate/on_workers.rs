@@ -14,7 +14,7 @@ use crate::model::clock::Clock;
 use crate::model::on_workers::Preparation;
 use crate::model::origin::TrainingSettings;
 use crate::monitor::Monitor;
-use crate::partition::{Executor, Remote, SampleRows, Workers};
+use crate::partition::{Executor, Remote, Workers};
 
 impl<T: SplineFit> SplineParams<T> {
     /// Trains on bases (row-major) of samples that workers hold, with what is known of them, without merging equal ones:
@@ -36,7 +36,7 @@ impl<T: SplineFit> SplineParams<T> {
         self.check()?;
         let Preparation { basis: choice, basis_rows, training, mut stages } = preparation;
         let clock = &mut Clock::start(monitor);
-        let mut samples = Remote::<SampleRows, _>::new(samples);
+        let mut samples = Remote::new(samples);
         let space = samples.reduce(&ColumnSumsOf {}, monitor)?.space(self.degree())?;
         let plan = BasisPlan::new(SplineBasis { kernel: self.kernel, bases, space })?;
         let sums = samples.reduce(&FirstSumsOf { plan: plan.to_bytes()? }, monitor)?;

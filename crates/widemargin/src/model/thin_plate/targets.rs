@@ -181,7 +181,7 @@ impl ThinPlateRegressorParams {
         &self,
         standard: &StandardTargets,
         space: &PolynomialSpace,
-        problem: (&PartedRidge, &mut impl Executor<Of = RidgeRows>),
+        problem: (&PartedRidge, &mut impl Executor<RidgeRows>),
         monitor: &Monitor<'_>,
     ) -> Result<RegressionSelection> {
         RegressionSelection::of(self.c, standard, problem, monitor).map_err(|error| match error {
@@ -200,7 +200,7 @@ impl ThinPlateRegressorParams {
         basis: &SplineBasis,
         (settled, map): (&Settled, &FeatureMap),
         known: &PartedTargets,
-        (rows, max_features): (&mut impl Executor<Of = RidgeRows>, usize),
+        (rows, max_features): (&mut impl Executor<RidgeRows>, usize),
         monitor: &Monitor<'_>,
     ) -> Solved<RegressionParams> {
         let (n_outputs, standard) = (known.n_outputs(), known.standard.clone());

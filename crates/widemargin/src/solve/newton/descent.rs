@@ -68,7 +68,7 @@ struct Descent<'a, 's, E> {
 /// [`Error::Parameter`] for invalid settings, [`Error::Shape`] for a start with other dimensions, [`Error::Cancelled`]
 /// if the monitor cancelled (a time limit is a status instead), and errors of the objective.
 pub fn solve(
-    objective: &mut Objective<'_, impl Executor<Of = LinearRows>>,
+    objective: &mut Objective<'_, impl Executor<LinearRows>>,
     settings: &NewtonSettings,
     start: Option<NewtonStart<'_>>,
     monitor: &Monitor<'_>,
@@ -121,7 +121,7 @@ pub fn solve(
     descent.finish(status)
 }
 
-impl<E: Executor<Of = LinearRows>> Descent<'_, '_, E> {
+impl<E: Executor<LinearRows>> Descent<'_, '_, E> {
     /// Steps until no problem is live or the solver is stopped.
     fn descend(&mut self) -> Result<Status> {
         for iteration in 0.. {

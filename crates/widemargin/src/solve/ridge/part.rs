@@ -36,9 +36,7 @@ impl Kind for RidgeRows {
     const NAME: &'static str = "ridge rows";
 }
 
-impl Executor for RidgePart<'_> {
-    type Of = RidgeRows;
-
+impl Executor<RidgeRows> for RidgePart<'_> {
     fn reduce<Q: Query<Of = RidgeRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
         query.answer(self, monitor)
     }
@@ -105,9 +103,7 @@ pub(crate) struct ChunkedRows<'a, F> {
     pub with: F,
 }
 
-impl<F: Chunks> Executor for ChunkedRows<'_, F> {
-    type Of = RidgeRows;
-
+impl<F: Chunks> Executor<RidgeRows> for ChunkedRows<'_, F> {
     fn reduce<Q: Query<Of = RidgeRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
         let (mut total, fitted, with) = (None, self.fitted, &self.with);
         let n = fitted.weights.len();

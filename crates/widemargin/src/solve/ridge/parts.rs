@@ -197,7 +197,7 @@ impl RidgePart<'_> {
 /// # Errors
 /// An error of the rows; [`Error::Parameter`] for more than `max_features`; [`Error::Cancelled`].
 pub(crate) fn center_of(
-    rows: &mut impl Executor<Of = RidgeRows>,
+    rows: &mut impl Executor<RidgeRows>,
     (n_outputs, total): (usize, f64),
     max_features: usize,
     monitor: &Monitor<'_>,
@@ -234,7 +234,7 @@ impl PartedRidge {
     /// An error of the rows; [`Error::Memory`] for more features than products are computed of; [`Error::NotFinite`];
     /// [`Error::Cancelled`].
     pub fn new(
-        rows: &mut impl Executor<Of = RidgeRows>,
+        rows: &mut impl Executor<RidgeRows>,
         (n_outputs, total): (usize, f64),
         max_features: usize,
         monitor: &Monitor<'_>,
@@ -264,7 +264,7 @@ impl PartedRidge {
     /// An error of the rows; [`Error::Cancelled`].
     pub fn leave_one_out(
         &self,
-        rows: &mut impl Executor<Of = RidgeRows>,
+        rows: &mut impl Executor<RidgeRows>,
         lambdas: &[f64],
         monitor: &Monitor<'_>,
     ) -> Result<Vec<LeaveOneOut>> {
@@ -280,7 +280,7 @@ impl PartedRidge {
     /// An error of the rows; [`Error::Cancelled`].
     pub fn loo_values(
         &self,
-        rows: &mut impl Executor<Of = RidgeRows>,
+        rows: &mut impl Executor<RidgeRows>,
         lambda: f64,
         monitor: &Monitor<'_>,
     ) -> Result<Vec<f64>> {

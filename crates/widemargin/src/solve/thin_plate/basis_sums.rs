@@ -181,7 +181,7 @@ fn penalized(polynomials: Polynomials, spreads: &[f64]) -> Matrix {
 /// # Errors
 /// Errors of the rows; [`Error::Cancelled`].
 pub(crate) fn rows_separate(
-    (rows, shape): (&mut impl Executor<Of = BasisRows>, RowsShape),
+    (rows, shape): (&mut impl Executor<BasisRows>, RowsShape),
     total: f64,
     threads: usize,
     monitor: &Monitor<'_>,
@@ -199,7 +199,7 @@ pub(crate) fn rows_separate(
 
 /// The fit over rows, wherever they are, whose features were computed by the map with the settled polynomials.
 pub(crate) fn fit_rows(
-    (rows, shape): (&mut impl Executor<Of = BasisRows>, RowsShape),
+    (rows, shape): (&mut impl Executor<BasisRows>, RowsShape),
     (settled, feature_map): (&Settled, &FeatureMap),
     mut log: Option<Log<'_>>,
     run: Run<'_>,

@@ -38,7 +38,7 @@ pub(crate) struct BasisVisits<'r, 'a, E> {
     pub fold_points: Vec<Vec<f64>>,
 }
 
-impl<E: Executor<Of = BasisRows>> BasisVisits<'_, '_, E> {
+impl<E: Executor<BasisRows>> BasisVisits<'_, '_, E> {
     /// The starting point of every problem.
     pub fn origins(&self) -> Vec<Point> {
         let shape = self.batched_newton.shape;
@@ -230,7 +230,7 @@ impl<E: Executor<Of = BasisRows>> BasisVisits<'_, '_, E> {
     }
 }
 
-impl<E: Executor<Of = BasisRows>> Visit for BasisVisits<'_, '_, E> {
+impl<E: Executor<BasisRows>> Visit for BasisVisits<'_, '_, E> {
     fn began(&self) -> Option<f64> {
         self.log.as_ref().and_then(Log::began)
     }

@@ -75,7 +75,7 @@ pub(crate) struct BatchedNewton<'r, E> {
     is_between: Vec<bool>,
 }
 
-impl<'r, E: Executor<Of = BasisRows>> BatchedNewton<'r, E> {
+impl<'r, E: Executor<BasisRows>> BatchedNewton<'r, E> {
     /// Problems that share the Hessian at 0 do so unless losses are rounded.
     pub fn new((rows, shape): (&'r mut E, RowsShape), losses: Vec<SmoothLoss>, pool: &'r Pool) -> Result<Self> {
         rows.reduce(&SetLosses { losses: losses.clone(), from_derivatives: false }, &Monitor::none())?;
@@ -264,7 +264,7 @@ impl<'r, E: Executor<Of = BasisRows>> BatchedNewton<'r, E> {
     }
 }
 
-impl<E: Executor<Of = BasisRows>> NewtonProblems for BatchedNewton<'_, E> {
+impl<E: Executor<BasisRows>> NewtonProblems for BatchedNewton<'_, E> {
     fn n_problems(&self) -> usize {
         self.shape.n_problems
     }

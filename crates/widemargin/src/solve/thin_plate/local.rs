@@ -260,9 +260,7 @@ impl Local<'_> {
     }
 }
 
-impl Executor for Local<'_> {
-    type Of = BasisRows;
-
+impl Executor<BasisRows> for Local<'_> {
     fn reduce<Q: Query<Of = BasisRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
         query.answer(self, monitor)
     }

@@ -11,13 +11,14 @@ use crate::data::{AnyRows, Rows};
 use crate::error::{Error, Result};
 use crate::expansion::{CountValues, FEATURE_QUERIES, FeaturePart, FeatureRows};
 use crate::monitor::Monitor;
+use crate::par::Pool;
 use crate::partition::{self, Entry, SamplePart, SampleRows};
 use crate::problem::{
     Block, BlockObjective, Intercept, LINEAR_QUERIES, LinearProblem, Loss, ObjectiveState, OneVsRest, ProblemTargets,
     RowFeatures,
 };
 use crate::solve::ridge::{RIDGE_QUERIES, RidgePart, RidgeRows, roots};
-use crate::solve::thin_plate::{BASIS_QUERIES, BasisRows, PartRows, RowsState};
+use crate::solve::thin_plate::{BASIS_QUERIES, BasisRows, Local, RowData, RowsState, with_rows};
 
 /// The answers of workers for samples: a statistic is a file of its own and one line here.
 const SAMPLE_QUERIES: &[Entry<SampleRows>] = &[
@@ -148,13 +149,13 @@ impl PartData {
             PartData::Bases { targets, n_penalized, roots, units } => {
                 let features = PartFeatures::Lifted { n_penalized: *n_penalized }.of(rows)?;
                 let targets = targets.targets().into();
-                on_bases(PartRows { features, targets, roots, units, threads: 1 }, query, state, monitor)
+                on_bases((features, RowData { targets, roots, units }), query, state, monitor)
             }
             PartData::Ridge { targets, weights, units, features } if partition::is_about::<BasisRows>(query) => {
                 let (features, roots) = (features.of(rows)?, roots(weights));
                 let n_outputs = targets.len() / weights.len().max(1);
                 let targets = ProblemTargets::Outputs { values: targets, n_outputs };
-                on_bases(PartRows { features, targets, roots: &roots, units, threads: 1 }, query, state, monitor)
+                on_bases((features, RowData { targets, roots: &roots, units }), query, state, monitor)
             }
             PartData::Ridge { targets, weights, units, features } => {
                 let mut part = RidgePart { features: features.of(rows)?, targets, weights, units };
@@ -176,7 +177,7 @@ impl PartFeatures {
 
 /// The answer of rows of a fit on bases, and their new state.
 fn on_bases(
-    rows: PartRows<'_>,
+    rows: (RowFeatures<'_>, RowData<'_>),
     query: &[u8],
     state: Option<&PartState>,
     monitor: &Monitor<'_>,
@@ -186,7 +187,8 @@ fn on_bases(
         Some(PartState::Bases(state)) => state.clone(),
         Some(PartState::Linear(_)) => return Err(wrong_state("rows of a linear model")),
     };
-    let (answer, state) = rows.with(state, monitor, |rows| partition::answer(BASIS_QUERIES, query, rows, monitor))?;
+    let work = |rows: &mut Local<'_>| partition::answer(BASIS_QUERIES, query, rows, monitor);
+    let (answer, state) = with_rows(rows, state, (&Pool::new(1)?, monitor), work)?;
     Ok((answer, Some(PartState::Bases(state))))
 }
 

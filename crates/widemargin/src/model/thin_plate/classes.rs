@@ -137,7 +137,7 @@ impl SplineFit for ClassificationParams {
     fn solve_on_workers<W: Workers>(on: OnWorkers<'_, '_, Self, W>, clock: &mut Clock<'_>) -> Solved<Self> {
         let OnWorkers { params, plan, sums, known, features } = on;
         let WeightedLabels { labels, weights, .. } = *known;
-        let (targets, total) = (OneVsRest::of(labels), weights.iter().sum());
+        let (targets, total, pool) = (OneVsRest::of(labels), weights.iter().sum(), Pool::new(params.threads)?);
         let mut rows_of = |n_free: usize, lift: PartLift| {
             let (n_penalized, n_problems) = (lift.n_penalized, targets.n_problems());
             let shape = RowsShape { n_penalized, n_free, n_problems, shares_first_hessian: targets.is_even() };
@@ -148,13 +148,12 @@ impl SplineFit for ClassificationParams {
             let (penalized, columns) = (Vec::new(), free.values().to_vec());
             let only = PartLift { n_penalized: 0, penalized, columns, cross: None };
             let (mut rows, shape) = rows_of(free.n_cols(), only)?;
-            rows_separate((&mut rows, shape), total, params.threads, clock.monitor)
+            rows_separate((&mut rows, shape), total, (&pool, clock.monitor))
         })?;
         clock.end("polynomials")?;
         let (mut rows, shape) = rows_of(settled.n_free(), PartLift::of(&settled))?;
         clock.end("features")?;
         let feature_map = settled.feature_map(plan.feature_map.clone());
-        let pool = Pool::new(params.threads)?;
         let run = Run { settings: &params.settings(weights), pool: &pool, monitor: clock.monitor };
         Ok(parted(fit_rows((&mut rows, shape), (&settled, &feature_map), None, run)?))
     }

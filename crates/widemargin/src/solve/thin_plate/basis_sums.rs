@@ -183,13 +183,11 @@ fn penalized(polynomials: Polynomials, spreads: &[f64]) -> Matrix {
 pub(crate) fn rows_separate(
     (rows, shape): (&mut impl Executor<BasisRows>, RowsShape),
     total: f64,
-    threads: usize,
-    monitor: &Monitor<'_>,
+    (pool, monitor): (&Pool, &Monitor<'_>),
 ) -> Result<bool> {
     let starts = vec![0.0; shape.width() * shape.n_problems];
-    let pool = Pool::new(threads)?;
     let losses = vec![SmoothLoss::new(Loss::SquaredHinge); shape.n_problems];
-    let mut batched_newton = BatchedNewton::new((rows, shape), losses, &pool)?;
+    let mut batched_newton = BatchedNewton::new((rows, shape), losses, pool)?;
     let enough = MAX_LOSS_OF_SEPARATED_DATA * total;
     let stop = Stop { max_steps: MAX_STEPS_TO_SEPARATE, tol: 0.0 };
     batched_newton.enough = Enough::Loss(enough);

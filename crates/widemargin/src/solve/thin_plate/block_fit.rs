@@ -67,7 +67,7 @@ pub(crate) fn fit_blocks(
         };
         let mut rows = Local::new((&blocks, feature_map), row_data, false, (pool, monitor));
         let shape = rows.shape();
-        rows_separate((&mut rows, shape), total, pool.threads(), monitor)
+        rows_separate((&mut rows, shape), total, (pool, monitor))
     })?;
     let feature_map = &settled.feature_map(feature_map);
     let stored = |phi: Matrix, polynomials: Matrix| match storage.lifts {

@@ -5,11 +5,11 @@
 //! every quantity, including the unit of λ.
 
 use super::basis_sums::rows_separate;
-use super::block_sums::RowsState;
+use super::block_sums::{RowData, RowsState};
 use super::exact::Exact;
 use super::exact_visits::ExactVisits;
 use super::local::Local;
-use super::part_rows::PartRows;
+use super::part_rows::with_rows;
 use super::path::{Outcome, Problems, Run, walk};
 use super::polynomials::{Definite, Polynomials, Projected, overflow, project, span, trace};
 use super::settings::{Fitted, settle_auto};
@@ -133,16 +133,15 @@ fn solve(system: &Exact, unit: f64, problems: &Problems<'_>, run: Run<'_>) -> Re
 /// Whether the polynomials, which span the columns of `u`, alone separate a problem.
 fn separate(u: &Matrix, problems: &Problems<'_>, pool: &Pool, monitor: &Monitor<'_>) -> Result<bool> {
     let (features, roots) = (u.transposed().into_values(), problems.roots());
-    let (targets, units, threads) = (problems.targets.into(), problems.units, pool.threads());
+    let (targets, units) = (problems.targets.into(), problems.units);
     let features = RowFeatures::Weighted { values: &features, width: u.n_cols(), n_penalized: 0 };
-    let rows = PartRows { features, targets, roots: &roots, units, threads };
+    let rows = (features, RowData { targets, roots: &roots, units });
     let total = problems.weights.iter().sum();
     let work = |rows: &mut Local<'_>| {
         let shape = rows.shape();
-        rows_separate((rows, shape), total, threads, monitor)
+        rows_separate((rows, shape), total, (pool, monitor))
     };
-    let (separate, _) = rows.with(RowsState::default(), monitor, work)?;
-    Ok(separate)
+    Ok(with_rows(rows, RowsState::default(), (pool, monitor), work)?.0)
 }
 
 /// √w as a column of norm 1: the constant function among weighted scores.

@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::local::Local;
-use super::row_sums::{LeaveOneOutSums, PointSums};
+use super::row_sums::{LeaveOneOutSums, Place, Sums};
 use crate::error::Result;
 use crate::linalg;
 use crate::monitor::Monitor;
-use crate::partition::{Entry, Kind, Query, part_query};
+use crate::partition::{Entry, Executor, Kind, Query, part_query};
 use crate::problem::SmoothLoss;
 
 /// Rows of features on bases with their classes and weights.
@@ -18,6 +18,16 @@ impl Kind for BasisRows {
     type Part<'p> = Local<'p>;
 
     const NAME: &'static str = "basis rows";
+}
+
+impl Executor<BasisRows> for Local<'_> {
+    fn reduce<Q: Query<Of = BasisRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
+        query.answer(self, monitor)
+    }
+
+    fn accumulate<Q: Query<Of = BasisRows>>(&mut self, total: &mut Q::Answer, query: &Q) -> Result<()> {
+        query.accumulate(self, total)
+    }
 }
 
 /// The answers of workers for rows on bases.
@@ -31,10 +41,6 @@ pub(crate) const BASIS_QUERIES: &[Entry<BasisRows>] = &[
     Entry::of::<Without>(),
     Entry::of::<AbsentRows>(),
 ];
-
-/// Hessians, column-major squares whose lower triangle is used, or what is to be added to them: of each live problem, or
-/// one for all; and the sums of each live problem.
-pub(super) type Sums = (Vec<Vec<f64>>, Vec<PointSums>);
 
 fn add_sums(total: &mut Sums, next: Sums) {
     total.0.iter_mut().zip(&next.0).for_each(|(total, next)| linalg::add(total, next));
@@ -56,22 +62,12 @@ part_query! { pub(super) BasisRows: SetLosses "set_losses" { losses: Vec<SmoothL
 part_query! { pub(super) BasisRows: Origin "origin" {} -> Sums { CHANGES_STATE = true }
 |_, rows, _| rows.origin(), |_, total, next| add_sums(total, next) }
 
-/// Evaluates live problems, of which the rows whose loss curves there are counted from now on, if this says so; the change
-/// is that of their Hessians.
+/// Evaluates live problems. If `counts`, the rows whose loss curves there are counted from now on, which changes the Hessians.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Evaluate {
     pub live: Vec<usize>,
     pub at: Place,
     pub counts: bool,
-}
-
-/// Where problems are evaluated.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) enum Place {
-    /// At points, problems × width, including those of problems that are not live.
-    Points(Vec<f64>),
-    /// At positions on the lines from the current points (0) to those evaluated last (1), to which they move.
-    OnLines(Vec<f64>),
 }
 
 impl Query for Evaluate {
@@ -93,7 +89,8 @@ impl Query for Evaluate {
     }
 
     fn accumulate(&self, rows: &mut Local<'_>, total: &mut Sums) -> Result<()> {
-        let sums = rows.evaluate(self, &mut total.0)?;
+        let hessians = self.counts.then_some(&mut total.0[..]);
+        let sums = rows.evaluate(&self.live, &self.at, hessians)?;
         self.merge(total, (Vec::new(), sums))
     }
 }

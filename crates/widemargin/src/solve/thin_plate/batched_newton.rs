@@ -6,10 +6,10 @@
 
 use std::ops::Range;
 
-use super::basis_queries::{Accept, BasisRows, Evaluate, LineSearch, Origin, Place, SetLosses, Sums, Without};
+use super::basis_queries::{Accept, BasisRows, Evaluate, LineSearch, Origin, SetLosses, Without};
 use super::factor::Factor;
 use super::newton::{self, Ended, FullStep, Lambdas, NewtonProblems, Stop};
-use super::row_sums::{PointSums, RowsShape};
+use super::row_sums::{Place, PointSums, RowsShape, Sums};
 use crate::error::{Error, Result};
 use crate::linalg::factor::dot;
 use crate::monitor::Monitor;

@@ -6,15 +6,13 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::basis_queries::{BasisRows, Evaluate, Place, Sums};
 use super::block_sums::{Block, Points, Root, RowData, RowsState, absent_rows, evaluate, leave_out};
 use super::feature_map::FeatureMap;
-use super::row_sums::{LeaveOneOutSums, PointSums, RowsShape};
+use super::row_sums::{LeaveOneOutSums, Place, PointSums, RowsShape, Sums};
 use crate::error::{Error, Result};
 use crate::linalg::factor::{Matrix, add_outer};
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::partition::{Executor, Query};
 use crate::problem::{Loss, SmoothLoss};
 
 /// Rows per block.
@@ -194,9 +192,13 @@ impl Local<'_> {
         Ok((hessians, Vec::new()))
     }
 
-    pub(super) fn evaluate(&mut self, at: &Evaluate, hessians: &mut [Vec<f64>]) -> Result<Vec<PointSums>> {
-        let (live, hessians) = (&at.live, at.counts.then_some(hessians));
-        let places = match &at.at {
+    pub(super) fn evaluate(
+        &mut self,
+        live: &[usize],
+        at: &Place,
+        hessians: Option<&mut [Vec<f64>]>,
+    ) -> Result<Vec<PointSums>> {
+        let places = match at {
             Place::Points(points) => return self.gather(live, Some(points), hessians),
             Place::OnLines(places) => places,
         };
@@ -257,15 +259,5 @@ impl Local<'_> {
 
     pub fn absent_rows(&self) -> LeaveOneOutSums {
         absent_rows(self.row_data, &self.state)
-    }
-}
-
-impl Executor<BasisRows> for Local<'_> {
-    fn reduce<Q: Query<Of = BasisRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
-        query.answer(self, monitor)
-    }
-
-    fn accumulate<Q: Query<Of = BasisRows>>(&mut self, total: &mut Q::Answer, query: &Q) -> Result<()> {
-        query.accumulate(self, total)
     }
 }

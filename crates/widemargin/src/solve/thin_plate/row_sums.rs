@@ -130,3 +130,16 @@ fn add_groups<const N: usize>(sums: &mut Vec<[f64; N]>, next: Vec<[f64; N]>) {
         sums.as_flattened_mut().iter_mut().zip(next.as_flattened()).for_each(|(sum, part)| *sum += part);
     }
 }
+
+/// Hessians, column-major squares whose lower triangle is used, or what is to be added to them: of each live problem, or
+/// one for all; and the sums of each live problem.
+pub(super) type Sums = (Vec<Vec<f64>>, Vec<PointSums>);
+
+/// Where problems are evaluated.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum Place {
+    /// At points, problems × width, including those of problems that are not live.
+    Points(Vec<f64>),
+    /// At positions on the lines from the current points (0) to those evaluated last (1), to which they move.
+    OnLines(Vec<f64>),
+}

@@ -2,27 +2,47 @@
 //!
 //! Aghazadeh & Carlsson, *Large Scale, Large Margin Classification using Indefinite Similarity Measures*: samples are
 //! compared with a few bases, the similarities normalized ([`Expander`](super::expand::Expander)), and a linear SVM trained on them by Newton's
-//! method in the primal ([`newton`](crate::solve::newton)), or, for the hinge loss, by coordinate descent on its dual ([`linear`](crate::solve::dual::linear)).
+//! method in the primal ([`newton`]), or, for the hinge loss, by coordinate descent on its dual ([`linear`](crate::solve::dual::linear)).
+//!
+//! Of samples in blocks the problem is solved on the rows whose features stay in memory, which nearly gives the solution,
+//! and after that on all rows with the Hessian of these ([`Objective`]), in a few more passes. The gap of the
+//! stopping rule is over all rows.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use super::block_plan::Plan;
 use super::choose::{LabeledSamples, SelectedC, Validation, choose_c, learn_weights, solve_squared};
 use super::expand::{Expansion, unweighted};
 use super::expansion_params::ExpansionParams;
+use super::feature_pieces::HessianSample;
 use super::fit::{Answered, ExpansionFit, InMemory};
-use super::held_out::{HeldOutPath, features_without, held_out_scores, n_held_out};
+use super::held_out::{HeldOutPath, features_without, held_out_scores, judge, n_held_out};
 use super::model::Classification;
-use super::solver::{Solution, Solver};
+use super::out_of_core::{BlockFit, Blocks};
+use super::solver::{Solution, Solver, Start};
 use crate::data::{ClassWeight, Labels, Vectors};
 use crate::error::{Error, Result, require, require_gap};
 use crate::expansion::{Normalization, NystroemCut};
 use crate::macros::setters;
+use crate::model::choose_rows::{choose_hessian_rows, stand_ins};
 use crate::model::origin::TrainingSettings;
-use crate::model::{BasisExpansionSvc, CChoice};
+use crate::model::{BasisExpansionSvc, CChoice, assess};
 use crate::monitor::Monitor;
-use crate::problem::{Block, HeldOutRows, HeldOutScores, Intercept, Judged, Loss, Penalty, n_independent};
+use crate::par::Pool;
+use crate::partition::Recorded;
+use crate::problem::{
+    Block, BlockObjective, HeldOutRows, HeldOutScores, Intercept, Judged, LinearProblem, Loss, Objective, OneVsRest,
+    PassObjective, Penalty, Pieces, Room, n_independent,
+};
 use crate::similarity::Similarity;
-use crate::solve::newton::NewtonSettings;
-use crate::solve::{DescentSettings, EstimateMethod};
+use crate::solve::newton::{self, NewtonSettings, NewtonSolution, NewtonStart};
+use crate::solve::{DescentSettings, EstimateMethod, Report};
 use crate::tuning::{C_SAMPLES, COMPARISON_TOL, HELD_OUT_PATH_START, MAX_HELD_OUT_OF_PATH, MAX_SAMPLES_AS_BASES};
+
+/// The checkpoint names of the solver's sums, and of those of the fit without some samples.
+const ANSWERS: &str = "answers";
+const HELD_OUT_ANSWERS: &str = "held-out-answers";
 
 /// Parameters of a basis expansion SVM, with their defaults.
 pub type BasisExpansionParams<S> = ExpansionParams<S, ClassificationParams>;
@@ -89,21 +109,6 @@ impl<S: Similarity> BasisExpansionParams<S> {
         /// 1,000). Below 60, sparse features are solved by Newton steps alone, without descent before them.
         max_iter: u32 => task.max_iter = Some(max_iter);
     }
-
-    /// All parameters that affect the result, as written on the command line.
-    pub(crate) fn identity(&self) -> Vec<(&'static str, String)> {
-        let ClassificationParams { c, loss, penalty, max_basis, intercept, tol, max_iter, .. } = &self.task;
-        let own = [
-            ("C", c.to_string()),
-            ("loss", loss.to_string()),
-            ("penalty", penalty.to_string()),
-            ("max_basis", max_basis.map_or("none".into(), |most| most.to_string())),
-            ("intercept", intercept.to_string()),
-            ("tol", tol.to_string()),
-            ("max_iter", max_iter.map_or("default".into(), |n| n.to_string())),
-        ];
-        self.expander.identity().into_iter().chain(own).collect()
-    }
 }
 
 impl Answered for ClassificationParams {}
@@ -139,8 +144,7 @@ impl ExpansionFit for ClassificationParams {
         let (labels, judged) = (&merged.known, &fit.made.judged(merged));
         let all = LabeledSamples { labels, weights: &merged.weights, units: &merged.units };
         let others = LabeledSamples { units: &judged.units, ..all };
-        let is_centered = fit.made.expansion.normalization().is_learned();
-        let solver = fit.task.solver(is_centered, fit.seed, fit.prepared.threads);
+        let solver = fit.task.solver(fit.made.expansion.normalization(), fit.seed, fit.prepared.threads);
         let mut fit = Fit { fit, judged, all, others, solver, unpruned: None };
         let weighed = fit.learn_weights()?;
         let pruned = fit.prune()?;
@@ -160,7 +164,87 @@ impl ExpansionFit for ClassificationParams {
     }
 }
 
+impl BlockFit for ClassificationParams {
+    const CHECKPOINT: &'static str = "basis-expansion";
+    type Parted = ();
+
+    fn in_blocks(&self, labels: &Labels, weights: &[f64]) -> Result<(Labels, ())> {
+        self.check_blocks()?;
+        Ok((labels.clone().weighted(&self.class_weight, weights), ()))
+    }
+
+    fn identity(&self, (): &()) -> Vec<(&'static str, String)> {
+        let ClassificationParams { c, loss, penalty, max_basis, intercept, tol, max_iter, .. } = self;
+        vec![
+            ("C", c.to_string()),
+            ("loss", loss.to_string()),
+            ("penalty", penalty.to_string()),
+            ("max_basis", max_basis.map_or("none".into(), |most| most.to_string())),
+            ("intercept", intercept.to_string()),
+            ("tol", tol.to_string()),
+            ("max_iter", max_iter.map_or("default".into(), |n| n.to_string())),
+        ]
+    }
+
+    fn plan(&self, memory: u64, [n, d]: [usize; 2], (labels, ()): (&Labels, &()), _pool: &Pool) -> Result<Plan> {
+        Plan::new(memory, n, d, OneVsRest::of(labels).n_problems())
+    }
+
+    fn resident(plan: &Plan, labels: &Labels, weights: &[f64], seed: u64) -> Vec<usize> {
+        choose_hessian_rows(labels, weights, plan.n_resident, seed)
+    }
+
+    fn model_in_blocks<S: Similarity>(mut fit: Blocks<'_, S, Self>) -> Result<BasisExpansionSvc<S>> {
+        fit.training = fit.task.training(fit.training);
+        let (labels, (weights, sample_weight), monitor) = (fit.known.0, fit.weights, fit.clock.monitor);
+        let ClassificationParams { c, near, loss, penalty, intercept, .. } = fit.task;
+        let (normalization, threads) = (fit.pieces.expansion.normalization(), fit.pieces.pool.threads());
+        let solver = fit.task.solver(normalization, fit.training.seed, threads);
+        let some: Vec<f64> = fit.resident.rows.iter().map(|&row| weights[row]).collect();
+        let of_some = labels.select(&fit.resident.rows);
+        let some = LabeledSamples { labels: &of_some, weights: &some, units: &some };
+        let (kind, phi) = ((c.value(), &solver), &mut fit.resident.phi);
+        let weighed = learn_weights(&mut fit.pieces.expansion, phi, some, kind, &mut fit.clock)?;
+        if weighed.is_some() && !solver.is_centered {
+            // The cached features are without the weights.
+            fit.pieces.cache = None;
+        }
+        let d = fit.pieces.n_features();
+        let choose = || choose_c(fit.resident.block(d)?, some, near, &solver, monitor);
+        let mut chosen = SelectedC::of(c, &mut fit.clock, choose)?;
+        let costs = chosen.costs(weights, labels.classes().len())?;
+        let problem = LinearProblem { targets: OneVsRest::of(labels), costs: &costs, loss, intercept };
+        let (settings, start) = (solver.newton(), chosen.start.as_ref().map(Start::newton));
+        let (solution, note) = fit.solve(problem, &settings, start, ANSWERS, monitor)?;
+        fit.clock.end_solved("solve")?;
+        let scores = fit.held_out_scores(problem, &solver, monitor)?;
+        fit.clock.end("hold out")?;
+
+        let mut report: Report = solution.report(Vec::new(), &settings);
+        report.notes.extend([note].into_iter().chain(weighed).chain(chosen.note.take()));
+        let of_solution = (solution.weights, solution.intercepts);
+        let task = Classification::new(labels, (loss, penalty, intercept), (chosen.c, chosen.path), of_solution);
+        let (made, before, ()) = fit.made();
+        let mut model = made.model(task, report, before);
+        let plain_weights = sample_weight.map_or_else(|| Cow::Owned(vec![1.0; labels.len()]), Cow::Borrowed);
+        let calibration = assess(&mut model.report, &scores, labels, &plain_weights, EstimateMethod::HeldOut);
+        Ok(model.labeled(labels, calibration))
+    }
+}
+
 impl ClassificationParams {
+    /// Refuses parameters for which all features have to be in memory.
+    fn check_blocks(&self) -> Result<()> {
+        let ClassificationParams { loss, penalty, max_basis, .. } = self;
+        let expected = "l2 and all bases for samples in blocks: an L1 penalty needs all features in memory";
+        let most = max_basis.map_or_else(String::new, |most| most.to_string());
+        require(max_basis.is_none(), "max_basis", most, expected)?;
+        require(*penalty != Penalty::L1, "penalty", penalty, expected)?;
+        let expected =
+            "squared-hinge, squared-error or logistic for samples in blocks (the hinge's solver holds all features)";
+        require(loss.is_smooth(), "loss", loss, expected)
+    }
+
     /// The settings stored in the model, from those of the expansion.
     pub(super) fn training(&self, of_all: TrainingSettings) -> TrainingSettings {
         let is_smooth = self.loss.is_smooth();
@@ -174,13 +258,14 @@ impl ClassificationParams {
         }
     }
 
-    pub(super) fn solver(&self, is_centered: bool, seed: u64, threads: usize) -> Solver {
+    pub(super) fn solver(&self, normalization: Normalization, seed: u64, threads: usize) -> Solver {
         let ClassificationParams { loss, penalty, tol, max_iter, .. } = *self;
         let intercept = match self.intercept {
             Intercept::Free if loss == Loss::Hinge => Intercept::Penalized,
             other => other,
         };
-        Solver { loss, penalty, intercept, is_centered, tol, max_iter, start: None, seed, threads }
+        let (is_centered, start) = (normalization.is_learned(), None);
+        Solver { loss, penalty, intercept, is_centered, tol, max_iter, start, seed, threads }
     }
 }
 
@@ -362,4 +447,78 @@ fn prune<S: Similarity>(
         made.restore_mean_norm(weights);
     }
     Ok(())
+}
+
+impl<S: Similarity> Blocks<'_, S, ClassificationParams> {
+    /// The decision values of some of the resident rows, which are no bases, from a fit without them. It starts at 0: at
+    /// a small C the gap is small at the solution of all rows already, whose weights know these. None if time is up.
+    fn held_out_scores(
+        &self,
+        problem: LinearProblem<'_>,
+        solver: &Solver,
+        monitor: &Monitor<'_>,
+    ) -> Result<HeldOutScores> {
+        let (rows, expansion, (weights, _)) = (&self.resident.rows, &self.pieces.expansion, self.weights);
+        let labels = self.known.0.of_rows(rows);
+        let bases: HashSet<usize> = self.basis.rows.iter().copied().collect();
+        // Features that compare with a basis are read with all others: a basis is held out only where maps mix them.
+        let mixes = expansion.features_of_basis(0).is_empty();
+        let is_judged = |row: usize| mixes || !bases.contains(&row);
+        let of_rows: Vec<f64> = rows.iter().map(|&row| if is_judged(row) { weights[row] } else { 0.0 }).collect();
+        let samples = LabeledSamples { labels: &labels, weights: &of_rows, units: &of_rows };
+        let (size, is_spared) = (n_held_out(rows.len(), labels.classes().len()), |at: usize| bases.contains(&rows[at]));
+        let mut sets = HeldOutRows::sets(&labels, (&of_rows, &of_rows), is_spared, (size, 1), solver.seed);
+        let Some(held_out) = sets.pop().filter(|_| monitor.ask().is_ok()) else { return Ok(HeldOutScores::default()) };
+        let mut costs = problem.costs.to_vec();
+        held_out.rows().for_each(|at| costs[rows[at]] = 0.0);
+        let problem = LinearProblem { costs: &costs, ..problem };
+        let settings = NewtonSettings { tol: solver.tol.max(COMPARISON_TOL), ..solver.newton() };
+        let (solution, _) = self.solve(problem, &settings, None, HELD_OUT_ANSWERS, &monitor.without_progress())?;
+        if monitor.ask().is_err() {
+            return Ok(HeldOutScores::default());
+        }
+        let phi = self.resident.block(expansion.n_features())?;
+        Ok(judge(phi, samples, (&held_out, &[]), (&solution.weights, &solution.intercepts)).scores)
+    }
+
+    /// The solution, and a summary of the solve. `answers` is the checkpoint name of its sums.
+    fn solve(
+        &self,
+        problem: LinearProblem<'_>,
+        settings: &NewtonSettings,
+        start: Option<NewtonStart<'_>>,
+        answers: &'static str,
+        monitor: &Monitor<'_>,
+    ) -> Result<(NewtonSolution, String)> {
+        let (n, d) = (self.plan.n_rows, self.pieces.expansion.n_features());
+        let HessianSample { rows, phi } = &self.resident;
+        let (codes, stand) = stand_ins(rows, self.known.0, problem.costs);
+        let targets = OneVsRest::of(self.known.0).with_codes(&codes);
+        let of_sample = LinearProblem { targets, costs: &stand, ..problem };
+        let block = self.resident.block(d)?;
+        let of_resident = || BlockObjective::new(block, of_sample, settings.threads);
+        let first = newton::solve(&mut Objective::in_memory(of_resident()?), settings, start, monitor)?;
+        if self.plan.is_whole() {
+            let megabytes = size_of_val(phi.as_slice()) as f64 / 1e6;
+            return Ok((first, format!("all features were in memory: {megabytes:.0} MB")));
+        }
+        let room = Room {
+            piece_rows: self.plan.piece_rows,
+            n_cached: self.plan.n_cached,
+            scratch: self.resources.scratch,
+            // After the features, whether they are cached or not: caching may have been abandoned late.
+            first_byte: 4 * n as u64 * d as u64,
+        };
+        let all = PassObjective::new(&self.pieces, problem, room, self.pieces.pool.clone(), *monitor)?;
+        let sizes = all.sizes();
+        let all = Recorded::new(all, self.resources.checkpoint, answers)?;
+        let mut objective = Objective::new(all, sizes).sampled(of_resident()?)?;
+        let solution = newton::solve(&mut objective, settings, Some(first.start()), monitor)?;
+        let n_passes = objective.rows.inner.n_passes();
+        // Whether features were cached depends on the speed of the disk, and does not belong to the model.
+        let n_resident = rows.len();
+        let note =
+            format!("{n_passes} passes of the solver; the features of {n_resident} of {n} samples stayed in memory");
+        Ok((solution, note))
+    }
 }

@@ -51,6 +51,9 @@ pub(crate) struct Prepared<'a, S, K> {
     pub threads: usize,
 }
 
+/// The parameters of a fit, and its stages so far.
+pub(crate) type Before = (TrainingSettings, Vec<Stage>);
+
 /// The result of expanding.
 pub(crate) struct Expansion<S: Similarity, F = Vectors> {
     pub expansion: BasisExpansion<S>,
@@ -82,7 +85,7 @@ impl<S: Similarity, F> Expansion<S, F> {
         self,
         task: T,
         mut report: Report,
-        (training, stages): (TrainingSettings, Vec<Stage>),
+        (training, stages): Before,
     ) -> ExpansionModel<S, T> {
         report.stages = stages;
         self.expansion.add_remarks(&mut report.notes, &mut report.warnings);

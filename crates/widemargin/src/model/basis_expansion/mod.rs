@@ -1,7 +1,8 @@
 //! Models on a basis expansion: parameters, fit, fitted model and its file.
 //!
-//! A fit in memory is the same for all tasks (`fit.rs`) up to the solution: `classes.rs` has that of labels, `targets.rs`
-//! that of targets, and `one_class_fit.rs` that of one class.
+//! A fit in memory is the same for all tasks (`fit.rs`) up to the solution, and one of samples in blocks for labels and
+//! targets (`out_of_core.rs`): `classes.rs` has the solutions of labels, `targets.rs` those of targets, and
+//! `one_class_fit.rs` that of one class.
 
 #![expect(private_bounds, private_interfaces, reason = "the tasks are those of this module")]
 
@@ -20,7 +21,6 @@ mod model;
 mod one_class;
 mod one_class_fit;
 mod out_of_core;
-mod out_of_core_regressor;
 mod products;
 mod regression;
 mod solver;

@@ -4,39 +4,54 @@
 //! these features the squared error is minimized in closed form, with an unpenalized intercept ([`FeatureRidge`]), and
 //! other losses by Newton's method ([`fit_in_blocks`]). With the squared error, a Nyström map of a positive definite kernel
 //! and all samples as bases this is kernel ridge regression.
+//!
+//! Of samples in blocks, three passes are the fit by the squared error ([`PartedRidge`]): the mean of the features, their
+//! products, and the leave-one-out residuals at all C. Other losses take a pass or two a step of Newton's method.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use super::expand::Expansion;
+use super::block_plan::Plan;
+use super::expand::{Before, Expansion};
 use super::expansion_params::ExpansionParams;
 use super::fit::{Answered, ExpansionFit, InMemory};
+use super::out_of_core::{BlockFit, Blocks};
 use super::regression::{BasisExpansionRegressor, Regression};
-use crate::data::{Source, Targets, Vectors};
+use crate::data::{Label, Labels, Source, Targets, Vectors};
 use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, Normalization, NystroemCut};
 use crate::linalg::factor::Matrix;
 use crate::macros::setters;
+use crate::memory;
 use crate::model::on_workers::Preparation;
-use crate::model::origin::TrainingSettings;
 use crate::model::regression_path::{RegressionSelection, StandardTargets, closed_form_report, half_norms};
 use crate::model::within_limit::TrainingSet;
 use crate::model::{CChoice, PartedTargets};
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::partition::{Executor, Remote, Workers};
-use crate::problem::{Intercept, Judged, Loss};
+use crate::partition::{Executor, Recorded, Remote, Workers};
+use crate::problem::{Intercept, Judged, Loss, Pieces, RowFeatures};
 use crate::similarity::Similarity;
-use crate::solve::residuals::{Choice, Fit, MemoryRows, fit, fit_in_blocks};
-use crate::solve::ridge::{FeatureRidge, FeatureSolution, PartedRidge, RidgeRows, center_of};
+use crate::solve::residuals::{self, Choice, Fit, MemoryRows, fit, fit_in_blocks};
+use crate::solve::ridge::{
+    ChunkedRows, FeatureRidge, FeatureSolution, PartedRidge, RidgeRows, TakesFeatures, center_of,
+};
 use crate::solve::thin_plate::{FeatureMap, RowsShape, Run, Settled, fit_rows};
-use crate::solve::{OwnFeatures, Report, Solved, Stage, parts_of_own_features};
+use crate::solve::{OwnFeatures, Report, Solved, parts_of_own_features};
 use crate::tuning::MAX_PARTED_FEATURES;
+
+/// The checkpoint name of the sums.
+const ANSWERS: &str = "answers";
+
+/// Squares of the features that are in memory at once, in addition to those of chunks of rows: the products, their
+/// eigenvectors, the rotation and its copies.
+const SQUARES: usize = 6;
 
 /// Parameters of a regression on a basis expansion, with their defaults.
 pub type BasisExpansionRegressorParams<S> = ExpansionParams<S, RegressionParams>;
 
 /// Those of the task.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct RegressionParams {
     pub(super) c: CChoice,
     pub(super) loss: Loss,
@@ -94,6 +109,88 @@ impl ExpansionFit for RegressionParams {
 
     fn model_in_memory<S: Similarity>(fit: InMemory<'_, S, Self>) -> Result<BasisExpansionRegressor<S>> {
         Ok(solved(fit, false)?.0)
+    }
+}
+
+impl BlockFit for RegressionParams {
+    const CHECKPOINT: &'static str = "basis-expansion-regression";
+    type Parted = PartedTargets;
+
+    fn in_blocks(&self, targets: &Targets, weights: &[f64]) -> Result<(Labels, PartedTargets)> {
+        let all_alike = Labels::from_codes(vec![Label::Integer(0)], vec![0; weights.len()])?;
+        Ok((all_alike, PartedTargets::of(targets, weights.to_vec(), weights.to_vec(), self.has_intercept)?))
+    }
+
+    fn identity(&self, targets: &PartedTargets) -> Vec<(&'static str, String)> {
+        let RegressionParams { c, loss, has_intercept } = self;
+        vec![
+            ("C", c.to_string()),
+            ("loss", loss.name().into()),
+            ("epsilon", loss.epsilon().map_or_else(|| "auto".into(), |epsilon| epsilon.to_string())),
+            ("quantile", loss.quantile().map_or_else(|| "none".into(), |quantile| quantile.to_string())),
+            ("intercept", has_intercept.to_string()),
+            ("targets", targets.fingerprint()),
+        ]
+    }
+
+    /// Samples without weight are not part of the fit.
+    fn present(targets: PartedTargets, weights: &[f64], bases: &[usize]) -> (Option<Vec<usize>>, PartedTargets) {
+        let rows: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] > 0.0).collect();
+        (Some(rows).filter(|rows| rows.len() < weights.len()), targets.with_bases(bases).present())
+    }
+
+    fn plan(&self, memory: u64, [n, d]: [usize; 2], known: (&Labels, &PartedTargets), pool: &Pool) -> Result<Plan> {
+        let n_outputs = known.1.n_outputs();
+        let of_solver = match self.loss {
+            Loss::SquaredError => memory::product(&[8, d, d, SQUARES + pool.in_flight()]),
+            _ => residuals::memory(self.loss, (n, d, n_outputs), pool.threads()),
+        };
+        Plan::new(memory.saturating_sub(of_solver), n, d, n_outputs)
+    }
+
+    fn resident(plan: &Plan, _labels: &Labels, weights: &[f64], _seed: u64) -> Vec<usize> {
+        if plan.is_whole() { (0..weights.len()).collect() } else { Vec::new() }
+    }
+
+    fn model_in_blocks<S: Similarity>(mut fit: Blocks<'_, S, Self>) -> Result<BasisExpansionRegressor<S>> {
+        let solution = fit.solve(fit.clock.monitor)?;
+        fit.clock.end_solved("solve")?;
+        let (made, before, targets) = fit.made();
+        Ok(solution.model(made, &targets.standard, before))
+    }
+}
+
+impl<S: Similarity> Blocks<'_, S, RegressionParams> {
+    fn read(&self, some: Range<usize>) -> Result<Cow<'_, [f32]>> {
+        let d = self.pieces.n_features();
+        if self.plan.is_whole() {
+            return Ok(Cow::Borrowed(&self.resident.phi[some.start * d..some.end * d]));
+        }
+        let mut phi = vec![0.0; some.len() * d];
+        self.pieces.fill(some, &mut phi).map(|()| Cow::Owned(phi))
+    }
+
+    fn solve(&self, monitor: &Monitor<'_>) -> Result<Solution> {
+        let (RegressionParams { c, loss, .. }, targets) = (self.task, &self.known.1);
+        let (pool, checkpoint) = (&*self.pieces.pool, self.resources.checkpoint);
+        let (d, has_intercept) = (self.pieces.n_features(), targets.has_intercept);
+        let recenters = recenters(&self.pieces.expansion, targets);
+        if loss == Loss::SquaredError {
+            let with = |rows: Range<usize>, work: &mut TakesFeatures<'_>| {
+                work(RowFeatures::Plain { values: &self.read(rows)?, width: d, has_intercept })
+            };
+            let rows = ChunkedRows { fitted: &targets.fitted, pool, with };
+            let rows = &mut Recorded::new(rows, checkpoint, ANSWERS)?;
+            return Solution::by_squares(targets, rows, (c, recenters), monitor);
+        }
+        let scaled = |rows: Range<usize>, roots: &[f64]| {
+            let (roots, values) = (&roots[rows.clone()], self.read(rows)?);
+            let plain = RowFeatures::Plain { values: &values, width: d, has_intercept: false };
+            Ok(Matrix::from_columns(plain.weighted(0..roots.len(), roots), d, roots.len()))
+        };
+        let choice = Choice { loss, c: c.value(), by_folds: recenters };
+        let fit = fit_in_blocks((&scaled, d), targets.samples(), choice, (pool, checkpoint), monitor)?;
+        Ok(Solution::of_losses(fit, loss, targets))
     }
 }
 
@@ -225,7 +322,7 @@ impl Solution {
         mut self,
         made: Expansion<S, F>,
         standard: &StandardTargets,
-        before: (TrainingSettings, Vec<Stage>),
+        before: Before,
     ) -> BasisExpansionRegressor<S> {
         standard.restore(&mut self.task.weights, &mut self.task.intercepts);
         made.model(self.task, self.report, before)

@@ -15,7 +15,7 @@ use crate::data::{DenseMatrix, DenseView, Labels, Vectors, check_costs};
 use crate::error::Result;
 use crate::expansion::BasisExpansion;
 use crate::model::clock::Clock;
-use crate::model::{CChoice, assess, choose_rows, report_estimate};
+use crate::model::{assess, choose_rows, report_estimate};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::{Block, HeldOutScores, Loss, OneVsRest, count};
@@ -116,19 +116,6 @@ impl SelectedC {
     /// A fixed C.
     pub fn fixed(c: f64) -> Self {
         SelectedC { c, path: Vec::new(), start: None, note: None, validation: None }
-    }
-
-    /// The fixed C, or the one that `choose` selects.
-    ///
-    /// # Errors
-    /// Those of `choose`; [`Error::Cancelled`](crate::Error::Cancelled).
-    pub fn of(c: CChoice, clock: &mut Clock<'_>, choose: impl FnOnce() -> Result<Self>) -> Result<Self> {
-        if let CChoice::Value(c) = c {
-            return Ok(SelectedC::fixed(c));
-        }
-        let chosen = choose()?;
-        clock.end("choose C")?;
-        Ok(chosen)
     }
 
     /// λ at C on the path, in scale-free units; none of a fixed C.

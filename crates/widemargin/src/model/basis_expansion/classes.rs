@@ -210,8 +210,11 @@ impl BlockFit for ClassificationParams {
             fit.pieces.cache = None;
         }
         let d = fit.pieces.n_features();
-        let choose = || choose_c(fit.resident.block(d)?, some, near, &solver, monitor);
-        let mut chosen = SelectedC::of(c, &mut fit.clock, choose)?;
+        let mut chosen = SelectedC::fixed(c.or_one());
+        if c == CChoice::Auto {
+            chosen = choose_c(fit.resident.block(d)?, some, near, &solver, monitor)?;
+            fit.clock.end("choose C")?;
+        }
         let costs = chosen.costs(weights, labels.classes().len())?;
         let problem = LinearProblem { targets: OneVsRest::of(labels), costs: &costs, loss, intercept };
         let (settings, start) = (solver.newton(), chosen.start.as_ref().map(Start::newton));

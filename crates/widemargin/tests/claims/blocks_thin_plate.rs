@@ -1,5 +1,5 @@
-//! What is particular to thin plate models in blocks: how often samples are read, how bases, kernel and scaling are
-//! selected, and an estimate by folds.
+//! What is particular to thin plate models in blocks: how often samples are read, and how bases, kernel and scaling are
+//! selected.
 
 use std::sync::atomic::Ordering;
 
@@ -11,7 +11,6 @@ use widemargin::Error;
 use widemargin::data::{AnySamples, Labels, Vectors};
 use widemargin::model::{Standardize, ThinPlateBasis, ThinPlateParams, ThinPlateRegressorParams, ThinPlateSvc};
 use widemargin::monitor::Monitor;
-use widemargin::solve::EstimateMethod;
 use widemargin::solve::thin_plate::Polynomials;
 
 const BASES: [ThinPlateBasis; 4] =
@@ -32,52 +31,6 @@ fn fit(params: &ThinPlateParams, samples: &AnySamples, labels: &Labels, weights:
     let disk = Disk::new(Some(0));
     let samples = Chunked::new(samples);
     params.clone().fit_blocks(&samples, labels, weights, &disk.resources(PLENTY), &Monitor::none()).unwrap()
-}
-
-/// Each run of five rows has one in every fold, from a first one that the final step of SplitMix64 draws.
-fn fold_of(row: usize) -> usize {
-    let mut x = (row / 5) as u64 + 1;
-    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    x ^= x >> 31;
-    (row % 5 + (x % 5) as usize) % 5
-}
-
-#[test]
-fn the_estimate_is_that_of_refits_without_a_fifth_of_the_samples() {
-    for (polynomials, classes) in
-        [(Polynomials::Free, 2), (Polynomials::Penalized, 4), (Polynomials::Constant, 2), (Polynomials::None, 2)]
-    {
-        let (values, labels) = blobs(150, 3, classes, 12);
-        let ((samples, wide), labels) = (samples(&values, 3), Labels::new(labels));
-        let params = params(25).polynomials(polynomials).c(0.05);
-        let model = fit(&params, &samples, &labels, None);
-        let point = &model.path()[0];
-        assert!(!point.loo_exact && model.loo_values().is_empty());
-        let is_basis = |row: usize| model.basis_rows().contains(&(row as u64));
-        let wrong: usize = (0..5)
-            .map(|fold| {
-                // Bases are not judged: a fifth of them is left out of each fit.
-                let weight = |row: usize| match fold_of(row) == fold {
-                    _ if is_basis(row) => 0.8,
-                    // Next to nothing, so that there are as many samples.
-                    true => 1e-13,
-                    false => 1.0,
-                };
-                let weights: Vec<f64> = (0..150).map(weight).collect();
-                let refit = fit(&params, &samples, &labels, Some(&weights));
-                let predicted = refit.predict(&view(&wide, 3), 1).unwrap();
-                let right = |row: usize| *predicted[row] == labels.classes()[labels.codes()[row] as usize];
-                (0..150).filter(|&row| fold_of(row) == fold && !is_basis(row) && !right(row)).count()
-            })
-            .sum();
-        let error = wrong as f64 / (150 - model.basis_rows().len()) as f64;
-        assert!((point.fold_error.unwrap() - error).abs() < 1e-12, "{polynomials}: {point:?} {error}");
-        let estimate = model.report().estimate.clone().unwrap();
-        assert_eq!(estimate.method, EstimateMethod::Folds);
-        // Classes count by their samples, bases among them.
-        assert!((estimate.error - error).abs() < 0.03, "{estimate:?}");
-    }
 }
 
 #[test]

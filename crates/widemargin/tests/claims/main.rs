@@ -48,7 +48,6 @@ mod thin_plate_common;
 mod thin_plate_fixtures;
 mod thin_plate_invariances;
 mod thin_plate_kind;
-mod thin_plate_left_out;
 mod thin_plate_regression;
 mod thin_plate_scaling;
 mod thin_plate_truth;

@@ -5,8 +5,8 @@ use widemargin::Error;
 use widemargin::data::{ClassWeight, DenseView, Labels};
 use widemargin::model::{CChoice, ThinPlateParams, ThinPlateSvc};
 use widemargin::monitor::Monitor;
-use widemargin::solve::Status;
 use widemargin::solve::thin_plate::Polynomials;
+use widemargin::solve::{EstimateMethod, Status};
 
 fn thin_plate() -> ThinPlateParams {
     ThinPlateParams::new(kernel("thin-plate")).threads(1)
@@ -266,4 +266,31 @@ fn warns_of_an_estimate_no_better_than_the_largest_class() {
     assert!(point.loo_error.unwrap() >= 0.2 - 1e-12, "{point:?}");
     let (values, labels) = blobs(80, 3, 2, 5);
     assert!(!warned(&fit(&values, 3, &labels), "no better than"));
+}
+
+#[test]
+fn the_polynomials_of_the_smaller_loss_are_selected() {
+    // A third or a fifth as many columns as rows.
+    for (d, n, classes) in [(20, 60, 2), (12, 60, 4)] {
+        let (values, labels) = blobs(n, d, classes, 9);
+        let loss = |model: &ThinPlateSvc| model.chosen().unwrap().loo_squared_hinge.unwrap();
+        let losses = [Polynomials::Constant, Polynomials::Penalized].map(|polynomials| {
+            let params = thin_plate().polynomials(polynomials);
+            (loss(&params.fit(&view(&values, d), &Labels::new(labels.clone())).unwrap()), polynomials)
+        });
+        let best = if losses[0].0 < losses[1].0 { losses[0] } else { losses[1] };
+        let model = fit(&values, d, &labels);
+        assert_eq!((loss(&model), model.polynomials()), best, "{losses:?}");
+        assert!(model.report().notes.iter().any(|note| note.contains("100 samples")));
+    }
+}
+
+#[test]
+fn free_polynomials_that_separate_are_judged_by_folds() {
+    let (values, labels) = blobs(40, 60, 2, 3);
+    let params = thin_plate().polynomials(Polynomials::Free);
+    let model = params.fit(&view(&values, 60), &Labels::new(labels)).unwrap();
+    assert!(model.loo_values().is_empty() && model.path().iter().any(|point| point.loo_squared_hinge.is_some()));
+    let estimate = model.report().estimate.clone().unwrap();
+    assert_eq!((estimate.method, estimate.n_samples), (EstimateMethod::Folds, 40));
 }

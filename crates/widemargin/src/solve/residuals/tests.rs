@@ -3,7 +3,6 @@ use proptest::prelude::*;
 use super::fit::{Choice, Fit, Samples, fit};
 use super::memory_rows::MemoryRows;
 use crate::data::{CsrMatrix, DenseMatrix, Vectors};
-use crate::draw::fold_of;
 use crate::linalg::factor::Matrix;
 use crate::monitor::Monitor;
 use crate::par::Pool;
@@ -11,7 +10,6 @@ use crate::problem::{Loss, ProblemTargets};
 use crate::solve::ridge::{FeatureRidge, Fitted};
 use crate::solve::thin_plate::{BlockStorage, FeatureMap, RowData, Run, fit_blocks};
 use crate::solve::{ProblemReport, Status};
-use crate::tuning::N_FOLDS;
 
 const N: usize = 31;
 
@@ -152,69 +150,6 @@ fn without_a_corner_it_is_ridge_regression() {
                 assert!(off < 1e-6 && (b - truth.intercepts[0]).abs() < 1e-6, "{d} {c} {loss:?}: {off}");
             }
         }
-    }
-}
-
-#[test]
-fn leave_one_out_residuals_equal_refits_if_no_other_sample_crosses_a_corner() {
-    let (phi, targets) = case(N, 5, false);
-    let weights = weights(N);
-    let units: Vec<f64> = weights.iter().map(|weight| weight.min(1.0)).collect();
-    for loss in [
-        Loss::Huber { epsilon: Some(0.5) },
-        Loss::SquaredEpsilonInsensitive { epsilon: Some(0.1) },
-        Loss::SquaredEpsilonInsensitive { epsilon: Some(0.0) },
-    ] {
-        for c in [0.5, 20.0] {
-            let of = |weights: &[f64]| {
-                let (w, b, _) = solved(&phi, &targets, weights, (loss, c, true));
-                residuals(&phi, &targets, &w, b)
-            };
-            let whole = of(&weights);
-            let (fit, loo) = fitted(&phi, &targets, (&weights, &units), (loss, Some(c), true), 1);
-            let (mut n_exact, mut mean, mut truth) = (0, 0.0, 0.0);
-            for row in 0..N {
-                let mut fewer = weights.clone();
-                fewer[row] -= units[row];
-                let refit = of(&fewer);
-                let curves = |residual: f64| loss.at(residual, 0.0).curvature > 0.0;
-                let same = (0..N).all(|at| fewer[at] == 0.0 || curves(whole[at]) == curves(refit[at]));
-                if same {
-                    n_exact += 1;
-                    assert!((loo[row] - refit[row]).abs() < 1e-5 * (1.0 + refit[row].abs()), "{loss:?} {c} {row}");
-                }
-                mean += weights[row] * loss.value(loo[row], 0.0);
-                truth += weights[row] * loss.value(refit[row], 0.0);
-            }
-            assert!(
-                n_exact > 0 && (loss != Loss::SquaredEpsilonInsensitive { epsilon: Some(0.0) } || n_exact == N),
-                "{loss:?} {c}: {n_exact}"
-            );
-            assert!((mean / truth - 1.0).abs() < 0.03, "{loss:?} {c}: {mean} {truth}");
-            let total: f64 = weights.iter().sum();
-            assert!((fit.path[0].loss[0] * total / mean - 1.0).abs() < 1e-9, "{loss:?} {c}");
-        }
-    }
-}
-
-#[test]
-fn the_loss_of_folds_is_that_of_refits_without_their_samples() {
-    let (phi, targets) = case(N, 5, false);
-    let (weights, loss) = (weights(N), Loss::Quantile { quantile: 0.7 });
-    for c in [0.1, 1.0, 30.0] {
-        let (fit, _) = fitted(&phi, &targets, (&weights, &weights), (loss, Some(c), true), 1);
-        let found = fit.path[0].loss[0];
-        let mut truth = 0.0;
-        for fold in 0..N_FOLDS as usize {
-            let is_absent = |row: usize| fold_of(row, N_FOLDS as usize) == fold;
-            let others: Vec<f64> = (0..N).map(|row| if is_absent(row) { 0.0 } else { weights[row] }).collect();
-            let (w, b, _) = solved(&phi, &targets, &others, (loss, c, true));
-            let left = residuals(&phi, &targets, &w, b);
-            truth +=
-                (0..N).filter(|&row| is_absent(row)).map(|row| weights[row] * loss.value(left[row], 0.0)).sum::<f64>();
-        }
-        truth /= weights.iter().sum::<f64>();
-        assert!((found / truth - 1.0).abs() < 0.01, "{c}: {found} {truth}");
     }
 }
 

@@ -66,8 +66,9 @@ class BasisExpansionSVC(Compares, MarginClassifier):
     C : float or "auto", default="auto"
         The weight of the losses in ½‖w‖² + C Σ loss; must be above 0. "auto" selects the C with the smallest
         leave-one-out squared hinge loss on a regularization path, computed on at most 2,000 samples. The path minimizes
-        the squared_error loss if that is `loss`, otherwise the squared hinge loss. Above 4,000 samples, fits without a
-        tenth of them compare this C with larger and smaller ones. "auto" is not available with ``penalty="l1"``.
+        the squared_error loss if that is `loss`, otherwise the squared hinge loss. With the squared hinge loss and more
+        than 4,000 samples, fits without a tenth of them compare this C with larger and smaller ones. "auto" is not
+        available with ``penalty="l1"``.
     fit_intercept : bool, default=True
         Whether to fit an intercept. The intercept is penalized only with the hinge loss.
     loss : {"auto", "squared_hinge", "hinge", "squared_error", "logistic"}, default="auto"

@@ -86,8 +86,8 @@ impl<S: Similarity> BasisExpansionParams<S> {
 
     setters! {
         /// The weight C of the losses in ½‖w‖² + C Σ loss: a number above 0, or [`CChoice::Auto`], the C of a path with the
-        /// least leave-one-out squared hinge (on 2,000 samples if there are more), for any loss. Above 4,000 samples, fits without
-        /// a tenth of them compare this C with larger and smaller ones.
+        /// least leave-one-out squared hinge (on 2,000 samples if there are more), for any loss. With the
+        /// squared hinge and more than 4,000 samples, fits without a tenth of them compare this C with larger and smaller ones.
         c: impl Into<CChoice> => task.c = c.into();
         /// The loss.
         loss: Loss => task.loss = loss;
@@ -332,15 +332,16 @@ impl<S: Similarity> Fit<'_, '_, S> {
         let Fit { fit: InMemory { task, made: Expansion { phi, .. }, clock, .. }, judged, all, others, solver, .. } =
             self;
         let (n, n_independent) = (all.weights.len(), n_independent(all.weights, all.units));
-        if matches!(phi, Vectors::Sparse(_)) && task.loss == Loss::default() && n > C_SAMPLES {
+        // The decision values of other losses are on another scale than the squared hinge.
+        let is_default = task.loss == Loss::default();
+        if matches!(phi, Vectors::Sparse(_)) && is_default && n > C_SAMPLES {
             let (size, near) = (MAX_HELD_OUT_OF_PATH.min(n_independent / 5), task.near.unwrap_or(HELD_OUT_PATH_START));
             if let Some(selected) = self.select_on_held_out(size, (|_| false, &[]), near)? {
                 return Ok(selected);
             }
         }
         let by_some = choose_c(Block::of(phi)?, *others, task.near, solver, clock.monitor)?;
-        let is_quick = task.loss.is_smooth() && task.loss != Loss::SquaredError;
-        let near = by_some.lambda().filter(|_| is_quick && n > MAX_SAMPLES_AS_BASES && !solver.depends_on_left_out());
+        let near = by_some.lambda().filter(|_| is_default && n > MAX_SAMPLES_AS_BASES && !solver.depends_on_left_out());
         let Some(near) = near else { return Ok(by_some) };
         let size = n_held_out(n_independent, all.labels.classes().len());
         let is_basis = |row: usize| judged.units[row] <= 0.0;

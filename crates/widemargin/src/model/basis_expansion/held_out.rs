@@ -150,10 +150,10 @@ pub(super) struct HeldOutPath<'a> {
 }
 
 impl HeldOutPath<'_> {
-    /// The C with the least squared hinge on the held-out samples; none if there are too few to hold some out. For sparse
-    /// features of many samples, whose leave-one-out in closed form would take a factorization of the size of the features,
-    /// possibly tens of thousands, and where C on a few samples of rare features says less about all. And near the C that is
-    /// best on some of the dense samples, since that for all of them may be larger.
+    /// The C with the least squared hinge on the held-out samples; none where the features of all samples are equal. It serves
+    /// sparse features of many samples, whose leave-one-out in closed form would take a factorization of the size of the
+    /// features, possibly tens of thousands, and where C on a few samples of rare features says less about all; and dense
+    /// features of many samples, for which C may be larger than on some of them.
     ///
     /// The path is solved on the other samples, each point from the last and to a loose gap. The error there is the estimate
     /// too: it is the least of a few.
@@ -173,12 +173,11 @@ impl HeldOutPath<'_> {
             return Ok(None);
         }
         let quiet = monitor.without_progress();
-        let mut path: Vec<(PathPoint, f64)> = Vec::new();
-        let mut best: Option<(usize, Start)> = None;
-        let mut validation = HeldOutScores::default();
+        let mut path: Vec<PathPoint> = Vec::new();
+        let mut best: Option<BestOnPath> = None;
         // Toward larger C first: each point begins at the solution of the last.
         for direction in [1, -1] {
-            let mut start = best.as_ref().map(|(_, start)| start.clone());
+            let mut start = best.as_ref().map(|best| best.start.clone());
             for step in (if direction == 1 { 0 } else { 1 })..=HELD_OUT_PATH_WIDTH {
                 if monitor.ask().is_err() && best.is_some() {
                     break;
@@ -187,11 +186,10 @@ impl HeldOutPath<'_> {
                 let c = 0.5 / (lambda * unit);
                 let costs = self.held_out.rest(weights.iter().map(|weight| c * weight).collect());
                 let at = Solver { start: start.take(), tol: HELD_OUT_PATH_TOL.max(solver.tol), ..solver.clone() };
-                let solution = at.solve(phi, labels, &costs, &quiet)?;
-                let solved = (&solution.weights[..], &solution.intercepts[..]);
-                let judged = judge(Block::of(phi)?, samples, (self.held_out, self.factors), solved);
-                let report = &solution.report;
-                let point = PathPoint {
+                let Solution { weights, intercepts, alphas, report, .. } = at.solve(phi, labels, &costs, &quiet)?;
+                let held_out = (self.held_out, self.factors);
+                let judged = judge(Block::of(phi)?, samples, held_out, (&weights, &intercepts));
+                path.push(PathPoint {
                     c,
                     lambda,
                     objective: report.objective,
@@ -199,30 +197,32 @@ impl HeldOutPath<'_> {
                     n_support: report.n_support.iter().map(|&n| u64::from(n)).sum(),
                     steps: report.max_iterations(),
                     ..PathPoint::default()
-                };
-                path.push((point, judged.squared_hinge));
-                let Solution { weights, intercepts, alphas, .. } = solution;
-                let solved = Start { weights, intercepts, alphas };
-                if best.as_ref().is_some_and(|(least, _)| judged.squared_hinge >= path[*least].1) {
+                });
+                if best.as_ref().is_some_and(|best| judged.squared_hinge >= best.judged.squared_hinge) {
                     break;
                 }
-                best = Some((path.len() - 1, solved.clone()));
-                validation = judged.scores;
-                start = Some(solved);
+                let solved = Start { weights, intercepts, alphas };
+                start = Some(solved.clone());
+                best = Some(BestOnPath { c, start: solved, judged });
             }
             // Values better than the start of the path lie on one side of it.
-            if best.as_ref().is_some_and(|(at, _)| *at > 0) {
+            if best.as_ref().is_some_and(|best| best.c != path[0].c) {
                 break;
             }
         }
-        let Some((at, start)) = best else { return Ok(None) };
-        let c = path[at].0.c;
-        let note = format!("C was selected by {} samples that were held out", self.held_out.len());
-        let mut path: Vec<PathPoint> = path.into_iter().map(|(point, _)| point).collect();
+        let Some(BestOnPath { c, start, judged }) = best else { return Ok(None) };
+        let note = Some(format!("C was selected by {} samples that were held out", self.held_out.len()));
         path.sort_by(|a, b| b.lambda.total_cmp(&a.lambda));
-        let validation = Some(Validation::of(validation, EstimateMethod::HeldOut));
-        Ok(Some(SelectedC { c, path, start: Some(start), note: Some(note), validation }))
+        let validation = Some(Validation::of(judged.scores, EstimateMethod::HeldOut));
+        Ok(Some(SelectedC { c, path, start: Some(start), note, validation }))
     }
+}
+
+/// The best of a path so far.
+struct BestOnPath {
+    c: f64,
+    start: Start,
+    judged: Judged,
 }
 
 /// The mean squared norm of the features, centered where the intercept is free; 0 if it is the rounding of equal rows.
@@ -249,6 +249,7 @@ mod tests {
     use crate::data::{AnySamples, CsrMatrix, DenseMatrix, Labels, Vectors};
     use crate::expansion::Normalization;
     use crate::model::{BasisExpansionParams, BasisExpansionSvc, CChoice};
+    use crate::problem::Loss;
     use crate::similarity::AnySimilarity;
     use crate::solve::EstimateMethod;
 
@@ -316,5 +317,13 @@ mod tests {
     fn the_estimate_is_that_of_new_samples_and_the_choice_is_the_best_of_its_neighbors() {
         check("features", &rows(3000, 1), &rows(4000, 2));
         check("rbf:gamma=20", &points(4500, 1), &points(4000, 2));
+    }
+
+    #[test]
+    fn of_another_loss_c_is_that_of_the_squared_hinge_on_some_samples() {
+        let (samples, labels) = points(4500, 1);
+        let model = params("rbf:gamma=20").c(CChoice::Auto).loss(Loss::Logistic).fit(&samples, &labels).unwrap();
+        assert!(model.path().iter().all(|point| point.held_out_squared_hinge.is_none()));
+        assert!(model.report().notes.iter().any(|note| note.contains("selected for the squared hinge")));
     }
 }

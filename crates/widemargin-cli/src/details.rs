@@ -89,7 +89,7 @@ fn path_table(c: f64, path: &[PathPoint]) -> String {
         ]
     };
     let is_held_out = path.iter().any(|point| point.held_out_squared_hinge.is_some());
-    let loss = if is_held_out { "loss on held-out" } else { "leave-one-out loss" };
+    let loss = if is_held_out { "held-out loss" } else { "leave-one-out loss" };
     let heads = ["C", "lambda", loss, "error of refits %", "support vectors", "steps", ""];
     text_table(&heads, path.iter().map(row))
 }
